@@ -138,7 +138,14 @@ def test_lists_of_replies(name):
 
 @pytest.mark.parametrize(
     ("name", "least_read"),
-    [("seventh.txt", 0.97), ("eighth.txt", 0.95), ("ninth.txt", 0.96), ("tenth.txt", 0.97)],
+    [
+        ("seventh.txt", 0.97),
+        ("eighth.txt", 0.95),
+        ("ninth.txt", 0.96),
+        ("tenth.txt", 0.97),
+        ("eleventh.txt", 0.93),
+        ("twelfth.txt", 0.98),
+    ],
 )
 def test_lists_written_before_a_first_look(name, least_read):
     """Each was read for the first time with the reader of its day; docs/statistics.md has those rates."""
@@ -162,7 +169,7 @@ def test_lists_by_other_authors(name, least_read):
     ("name", "least_read"),
     [
         ("broad.json", 0.99),
-        ("guarded.json", 0.96),
+        ("guarded.json", 0.955),
         ("plain.json", LEAST_READ),
         ("tried.json", 0.965),
     ],

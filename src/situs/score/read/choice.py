@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from situs.items.record import Option
-from situs.score.read.options import ALPHABET, OptionNames
+from situs.score.read.option_names import ALPHABET, OptionNames
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
@@ -16,7 +16,7 @@ from situs.score.read.prose.refusal import cannot_tell, declines, refuses
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
-from situs.score.read.ranking import ranked_option
+from situs.score.read.ranking import first_ranked, ranked_option
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
@@ -37,7 +37,13 @@ _PAIRED = re.compile(
 # "Mark D in the spleen, as is X": what shares its place with X.
 _AS_X = re.compile(
     r"\b(?:as is|as does|as are|like|just like|together with|along with|alongside|same as|same (?:organ|structure) as|"
-    r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains) (?:mark |point )?X\b"
+    r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains|where|with) (?:mark |point )?X\b"
+)
+_LIKE_X = re.compile(
+    r"(?:like|together with|along with|just like) (?:mark |point )?X,", re.IGNORECASE
+)
+_AS_LESION = re.compile(
+    r"\b(?:as does|as is|like|just like|together with) the lesion\b", re.IGNORECASE
 )
 _X_FIRST = re.compile(r"\bX and (?:mark |point )?[A-Z]\b")
 _PARTED = re.compile(
@@ -109,12 +115,13 @@ def parse_choice(
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
+    mentions = names.mentions(plain)
+    first = first_ranked(plain, mentions, names.count, question)
+    if first is not None:
+        return Parsed(options[first].value)
+    mentions += _yes_no(plain, names)
     found = statements(
-        plain,
-        [*names.mentions(plain), *_yes_no(plain, names)],
-        english(),
-        about=names.about,
-        single=True,
+        plain, mentions, english(), question=question, offered=names.offered, single=True
     )
     compare(found, plain, question)
     _paired(found, plain)
@@ -164,7 +171,7 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
                 claim.negated = claim.verdict = True
                 _turn_round(plain, claim, statement)
             elif words & asked and claim.role in {Role.PLAIN, Role.LEAD}:
-                claim.role = Role.CONCLUDED
+                claim.role, claim.licensed = Role.CONCLUDED, True
             elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
                 if _RATHER.search(plain[max(0, claim.start - 30) : claim.start]):
                     claim.role = Role.CONCLUDED  # "more to the left than in front"
@@ -194,6 +201,10 @@ def _paired(found: Sequence[Statement], plain: str) -> None:
                 if len(statement.claims) == 1
                 else None
             )
+            if len(statement.claims) == 1 and shared is None:
+                shared = _LIKE_X.match(plain, statement.start) or _AS_LESION.search(
+                    plain, claim.end, statement.end
+                )
             parted = _PARTED.search(plain, statement.start, statement.end)
             paired = pair and pair.start() <= claim.start and pair.end() >= claim.end
             if plain_claim and not parted and (paired or shared):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from situs.items import Option
-from situs.score.read.options import ALPHABET, OptionNames
+from situs.score.read.option_names import ALPHABET, OptionNames
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.content import noun
@@ -79,7 +79,7 @@ def parse_choices(
     names.several = True
     glued = _glued(plain, names)
     mentions = glued or names.mentions(plain)
-    found = statements(plain, mentions, english(), about=names.about)
+    found = statements(plain, mentions, english(), question="", offered=names.offered)
     chosen = _chosen(found)
     if isinstance(chosen, Unparsed):
         return RefusedInWords() if refuses(plain) else chosen

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-__all__ = ["ranked_option"]
+from situs.score.read.prose.tokens import Mention
+
+__all__ = ["first_ranked", "ranked_option"]
 
 _LINKS = frozenset(
     {
@@ -18,6 +21,20 @@ _LINKS = frozenset(
 )  # fmt: skip
 """Words that join the members of an order without changing it."""
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*|<", re.IGNORECASE)
+# "From largest to smallest", "in descending order": which end of an order comes first.
+_FROM_TO = re.compile(r"\b(?:from )?(?:the )?([a-z]+) to (?:the )?([a-z]+)\b", re.IGNORECASE)
+_FALLING = re.compile(r"\b(?:descending|decreasing|falling)\b", re.IGNORECASE)
+_RISING = re.compile(r"\b(?:ascending|increasing|rising)\b", re.IGNORECASE)
+_RANKED = re.compile(r"\brank(?:ing|ed|s)?\b", re.IGNORECASE)
+_GREATER = frozenset(
+    {"largest", "larger", "biggest", "highest", "longest", "farthest", "most", "far"}
+)
+_LESSER = frozenset(
+    {"smallest", "smaller", "lowest", "shortest", "nearest", "closest", "least", "near"}
+)
+_GLUE = re.compile(
+    r"[\s,;()*.:\d–—-]|\b(?:and|then|followed|by|first|second|third|fourth|last|finally|the)\b"
+)
 _STOP = re.compile(r"[.;!?\n]\s|\n")
 _LONGEST = 400
 
@@ -29,6 +46,44 @@ def ranked_option(plain: str, cores: Sequence[str]) -> int | None:
         return whole
     told = {_ranked(part, cores) for part in _STOP.split(plain[-_LONGEST:])} - {None}
     return told.pop() if len(told) == 1 else None
+
+
+def first_ranked(plain: str, mentions: Sequence[Mention], count: int, question: str) -> int | None:
+    """The option at the asked end of an order of all options ("C > A > B > D", "from nearest to farthest: …").
+
+    Only where nothing but the order is told behind its heading, and the heading or the signs tell which end is which.
+    """
+    if len(mentions) != count or len({mention.value for mention in mentions}) != count or count < 3:
+        return None
+    between = [plain[a.end : b.start].strip() for a, b in pairwise(mentions)]
+    heading, rest = plain[: mentions[0].start], plain[mentions[-1].end :]
+    asked = set(_WORD.findall(question.lower()))
+    greater, lesser = bool(asked & _GREATER), bool(asked & _LESSER)
+    if greater is lesser or len(heading) > _LONGEST:
+        return None
+    falling = _falls(between, f"{heading} {rest}", greater=greater)
+    if falling is None:
+        return None
+    value = mentions[0 if falling is greater else -1].value
+    return value if isinstance(value, int) else None
+
+
+def _falls(between: Sequence[str], told: str, *, greater: bool) -> bool | None:
+    """Whether an order begins with the greatest; None if that is not told."""
+    signs = set(between)
+    if signs in ({">"}, {"<"}):
+        return signs == {">"}
+    if any(_GLUE.sub("", part) for part in between):
+        return None
+    ends = _FROM_TO.search(told)
+    first = {ends[1].lower()} if ends else set()
+    if first & _GREATER or _FALLING.search(told):
+        return True
+    if first & _LESSER or _RISING.search(told):
+        return False
+    return (
+        greater if _RANKED.search(told) else None
+    )  # "Ranking: D, A, B, C" begins with what is asked for
 
 
 def _ranked(plain: str, cores: Sequence[str]) -> int | None:

@@ -65,6 +65,7 @@ _AGREED = re.compile(
     r"\bi(?: would|'d) (?:agree|say|argue|think|conclude|maintain) that\b|\bif only\b"
 )
 """What introduces a statement, or tones it down, without a condition."""
+_CONTRACTED = re.compile(r"\b(they|we)'re\b|\b(it|there|that)'s\b")
 _CLAUSE = re.compile(
     r",| - | – |—|:|\b(?:even )?though\b|\balthough\b|\bdespite\b"
     r"|\bbecause\b|\bsince\b|\bwhereas\b|\bwhile\b|\bso\b|\bas\b|\(|\)"
@@ -141,6 +142,7 @@ def _clauses(plain: str, asked: _Asked) -> Iterator[tuple[str, bool]]:
         unsettled -= _HEALTHY
     for sentence in _SENTENCE.finditer(plain):
         text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
+        text = _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
         words = _WORD.findall(text)
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …" does not.
         conditional = words[:1] in (["provided"], ["assuming"], ["were"], ["had"])
@@ -226,6 +228,8 @@ def _compared(clause: str, asked: _Asked) -> bool | None:
         tokens(asked.bound),
         [token for token in tokens(clause) if token.units != (None,)],
     )
+    if len(found) == 2 and len(bound) == 1:
+        found = [token for token in found if token.parts != bound[0].parts]  # "27 mm > 20 mm"
     if len(bound) != 1 or len(found) != 1 or found[0].kind is not Kind.VALUE:
         return None
     value, unit, limit, limit_unit = (

@@ -13,7 +13,7 @@ from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
-from situs.score.read.prose.refusal import could_not_see, refuses
+from situs.score.read.prose.refusal import cannot_tell, could_not_see, refuses
 from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.relations import stated
@@ -84,6 +84,8 @@ _TURNED = re.compile(
     r"|on this (?:scan|slice|image)),? )?",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"(?:^|[.;\n])[ *-]*([A-Za-z][^.:;?\n]{0,60}): ", re.MULTILINE)
+_LONGEST_LABELLED = 2_000
 _CLAUSE_MARK = re.compile(r"[,:–—(]")
 _NUMBERED = re.compile(r"\.? ?[0-9]")
 
@@ -99,8 +101,9 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
-    found = statements(plain, list(_mentions(plain)), english(), subjects=False, about=question)
+    found = statements(plain, list(_mentions(plain)), english(), subjects=False, question=question)
     _answer_asides(found, plain, question)
+    _weigh_labels(found, plain, question)
     _courtesies(found, plain)
     for statement in found:
         for claim in statement.claims:
@@ -193,7 +196,7 @@ def _not_followed(rest: str, question: str) -> bool:
     return any(
         asked & set(content_words(sentence[0]))
         for sentence in _SENTENCE.finditer(rest)
-        if could_not_see(sentence[0])
+        if could_not_see(sentence[0]) or cannot_tell(sentence[0])
     )
 
 
@@ -211,6 +214,25 @@ def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> Non
         elif before.asks and statement.claims and before.claims:
             # "Is the answer yes? No." denies the claim of the question; the second word is the answer.
             before.claims = [replace(claim, certainty=Certainty.ASIDE) for claim in before.claims]
+
+
+def _weigh_labels(found: Sequence[Statement], plain: str, question: str) -> None:
+    """ "Visible: yes. Larger than 20 mm: no." answers several questions; the label that is nearest to ours counts."""
+    asked = set(content_words(question))
+    labels = [
+        (match.end(), len(asked & set(content_words(match[1]))))
+        for match in _LABEL.finditer(plain, 0, _LONGEST_LABELLED)
+    ]
+    most = max((shared for _, shared in labels), default=0)
+    if len(labels) < 2 or not most or sum(shared == most for _, shared in labels) > 1:
+        return
+    lesser = {end for end, shared in labels if shared < most}
+    for statement in found:
+        for claim in statement.claims:
+            if claim.role < Role.FINAL and statement.announced is None:
+                near = max((end for end, _ in labels if end <= claim.start), default=None)
+                if near in lesser and near is not None and claim.start - near < 3:
+                    claim.role = Role.WEAK
 
 
 def _opens_politely(found: Sequence[Statement], plain: str) -> bool:

@@ -21,10 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from situs.score.read.prose.claims import Certainty, Statement
-from situs.score.read.prose.content import noun, words_of
 from situs.score.read.prose.lexicon import Lexicon
-from situs.score.read.prose.licence import withhold_licence
-from situs.score.read.prose.sentence import Course, Sentence
+from situs.score.read.prose.licence import Topic, withhold_licence
+from situs.score.read.prose.sentences import Course, Sentence
 from situs.score.read.prose.tokens import Mention, Token, tokenise
 
 __all__ = ["statements"]
@@ -43,24 +42,22 @@ def statements(
     *,
     apart: bool = False,
     subjects: bool = True,
-    about: str | None = None,
+    question: str | None = None,
+    offered: str = "",
     single: bool = False,
 ) -> list[Statement]:
     """The sentences of a cleaned reply, with the claims they make.
 
     `apart` makes a claim of every single mention instead of those in a row. Mentions that are no `subjects` (yes, no)
-    have no predicates: "No: it is not seen" does not deny the no. `about` is the question with its options: where it is
-    given, short answers need a licence (`situs.score.read.prose.licence`). `single`: only one answer can be right, so
-    that an announcement ("I'd say B") is used up by the first that follows it.
+    have no predicates: "No: it is not seen" does not deny the no. Where the `question` is told (with the words
+    `offered` as options), answers need a licence (`situs.score.read.prose.licence`). `single`: only one answer can be
+    right, so that an announcement ("I'd say B") is used up by the first that follows it.
     """
     named = sorted(mentions, key=lambda mention: mention.start)
     if len(named) > _FIRST_MENTIONS + _LAST_MENTIONS:
         named = [*named[:_FIRST_MENTIONS], *named[-_LAST_MENTIONS:]]
-    known = None
-    if about is not None:
-        asked = words_of(about)
-        known = frozenset([*asked, *(noun(word) for word in asked)])
-    course = Course(lexicon, apart, subjects, known, single)
+    topic = None if question is None else Topic.of(question, offered)
+    course = Course(lexicon, apart, subjects, topic, single)
     return _Walker(course).walk(tokenise(text, named, lexicon))
 
 
@@ -122,7 +119,7 @@ class _Walker:
         statement = Statement(
             tokens[0].start, tokens[-1].end, claims, asks, alone, sentence.announced
         )
-        if self.course.known is not None:
+        if self.course.topic is not None:
             bare = not self.course.subjects
-            withhold_licence(statement, tokens, self.course.lexicon, self.course.known, bare=bare)
+            withhold_licence(statement, tokens, self.course.lexicon, self.course.topic, bare=bare)
         found.append(statement)

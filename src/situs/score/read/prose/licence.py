@@ -12,13 +12,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import takewhile
+from typing import NamedTuple
 
 from situs.score.read.prose.claims import Role, Statement
-from situs.score.read.prose.content import noun
+from situs.score.read.prose.content import content_words, noun, words_of
 from situs.score.read.prose.lexicon import Lexicon, language_file
 from situs.score.read.prose.tokens import Token
 
-__all__ = ["withhold_licence"]
+__all__ = ["Topic", "withhold_licence"]
 
 _BORDERS = frozenset(
     {
@@ -26,6 +27,8 @@ _BORDERS = frozenset(
         "boxed", "unboxed", "than", "and", "if", "turn", "settle",
     }
 )  # fmt: skip
+_APPROVING = frozenset({"answer", "final", "approve", "beats", "yields", "likewise"})
+_COPULAS = frozenset({"is", "does", "sits", "lies", "fits"})
 _LONGEST_CLAUSE = 40
 """Tokens that are looked at on either side."""
 _PRONOUNS = frozenset(
@@ -35,11 +38,32 @@ _BENDING = frozenset({"deny", "exclude", "negate", "maybe", "doubt", "odd", "fir
 """Behind a yes or no they make a predicate of it (""no" can be ruled out")."""
 
 
+class Topic(NamedTuple):
+    """What a reply may speak of without bending its answer."""
+
+    known: frozenset[str]
+    """Words of the question and of its options."""
+    asked: frozenset[str]
+    """Words of the question."""
+
+    @classmethod
+    def of(cls, question: str, offered: str) -> Topic:
+        """The topic of a question, with the words of its options."""
+        asked = _forms(question)
+        return cls(asked | _forms(offered), asked)
+
+
+@lru_cache(maxsize=1024)
+def _forms(text: str) -> frozenset[str]:
+    words = words_of(text)
+    return frozenset([*words, *(noun(word) for word in words)])
+
+
 def withhold_licence(
     statement: Statement,
     tokens: Sequence[Token],
     lexicon: Lexicon,
-    known: frozenset[str],
+    topic: Topic,
     *,
     bare: bool,
 ) -> None:
@@ -52,15 +76,31 @@ def withhold_licence(
         if not claim.asserted or claim.role in {Role.FINAL, Role.WEAK} or claim.verdict:
             continue
         first, last = bisect_left(starts, claim.start), bisect_left(starts, claim.end)
-        if not bare and not _is_short(tokens[first:last]):
-            continue
+        short = bare or _is_short(tokens[first:last])
         before, behind = _before(tokens, first), _behind(tokens, last)
         if bare and any(token.kind in _BENDING for token in behind):
             claim.licensed = False
         if bare and not behind and _is_attribute(before):
             before = before[1:]
-        if any(_unexplained(token, lexicon, known) for token in (*before, *behind)):
+        if short and any(_unexplained(token, lexicon, topic.known) for token in (*before, *behind)):
             claim.licensed = False
+        exclusive = any(token.text == "only" for token in before[:2])
+        subject = claim.subject and claim.role < Role.CONCLUDED and not exclusive
+        ends = tokens[last + len(behind) : last + len(behind) + 1]
+        if topic.asked and subject and not _answers(behind, ends, topic.asked):
+            claim.licensed = False
+
+
+def _answers(behind: Sequence[Token], ends: Sequence[Token], asked: frozenset[str]) -> bool:
+    """Whether what is said of an option is what the question asks for ("B lies in the pancreas")."""
+    if any(token.kind in _APPROVING for token in behind):
+        return True
+    compared = bool(ends) and ends[0].kind in {"reason", "than"}  # "A is as likely as C"
+    if not compared and all(token.text in _COPULAS for token in behind):
+        return True  # "B is not consistent with the findings, D is"
+    words = [token.text for token in behind if token.kind == "word"]
+    content = {word for text in words for word in content_words(text)}
+    return bool(content & asked) and not content - asked - _explained()
 
 
 def _is_short(named: Sequence[Token]) -> bool:
@@ -101,7 +141,7 @@ def _unexplained(token: Token, lexicon: Lexicon, known: frozenset[str]) -> bool:
 def _explained() -> frozenset[str]:
     words = language_file("en")
     compared = [word for line in words["options"]["comparatives"] for word in line.split()]
-    return frozenset(
+    explained = frozenset(
         [
             *words["relations"]["plain"],
             *words["fillers"]["adverbs"],
@@ -112,3 +152,4 @@ def _explained() -> frozenset[str]:
             *compared,
         ]
     )
+    return explained - {"first", "last", "least", "may"}  # "I'd choose D last" does not choose it

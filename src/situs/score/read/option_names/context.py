@@ -1,0 +1,187 @@
+"""Whether words that could name an option do so where they stand: sides of the picture, idioms, other nouns."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from situs.score.read.option_names.phrases import GENERIC, option_words
+from situs.score.read.prose.content import opposites, other_forms
+from situs.score.read.prose.lexicon import language_file
+
+__all__ = ["contradicted", "idiom", "names_another", "of_picture", "seen_from"]
+
+_PICTURE = r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|film|monitor)s?"
+
+_OF_PICTURE = re.compile(
+    r"(?:[ -]hand)?(?: (?:side|half|part|edge|portion|corner))? (?:of|in|on) (?:the |this |each |every |my |your )?"
+    rf"(?:[a-z]+ )?{_PICTURE}\b",
+    re.IGNORECASE,
+)
+
+_PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)? $", re.IGNORECASE)
+
+# "In the image, it is on the left." may mean either left; "in the image, the left kidney …" names the kidney.
+_PICTURE_LED = re.compile(
+    rf"\b(?:in|on|within|from) (?:the |this |these |"
+    rf"each )?(?:[a-z]+ )?{_PICTURE}\b[^.;!?\n]{{0,60}}\b(?:on|to|at|towards?) (?:the )?$",
+    re.IGNORECASE,
+)
+
+_SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
+
+_SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
+
+_DIRECTED = re.compile(
+    r"(?:^|[.;:!?,(/\"&<>\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
+    r"but|more|lies?|sits?|than|"
+    r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
+    r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
+    r"likely|both|only|just|third|choose|pick|well|far|(?:is|lies|sits) right) )$",
+    re.IGNORECASE,
+)
+
+_NO_DIRECTION = re.compile(
+    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|(?<!favour )(?<!favor )of the|as) )$",
+    re.IGNORECASE,
+)
+
+_IDIOM_AFTER = {
+    "right": re.compile(
+        r" (?:behind|above|below|next|beside|besides|in|on|at|under|over|there|here|away|now|after|before|by|up|down|"
+        r"through|between|where|into|around|against|along|about|to|near|answer|option|choice)\b"
+        r"|, (?:so|let|i|now|here|ok|okay|this|we)\b",
+        re.IGNORECASE,
+    ),
+    "left": re.compile(
+        r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched)\b",
+        re.IGNORECASE,
+    ),
+}
+
+_ADJECTIVE = re.compile(
+    r"[ -](?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|breast|"
+    r"upper|lower|middle|third|hemi\w+|hand)\b",
+    re.IGNORECASE,
+)
+
+
+def of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
+    """Whether a side is that of the picture, as far as the words tell."""
+    if not _SIDED.search(phrase) or re.search(rf"\b{_PICTURE}\b", phrase):
+        return False
+    before = plain[max(0, start - 100) : start]
+    if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
+        return True
+    side = phrase.removeprefix("the ")
+    return bool(" " not in side and _PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+
+
+_NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
+
+
+def names_another(plain: str, end: int, phrase: str, words: str) -> bool:
+    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney").
+
+    An adjective names its organ only before what lies in it ("splenic lesion"); alone it may be a vein's.
+    """
+    following = _NEXT_WORD.match(plain, end, end + 30)
+    word = following[1].lower() if following else ""
+    if words and phrase.split()[-1] in other_forms(words.split()[-1]):
+        return word not in _IN_ORGAN
+    attributes = words.startswith(f"{phrase} ") or f" {phrase} " in words
+    if not attributes or not word:
+        return False
+    return word not in _behind_attributes() and word not in words.split()
+
+
+def contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
+    """Whether the word before a part of an option is against the rest of it ("right parietal" for "left parietal")."""
+    if len(phrase) >= len(words):
+        return False
+    before = _LAST_WORD.search(plain, max(0, start - 20), start)
+    against = opposites().get(before[1].lower(), frozenset()) if before else frozenset()
+    return any(word in against for word in words.split() if word not in phrase.split())
+
+
+_LAST_WORD = re.compile(r"([a-z]+)[ -]$", re.IGNORECASE)
+
+_IN_ORGAN = frozenset(
+    {
+        "lesion",
+        "lesions",
+        "mass",
+        "masses",
+        "tumour",
+        "tumor",
+        "cyst",
+        "nodule",
+        "finding",
+        "metastasis",
+        "parenchyma",
+    }
+)
+
+
+@lru_cache(maxsize=1)
+def _behind_attributes() -> frozenset[str]:
+    """Words that may follow an attribute without being the noun that it belongs to."""
+    vocabulary = language_file("en")
+    fillers = vocabulary["fillers"]
+    return frozenset(
+        [
+            *fillers["words"],
+            *fillers["verbs"],
+            *vocabulary["topic"]["idle"],
+            *option_words()["behind_a"],
+            *GENERIC,
+        ]
+    ) | {"region", "area", "aspect", "because", "where", "however", *_IN_ORGAN}
+
+
+_SEEN_FROM = re.compile(
+    r"\b(?:below|above|under|beneath|underneath|beyond|behind|in front of|anterior to|posterior to|superior to|"
+    r"inferior to|lateral to|medial to|(?:left|right) of) (?:the )?$",
+    re.IGNORECASE,
+)
+
+
+def seen_from(plain: str, start: int) -> bool:
+    """Whether what is named only tells where something else lies ("below L2, at L3")."""
+    return _SEEN_FROM.search(plain[max(0, start - 24) : start]) is not None
+
+
+def idiom(plain: str, phrase: str, start: int, end: int) -> bool:
+    """Whether a word of direction is none here: "right behind", "nothing left to see", "as I said above"."""
+    if (
+        " " in phrase
+        or phrase not in _directions()
+        or phrase in {"upper", "middle", "lower", "central", "mid"}
+    ):
+        return False
+    before = plain[max(0, start - 60) : start]
+    idiom = _IDIOM_AFTER.get(phrase)
+    if (idiom and idiom.match(plain, end, end + 30)) or _NO_DIRECTION.search(before):
+        return True
+    return not _DIRECTED.search(before) and not _ADJECTIVE.match(plain, end, end + 20)
+
+
+@lru_cache(maxsize=1)
+def _directions() -> frozenset[str]:
+    words = {word.strip() for line in option_words()["directions"] for word in line.split("|")}
+    return frozenset(
+        words
+        | {
+            "medial",
+            "lateral",
+            "up",
+            "down",
+            "inside",
+            "outside",
+            "over",
+            "under",
+            "before",
+            "after",
+            "back",
+        }
+    )

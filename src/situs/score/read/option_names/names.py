@@ -1,0 +1,179 @@
+"""Where a reply names the options: by letter, by number, by their words, or by a word that only one of them has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from situs.items.record import Option
+from situs.score.read.intervals import named_ranges
+from situs.score.read.option_names.context import (
+    contradicted,
+    idiom,
+    names_another,
+    of_picture,
+    seen_from,
+)
+from situs.score.read.option_names.letters import ALPHABET, ANNOUNCED, OptionLetters
+from situs.score.read.option_names.phrases import (
+    MOST_TEXT,
+    core,
+    option_words,
+    pattern_of,
+    phrases_of,
+)
+from situs.score.read.prose.content import content_words
+from situs.score.read.prose.refusal import cannot_tell
+from situs.score.read.prose.tokens import Mention
+
+__all__ = ["OptionNames"]
+
+_NUMBERED = re.compile(
+    r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])",
+    re.IGNORECASE,
+)
+
+_HARDLY_DIFFER = re.compile(
+    r"\bdiffers? by (?:less|no more) than\b|\bthe same (?:level|height|size)\b"
+)
+
+_LIKE = re.compile(
+    r"\b(?:the same|equal|identical|similar|comparable)(?: in)? (?:sizes?|volumes?|heights?|levels?)\b"
+    r"|\bequally (?:large|big|sized)\b|\bof (?:(?:about|roughly|nearly) )?(?:the same|equal|similar) (?:size|volume)\b"
+    r"|\bno (?:meaningful|significant|real|relevant|appreciable|clear) (?:size |volume )?difference\b"
+    r"|\b(?:the same|equal|identical)(?= ?(?:[.,;:!)\n]|$|so\b))",
+    re.IGNORECASE,
+)
+
+_COUNTED = ("one", "two", "three", "four", "five", "six")
+
+_BOUND = re.compile(
+    r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
+    re.IGNORECASE,
+)
+
+
+class OptionNames:
+    """Finds the mentions of a given set of options; values are indices of options, `count` or more for none of them."""
+
+    def __init__(self, options: Sequence[Option], question: str = "") -> None:
+        self.options = options
+        self.question = question
+        self.count = min(len(options), len(ALPHABET))
+        self.cores = tuple(core(option.text) for option in options)
+        self.phrases = phrases_of(self.cores)
+        self.unsure = [index for index, words in enumerate(self.cores) if cannot_tell(words)]
+        self.has_digits = any(re.search(r"[0-9]", words) for words in self.cores)
+        self.words = frozenset(word for words in self.cores for word in content_words(words))
+        self.offered = " ".join(option.text for option in options)
+        self._letters = OptionLetters(self.cores, self.count)
+
+    def exact(self, plain: str) -> list[int]:
+        """The options whose words are the whole text."""
+        whole = core(plain)
+        return [index for index, words in enumerate(self.cores) if words and words == whole]
+
+    def mentions(self, plain: str) -> list[Mention]:
+        """All mentions in a cleaned reply, longest words first where they overlap; no repetition of the option list."""
+        taken = bytearray(len(plain))
+        found: list[Mention] = []
+        echoed = self.echo(plain)
+        ranges = named_ranges(plain, self.cores, self.question)
+        named = (
+            *self._by_words(plain),
+            *self._by_likeness(plain),
+            *ranges,
+            *self._by_rank(plain),
+            *self._letters.mentions(plain),
+        )
+        for mention in named:
+            inside = any(start <= mention.start < end for start, end in echoed)
+            if not inside and taken.find(1, mention.start, mention.end) < 0:
+                taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+                found.append(mention)
+        return sorted(found, key=lambda mention: mention.start)
+
+    def _by_words(self, plain: str) -> Iterator[Mention]:
+        for phrase, index in self.phrases:
+            bare_number = phrase.replace(".", "").isdigit()
+            if len(phrase) < 2 and not bare_number:
+                continue
+            for match in pattern_of(phrase).finditer(plain):
+                if (
+                    bare_number
+                    and not ANNOUNCED.search(plain[max(0, match.start() - 30) : match.start()])
+                    and plain.strip(" .*") != match[0]
+                ):
+                    continue
+                if names_another(plain, match.end(), phrase, self.cores[index]):
+                    continue
+                if contradicted(plain, match.start(), phrase, self.cores[index]):
+                    continue
+                if match[0][0].isdigit() and _BOUND.search(
+                    plain[max(0, match.start() - 30) : match.start()]
+                ):
+                    continue  # "more than 5 cm" does not say 5 cm
+                idle = (
+                    of_picture(plain, phrase, match.start(), match.end())
+                    or seen_from(plain, match.start())
+                    or idiom(plain, phrase, match.start(), match.end())
+                )
+                if idle and idiom(plain, phrase, match.start(), match.end()):
+                    continue
+                yield Mention(match.start(), match.end(), index, idle=idle)
+
+    def _by_likeness(self, plain: str) -> Iterator[Mention]:
+        """ "They are about equal", where one option is that two things hardly differ."""
+        for index, words in enumerate(self.cores):
+            if _HARDLY_DIFFER.search(words):
+                for match in _LIKE.finditer(plain):
+                    yield Mention(match.start(), match.end(), index)
+
+    def _by_rank(self, plain: str) -> Iterator[Mention]:
+        """ "Option 3", "the second option", "the last one"."""
+        if self.has_digits:
+            return
+        for match in _NUMBERED.finditer(plain):
+            word = match[1].lower()
+            number = _COUNTED.index(word) + 1 if word in _COUNTED else int(word)
+            yield Mention(match.start(), match.end(), number - 1 if number else self.count)
+        ordinals = option_words()["ordinals"]
+        pattern = rf"(?<!my )(?<!a )(?<!close )\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
+        for match in re.compile(pattern, re.IGNORECASE).finditer(plain):
+            word = match[1].lower()
+            yield Mention(
+                match.start(),
+                match.end(),
+                self.count - 1 if word == "last" else ordinals.index(word),
+            )
+
+    def echo(self, plain: str) -> list[tuple[int, int]]:
+        """Where the reply repeats the list of options ("(A) the left (B) the right")."""
+        spans: list[tuple[int, int, int]] = []
+        position = 0
+        for index, option in enumerate(self.options[: self.count]):
+            words = " ".join(option.text.split())
+            if not words:
+                continue
+            match = re.compile(
+                rf"\(?\b{ALPHABET[index]}[).:] ?{re.escape(words[:MOST_TEXT])}[.,;]?",
+                re.IGNORECASE,
+            ).search(plain, position)
+            if match:
+                spans.append((index, *match.span()))
+                position = match.end()
+        listed = len(spans) >= 2 and len(spans) >= min(self.count, 3)
+        if not listed or any(plain[a[2] : b[1]].strip(" \n,;|/-") for a, b in pairwise(spans)):
+            return []
+        if len(spans) < self.count and self.several:
+            return []
+        return [(spans[0][1], spans[-1][2])]
+
+    @property
+    def letters(self) -> set[int]:
+        """Where mentions by letter begin, in the text of the last call."""
+        return self._letters.starts
+
+    several = False
+    """Whether several options may be chosen: then only the whole list is a repetition."""

@@ -1,0 +1,168 @@
+"""The words that name an option: its own, and those that only it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations
+
+from situs.score.read.prose.content import other_forms
+from situs.score.read.prose.folding import fold
+from situs.score.read.prose.lexicon import language_file
+
+__all__ = ["GENERIC", "MOST_TEXT", "core", "option_words", "pattern_of", "phrases_of"]
+
+_ARTICLE = re.compile(r"(?:the|a|an) ")
+
+_PRONOUN = re.compile(r"(?:they|both|it|the two) (?=\w+ \w+)")
+
+MOST_TEXT = 400
+"""Characters of an option's words that are looked for."""
+
+
+def core(text: str) -> str:
+    """An option's words without case, a leading article and outer punctuation."""
+    folded = fold(text).strip(" .,;:!\"'\n")
+    return _ARTICLE.sub("", folded, count=1) if _ARTICLE.match(folded) else folded
+
+
+@lru_cache(maxsize=1)
+def option_words() -> dict[str, list[str]]:
+    return language_file("en")["options"]
+
+
+@lru_cache(maxsize=512)
+def phrases_of(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """What to look for and which option it means, longest first."""
+    skipped = {"", "yes", "no", "true", "false"}
+    found: dict[str, set[int]] = {}
+    for index, words in enumerate(cores):
+        for phrase in {words, *_variants(words), *_distinct(index, cores)}:
+            if phrase not in skipped:
+                found.setdefault(phrase[:MOST_TEXT], set()).add(index)
+    for phrase in list(found):
+        mixed = [
+            i for i, words in enumerate(cores) if i not in found[phrase] and _holds(words, phrase)
+        ]
+        if phrase not in cores and (len(found[phrase]) > 1 or mixed):
+            del found[phrase]
+    ordered = sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+    return tuple((phrase, index) for phrase, indices in ordered for index in sorted(indices))
+
+
+def _variants(words: str) -> Iterator[str]:
+    """Other words for an option that is nothing but a direction."""
+    pronoun = _PRONOUN.match(words)
+    if pronoun:
+        yield words[pronoun.end() :]  # "the two kidneys differ by less than 5 %"
+    content = [word for word in words.split() if word not in option_words()["direction_fillers"]]
+    if len(content) >= 3 and words.replace(" ", "").isalpha():
+        yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"
+    *attributes, last = words.split() or [""]
+    for adjective in other_forms(last) if len(attributes) < 2 else ():
+        yield " ".join([*attributes, adjective])  # "right renal" for "right kidney"
+    if len(content) == 2 and content[1] in GENERIC:
+        yield from (f"{other} {content[1]}" for other in _same_direction(content[0]))
+    if len(content) != 1:
+        return
+    yield content[0]
+    yield from _same_direction(content[0])
+
+
+def _same_direction(word: str) -> list[str]:
+    for line in option_words()["directions"]:
+        same = [other.strip() for other in line.split("|")]
+        if word == same[0]:
+            return same
+    return []
+
+
+_MOST_ATTRIBUTES = 3
+"""Attributes of an option that may name it without their noun ("left frontal" of "left frontal lobe")."""
+
+GENERIC = frozenset(
+    {
+        "side",
+        "third",
+        "one",
+        "part",
+        "half",
+        "lobe",
+        "level",
+        "mark",
+        "point",
+        "loss",
+        "order",
+        "size",
+        "mm",
+        "cm",
+        "ml",
+        "cut",
+        "off",
+        "%",
+    }
+)
+"""Last words that name nothing by themselves."""
+
+
+def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
+    """What names an option by a part of its words that no other has: "upper" of "upper third", its last words."""
+    words = cores[index].split()
+    if len(words) < 2 or any(
+        "," in other and other.split()[-1] == words[-1] for other in cores if other
+    ):
+        return
+    sharing = [other for other in cores if other.split()[-1:] == words[-1:]]
+    if (
+        len(sharing) >= 2
+        and len(words) <= _MOST_ATTRIBUTES + 1
+        and cores[index].replace(" ", "").isalpha()
+    ):
+        for start, end in combinations(range(len(words)), 2):
+            if end - start > 1 or len(words[start]) > 2:
+                yield " ".join(words[start:end])
+            if end - start == 1 and start == 0:
+                yield from other_forms(words[0])
+    for start in range(1, len(words)):
+        last = " ".join(words[start:])
+        if (
+            (words[-1] not in GENERIC or words[start] not in GENERIC)
+            and "," not in cores[index]
+            and len(last) > 3
+            and last.replace(" ", "").isalpha()
+        ):
+            yield last
+
+
+def _holds(words: str, phrase: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", words) is not None
+
+
+@lru_cache(maxsize=4096)
+def pattern_of(phrase: str) -> re.Pattern[str]:
+    before = r"(?<![\w])(?<![0-9][.,])" + (r"(?<!-)" if phrase[0].isdigit() else "")
+    words = [_spelling(re.escape(word)) for word in phrase.split(" ")]
+    joined = r"[ -]".join(words)
+    # An order may be written with other signs: "liver > stomach > spleen", "liver, then stomach and spleen".
+    joined = re.sub(
+        r",\[ -\]",
+        r"(?:,? ?(?:>|≥|→)|,? (?:then|followed by|and(?: then)?)|,|;) ?(?:the )?",
+        joined,
+    )
+    joined = re.sub(r"(?<=[0-9])\[ -\](?=%|mm|cm|ml|l|m)", " ?", joined)
+    joined = re.sub(r"(?<=[0-9])\[ -\](?=\\%)", " ?", joined)
+    plural = "s?" if phrase[-1].isalpha() and len(phrase) > 4 and phrase[-1] not in "s" else ""
+    after = r"(?!\w)(?![.,][0-9])" + (r"(?!')" if len(phrase) < 2 else "")
+    return re.compile(before + joined + plural + after, re.IGNORECASE)
+
+
+def _spelling(word: str) -> str:
+    """British and American spellings of a word."""
+    return (
+        word.replace("oe", "o?e")
+        .replace("ae", "a?e")
+        .replace("our", "ou?r")
+        .replace("centre", "cent(?:re|er)")
+        .replace("gallbladder", "gall[ -]?bladder")
+    )
