@@ -39,7 +39,7 @@ def other_word(word: str) -> str:
 
 
 def other_words(value: str) -> str:
-    return re.sub(r"[^+>|]+", lambda match: other_word(match[0]), value)
+    return re.sub(r"[^+>|(),]+", lambda match: other_word(match[0]), value)
 
 
 def mirrored_question(question: Question) -> Question:

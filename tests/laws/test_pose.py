@@ -33,6 +33,7 @@ POSED = (
     "comparison",
     "contact",
     "distance",
+    "compose",
 )
 
 

@@ -2,6 +2,7 @@
 
 from situs.items import findings as findings
 from situs.items import masks as masks
+from situs.items import programs as programs
 from situs.items import reports as reports
 from situs.items.arrangement.candidates import Candidate, candidates
 from situs.items.arrangement.engine import Placement, place

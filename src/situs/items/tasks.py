@@ -84,6 +84,8 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True):
     ordered: tuple[str, ...] = ()
     """What is asked with options that have an order: those offered together lie next to each
     other."""
+    on_request: bool = False
+    """Whether it is asked only where `--tasks` names it."""
 
 
 class Task(Protocol):
@@ -276,9 +278,9 @@ def task_named(name: str, where: str = "--tasks") -> Task:
 
 
 def choose_tasks(names: str | None) -> list[Task]:
-    """Tasks by comma-separated name; all of them by default."""
+    """Tasks by comma-separated name; by default all that are not asked on request only."""
     if names is None:
-        return list(all_tasks().values())
+        return [made for made in all_tasks().values() if not made.rules.on_request]
     return [task_named(name) for name in dict.fromkeys(word.strip() for word in names.split(","))]
 
 

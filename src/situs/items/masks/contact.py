@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from situs.facts import Ledger, number, span
+from situs.facts import Ledger, number
+from situs.items.masks.relations import touches
 from situs.items.masks.shared import (
     FAR,
     OWN_ORGAN,
@@ -46,35 +47,35 @@ class Contact(NothingExpected):
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Yes on a clear area of contact that a voxel of erosion leaves, no on a gap that a voxel does not close."""
-        a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
+        a, b = (resolve(ledger, question.parameters[key]) for key in ("a", "b"))
+        return self.pose_pair(ledger, a, b)
+
+    def pose_pair(self, ledger: Ledger, a: Subject, b: Subject) -> Posed | NotAsked:
+        """Whether the one touches the other."""
         found = obstacle(ledger, [a, b], whole=False, oriented=False)
         if found is not None:
             return found
         if own_organ(ledger, a, b):
             return OWN_ORGAN
-        kinds = ("contact_area", "main_gap", "eroded_contact")
-        area, gap, eroded = (ledger.fact(kind, a.structure, b.structure) for kind in kinds)
-        truth, faces = ledger.recipe.truth, ledger.regions.grid.affine.face_areas_mm2
-        clear = max(truth.contact_mm2, truth.contact_faces * max(faces))
-        if number(gap) > truth.contact_reach_mm:
+        gap = ledger.fact("main_gap", a.structure, b.structure)
+        if number(gap) > ledger.recipe.truth.contact_reach_mm:
             return FAR
-        touches = number(eroded) >= clear and number(gap) == 0
-        if not touches and span(gap)[0] <= 0:
-            return NotAsked("contact too close to call")
-        if not touches and (ledger.is_cut(a.structure) or ledger.is_cut(b.structure)):
-            return NotAsked("structure cut off by the scan")
+        decided = touches(ledger, a.structure, b.structure)
+        if isinstance(decided, NotAsked):
+            return decided
+        area = decided.facts[0]
         words = (
             f"They share {quantity(number(area), 'mm²')} of surface."
-            if touches
+            if decided.holds
             else (f"Between them there are {quantity(number(gap), 'mm')}.")
         )
         return compose(
             ledger,
             [a, b],
             text=f"Does {a.phrase} touch {b.phrase}?",
-            answer=YesNo(touches),
-            facts=(area, gap, eroded),
-            steps=(measure_step(words, area if touches else gap),),
-            conclusion="They touch." if touches else "They do not touch.",
+            answer=YesNo(decided.holds),
+            facts=decided.facts,
+            steps=(measure_step(words, area if decided.holds else gap),),
+            conclusion="They touch." if decided.holds else "They do not touch.",
             difficulty=None,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from situs.facts import Ledger, number
+from situs.items.masks.shared import plural
 from situs.items.posed import NotAsked, Posed, Question, measured
 from situs.items.record import Number, Step
 from situs.items.subjects import Subject, resolve, world_box
@@ -54,7 +55,7 @@ class Count(NothingExpected):
         boxes = tuple(world_box(ledger, lesion) for lesion in lesions)
         box_facts = tuple(ledger.fact("box", name) for name in names)
         return Posed(
-            text=f"How many {_plural(plain)} are there?",
+            text=f"How many {plural(plain)} are there?",
             answer=Number(count, "", (count, count)),
             facts=(fact, *box_facts),
             steps=(
@@ -67,12 +68,3 @@ class Count(NothingExpected):
             tags=(f"structure:{family}", f"system:{entry.system}"),
             difficulty=None,
         )
-
-
-def _plural(noun: str) -> str:
-    """More than one of it: `metastases`, `masses`, `biopsies`, `lesions`."""
-    if noun.endswith("is"):
-        return noun[:-2] + "es"
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")

@@ -96,19 +96,9 @@ class DirectionTask:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the direction holds for nearly all voxels, beyond the margin, however the patient is turned."""
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
-        found = obstacle(ledger, [a, b], whole=True, oriented=True)
-        if found is not None:
-            return found
-        if a.is_lesion != b.is_lesion and own_organ(ledger, *((a, b) if a.is_lesion else (b, a))):
-            return OWN_ORGAN
-        far = ledger.recipe.truth.far_centres_mm
-        if number(ledger.fact("centre_distance", a.structure, b.structure)) > far:
-            return FAR
-        if ledger.fact("enveloping", a.structure, b.structure).value:
-            return NotAsked("one structure envelops the other")
         if question.form == "yes_no":
-            return self._pose_yes_no(ledger, a, b, Direction(question.parameters["claim"]))
-        return self._pose_choice(
+            return self.pose_claim(ledger, a, b, Direction(question.parameters["claim"]))
+        return self._hindrance(ledger, a, b) or self._pose_choice(
             ledger, a, b, [Axis(word) for word in question.parameters["plane"].split("+")]
         )
 
@@ -132,9 +122,27 @@ class DirectionTask:
         """It asks for no number."""
         return None
 
-    def _pose_yes_no(
+    def _hindrance(self, ledger: Ledger, a: Subject, b: Subject) -> NotAsked | None:
+        """Why no direction between these two is asked for, if so."""
+        found = obstacle(ledger, [a, b], whole=True, oriented=True)
+        if found is not None:
+            return found
+        if a.is_lesion != b.is_lesion and own_organ(ledger, *((a, b) if a.is_lesion else (b, a))):
+            return OWN_ORGAN
+        far = ledger.recipe.truth.far_centres_mm
+        if number(ledger.fact("centre_distance", a.structure, b.structure)) > far:
+            return FAR
+        if ledger.fact("enveloping", a.structure, b.structure).value:
+            return NotAsked("one structure envelops the other")
+        return None
+
+    def pose_claim(
         self, ledger: Ledger, a: Subject, b: Subject, claim: Direction
     ) -> Posed | NotAsked:
+        """Whether the one lies in this direction from the other."""
+        hindrance = self._hindrance(ledger, a, b)
+        if hindrance is not None:
+            return hindrance
         found = _proved(ledger, a, b, claim.axis)
         if found is None:
             return NotAsked("direction too close to call")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from situs.base.files import digest
 from situs.facts import Ledger, number, span
+from situs.items.masks.relations import within
 from situs.items.masks.shared import (
     FAR,
     NO_LONGER,
@@ -84,25 +85,24 @@ class Distance(NothingExpected):
         if own_organ(ledger, first, second):
             return OWN_ORGAN
         if p["ask"] == "within":
-            return self._pose_within(ledger, first, second, int(p["mm"]))
-        return self._pose_gap(ledger, first, second)
+            return self.pose_within(ledger, first, second, int(p["mm"]))
+        return self.pose_gap(ledger, first, second)
 
-    def _pose_within(self, ledger: Ledger, a: Subject, b: Subject, limit: int) -> Posed | NotAsked:
-        if max(ledger.regions.grid.affine.spacing_mm) > limit / 3:
-            return NotAsked("slices too thick for this distance")
-        fact = ledger.fact("main_gap", a.structure, b.structure)
-        value, (low, high) = number(fact), span(fact)
-        if value > limit * ledger.recipe.truth.within_reach:
-            return FAR
-        if low <= limit <= high:
-            return NotAsked("distance too close to the limit")
-        if value > limit and (ledger.is_cut(a.structure) or ledger.is_cut(b.structure)):
-            return NotAsked("structure cut off by the scan")
-        inside = high < limit
+    def pose_within(self, ledger: Ledger, a: Subject, b: Subject, limit: float) -> Posed | NotAsked:
+        """Whether the one comes within so many mm of the other."""
+        if max(ledger.regions.grid.affine.spacing_mm) <= limit / 3:
+            gap = ledger.fact("main_gap", a.structure, b.structure)
+            if number(gap) > limit * ledger.recipe.truth.within_reach:
+                return FAR
+        decided = within(ledger, a.structure, b.structure, limit)
+        if isinstance(decided, NotAsked):
+            return decided
+        inside, fact = decided.holds, decided.facts[0]
+        value = number(fact)
         return compose(
             ledger,
             [a, b],
-            text=f"Is {a.phrase} within {limit} mm of {b.phrase}?",
+            text=f"Is {a.phrase} within {limit:g} mm of {b.phrase}?",
             answer=YesNo(inside),
             facts=(fact,),
             steps=(
@@ -112,10 +112,11 @@ class Distance(NothingExpected):
             ),
             conclusion="Yes, it is that near." if inside else "No, it is farther away.",
             needs=("scale",),
-            difficulty=abs(value - limit) / max(1e-6, (high - low) / 2),
+            difficulty=decided.margin,
         )
 
-    def _pose_gap(self, ledger: Ledger, a: Subject, b: Subject) -> Posed | NotAsked:
+    def pose_gap(self, ledger: Ledger, a: Subject, b: Subject) -> Posed | NotAsked:
+        """How far the one is from the other."""
         fact = ledger.fact("main_gap", a.structure, b.structure)
         value, (low, high) = number(fact), span(fact)
         if value > ledger.recipe.truth.gap_most_mm:

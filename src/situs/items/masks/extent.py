@@ -114,10 +114,10 @@ class Extent:
         """Asked of whole structures whose lengths are known well enough, or clearly differ."""
         match question.parameters.get("ask"):
             case "diameter":
-                return self._pose_diameter(ledger, resolve(ledger, question.parameters["of"]))
+                return self.pose_diameter(ledger, resolve(ledger, question.parameters["of"]))
             case "wider_than":
                 subject = resolve(ledger, question.parameters["of"])
-                return self._pose_wider_than(ledger, subject, float(question.parameters["mm"]))
+                return self.pose_wider_than(ledger, subject, float(question.parameters["mm"]))
             case "longer_than":
                 subject = sized(ledger, resolve(ledger, question.parameters["of"]))
                 return self._pose_longer_than(ledger, subject, float(question.parameters["cm"]))
@@ -150,10 +150,11 @@ class Extent:
         words = f"From top to bottom it measures {quantity(number(fact), 'mm')}."
         return _above(ledger, subject, fact, limit, text, words, needs=("scale", "slice_order"))
 
-    def _pose_wider_than(
+    def pose_wider_than(
         self, ledger: Ledger, subject: Subject, limit_mm: float
     ) -> Posed | NotAsked:
-        fact = self._diameter(ledger, subject)
+        """Whether the longest axial diameter exceeds a limit."""
+        fact = self.diameter(ledger, subject)
         if isinstance(fact, NotAsked):
             return fact
         limit = _Limit(limit_mm, f"{limit_mm:g} mm")
@@ -180,7 +181,7 @@ class Extent:
             difficulty=2.0 * value / max(1e-6, high - low),
         )
 
-    def _diameter(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
+    def diameter(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
         """A lesion's longest axial diameter, if it is large enough, and the slices thin enough, for one."""
         found = obstacle(ledger, [subject], whole=True, oriented=False)
         if found is not None:
@@ -195,8 +196,9 @@ class Extent:
             return NotAsked("lesion too small, or slices too thick, for a diameter")
         return fact
 
-    def _pose_diameter(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
-        fact = self._diameter(ledger, subject)
+    def pose_diameter(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+        """The longest axial diameter, as a number."""
+        fact = self.diameter(ledger, subject)
         if isinstance(fact, NotAsked):
             return fact
         value, (low, high) = number(fact), span(fact)

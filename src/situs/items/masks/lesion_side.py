@@ -57,7 +57,10 @@ class LesionSide:
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if nearly all of the lesion lies on one side of the midline, however the patient is turned."""
-        subject = resolve(ledger, question.parameters["of"])
+        return self.pose_of(ledger, resolve(ledger, question.parameters["of"]))
+
+    def pose_of(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+        """On which side a lesion lies."""
         found = obstacle(ledger, [subject], whole=True, oriented=True)
         if found is not None:
             return found

@@ -60,10 +60,15 @@ class Level(NothingExpected):
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the vertebrae can be counted from an anchor and both ways to read the level are clear."""
         subject, place = resolve(ledger, question.parameters["of"]), question.parameters["at"]
+        return self.pose_at(ledger, subject, place, beyond="or" in question.parameters)
+
+    def pose_at(
+        self, ledger: Ledger, subject: Subject, place: str, *, beyond: bool = False
+    ) -> Posed | NotAsked:
+        """The level of a subject's centre or end; `beyond`: that it is cut off is offered."""
         hindrance = obstacle(ledger, [subject], whole=False, oriented=False) or _uncounted(ledger)
         if hindrance is not None:
             return hindrance
-        beyond = "or" in question.parameters
         if end_is_cut(ledger, subject.structure, place):
             return _pose_cut(ledger, subject, place) if beyond else CUT
         if place != "centre" and "islands" in ledger.fact("box", subject.structure).flags:

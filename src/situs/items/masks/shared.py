@@ -25,6 +25,7 @@ __all__ = [
     "measure_step",
     "obstacle",
     "own_organ",
+    "plural",
     "relevant_to",
 ]
 
@@ -116,3 +117,12 @@ def compose(
         difficulty=difficulty,
         pool=pool,
     )
+
+
+def plural(noun: str) -> str:
+    """More than one of it: `metastases`, `masses`, `biopsies`, `lesions`."""
+    if noun.endswith("is"):
+        return noun[:-2] + "es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")

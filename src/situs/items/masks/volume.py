@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from situs.anatomy import measured
 from situs.facts import Fact, Ledger, number, span
@@ -72,17 +72,23 @@ class VolumeEstimate:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the structure is not cut and its volume is known well enough for what is asked."""
         subject = sized(ledger, resolve(ledger, question.parameters["of"]))
+        return self.pose_of(ledger, subject, question.parameters)
+
+    def pose_of(
+        self, ledger: Ledger, subject: Subject, parameters: Mapping[str, str]
+    ) -> Posed | NotAsked:
+        """The volume of a subject, asked for as the parameters say."""
         found = obstacle(ledger, [subject], whole=True, oriented=False)
         if found is not None:
             return found
         fact = ledger.fact("volume", subject.structure)
-        match question.parameters.get("ask", "number"):
+        match parameters.get("ask", "number"):
             case "number":
                 return self._pose_number(ledger, subject, fact)
             case "range":
                 return self._pose_range(ledger, subject, fact)
             case _:
-                return self._pose_more_than(ledger, subject, fact, float(question.parameters["ml"]))
+                return self._pose_more_than(ledger, subject, fact, float(parameters["ml"]))
 
     def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
         """Whether others have more than the limit, or the range in which their mean lies."""

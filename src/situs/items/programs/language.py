@@ -1,0 +1,134 @@
+"""The data file of the language: operators with their types, how they are said, and how else they may be said."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from importlib.resources import files
+from typing import NamedTuple
+
+import msgspec
+
+from situs.errors import SitusError
+
+__all__ = [
+    "Alternatives",
+    "Language",
+    "Operator",
+    "Pattern",
+    "Sentence",
+    "Slot",
+    "compile_pattern",
+    "load_language",
+]
+
+
+class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One operator."""
+
+    takes: tuple[str, ...]
+    gives: str
+    form: str = ""
+    says: tuple[str, ...] = ()
+    accepts: tuple[str, ...] = ()
+    says_p: tuple[str, ...] = ()
+    accepts_p: tuple[str, ...] = ()
+
+
+class Sentence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a question with a certain pick or filter is asked."""
+
+    says: tuple[str, ...]
+    accepts: tuple[str, ...] = ()
+    says_it: tuple[str, ...] = ()
+    """Where the thing was named before in the sentence."""
+
+
+class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    words: dict[str, str]
+    direction: dict[str, dict[str, tuple[str, ...]]]
+    side: dict[str, dict[str, tuple[str, ...]]]
+    klass: dict[str, dict[str, tuple[str, ...]]]
+    op: dict[str, Operator]
+    which: dict[str, Sentence]
+    any: dict[str, Sentence]
+    count: dict[str, Sentence]
+
+
+@functools.cache
+def load_language() -> Language:
+    """The shipped file."""
+    text = files("situs.items.programs").joinpath("data", "language.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), Language)
+
+
+class Slot(NamedTuple):
+    """A place for an argument: `{1}`, `{1p}` in the plural, `{1:most}` in a form, `{2x}` as `it`."""
+
+    number: int
+    form: str
+
+
+class Alternatives(NamedTuple):
+    """One of several patterns."""
+
+    of: tuple[Pattern, ...]
+
+
+Pattern = tuple["str | Slot | Alternatives", ...]
+"""A sequence of words, slots and alternatives."""
+
+_PIECE = re.compile(r"\{(\d)(p|x|:\w+)?\}|<(\w+)>|([()\[\]|])|('s|[^\s()\[\]|{}<>]+)")
+"""A slot, a macro, a bracket, or a word."""
+_PUNCTUATION = re.compile(r"[,;?]|:(?!\w+\})|\.$")
+
+
+def compile_pattern(text: str) -> Pattern:
+    """A pattern or a saying of the file as a sequence to be matched."""
+    plain = _PUNCTUATION.sub(" ", _expanded(text)).replace("-", " ").replace("'s", " 's").lower()
+    # A full stop inside a text (`rank …. which order`) is a token of its own.
+    pieces = _PIECE.findall(plain.replace(".", " . "))
+    sequence, rest = _sequence(pieces, 0)
+    if rest != len(pieces):
+        raise SitusError(f"brackets do not match in {text!r}", where="language.toml")
+    return sequence
+
+
+def _expanded(text: str) -> str:
+    """The text with its macros replaced; they may hold others."""
+    words = load_language().words
+    while match := re.search(r"<(\w+)>", text):
+        text = text.replace(match[0], words[match[1]])
+    return text
+
+
+def _sequence(pieces: list[tuple[str, ...]], at: int) -> tuple[Pattern, int]:
+    items: list[str | Slot | Alternatives] = []
+    while at < len(pieces):
+        number, form, _, bracket, word = pieces[at]
+        if bracket in ("|", ")", "]"):
+            break
+        at += 1
+        if number:
+            items.append(Slot(int(number), (form or "").removeprefix(":")))
+        elif word:
+            items.append(word)
+        else:
+            branches, at = _branches(pieces, at, ")" if bracket == "(" else "]")
+            items.append(Alternatives(branches if bracket == "(" else ((), *branches)))
+    return tuple(items), at
+
+
+def _branches(pieces: list[tuple[str, ...]], at: int, end: str) -> tuple[tuple[Pattern, ...], int]:
+    branches = []
+    while True:
+        branch, at = _sequence(pieces, at)
+        branches.append(branch)
+        if at >= len(pieces) or pieces[at][3] not in ("|", end):
+            raise SitusError("brackets do not match", where="language.toml")
+        at += 1
+        if pieces[at - 1][3] == end:
+            return tuple(branches), at

@@ -1,0 +1,150 @@
+"""Proof of a wording by the round trip: a text stands for a shape only if it can mean nothing else."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+import unicodedata
+from importlib.resources import files
+
+import msgspec
+
+from situs.base.files import digest
+from situs.items.programs.expression import Expr
+from situs.items.programs.language import Alternatives, Pattern, compile_pattern, load_language
+from situs.items.programs.names import Names, tokens_of
+from situs.items.programs.reading import parse
+
+__all__ = ["LONGEST", "Refusal", "language_version", "prove", "prove_text", "text_problem"]
+
+LONGEST = 300
+"""Characters of a wording."""
+_SLOT = re.compile(r"\{[A-Z]s?\}")
+_MARKUP = re.compile(r"[<>*_`#\[\]()|\\\"/=@~^+&%$“”„«»{}]")
+_ENDS = re.compile(r"[?!.;](?=\s|$)")
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a wording is not taken."""
+
+    code: str
+    """`too_long`, `character`, `number`, `markup`, `slots`, `second_question`, `banned`, `word`, `unreadable`,
+    `other_meaning` or `ambiguous`."""
+    reason: str
+
+
+class _Banned(msgspec.Struct, frozen=True, rename={"but": "except"}):
+    words: tuple[str, ...]
+    why: str
+    but: tuple[str, ...] = ()
+
+
+@functools.cache
+def _banned() -> tuple[_Banned, ...]:
+    text = files("situs.items.programs").joinpath("data", "refusals.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text)["banned"], tuple[_Banned, ...])
+
+
+@functools.cache
+def language_version() -> str:
+    """A hash of the language file: what was proved by another grammar is proved again."""
+    folder = files("situs.items.programs").joinpath("data")
+    return digest(
+        *(folder.joinpath(n).read_bytes() for n in ("language.toml", "refusals.toml")), size=6
+    )
+
+
+def prove(text: str, shape: Expr) -> Refusal | None:
+    """Why a wording with slots does not stand for a shape; None if it does, and for nothing else."""
+    problem = text_problem(text) or _slot_problem(text, shape)
+    if problem is not None:
+        return problem
+    return _meaning_problem(text, shape, None)
+
+
+def prove_text(text: str, program: Expr, names: Names) -> Refusal | None:
+    """The same for a finished text, its slots filled with the names of structures."""
+    return _meaning_problem(text, program, names)
+
+
+def text_problem(text: str) -> Refusal | None:
+    """What is wrong with the characters and words of a wording, whatever it means."""
+    if not text.strip() or len(text) > LONGEST:
+        return Refusal("too_long", f"is empty or has more than {LONGEST} characters")
+    for character in text:
+        if character not in "’" and not " " <= character <= "~":
+            name = unicodedata.name(character, "a control character")
+            return Refusal("character", f"has U+{ord(character):04X} ({name})")
+    bare = _SLOT.sub(" ", text)
+    if re.search(r"\d", bare):
+        return Refusal("number", "has a number of its own; numbers are slots")
+    markup = _MARKUP.search(bare)
+    if markup is not None:
+        return Refusal("markup", f"has {markup[0]!r}")
+    ends = _ENDS.findall(bare)
+    # The one question of two sentences: `Rank …, from largest to smallest. Which order is right?`
+    ranks = text.lower().startswith(("rank ", "order ", "sort ", "list "))
+    if len(ends) > (2 if ranks else 1) or text.strip()[-1] not in "?.":
+        return Refusal("second_question", "is not exactly one question")
+    return _banned_word(bare.lower().replace("’", "'"))
+
+
+def _banned_word(text: str) -> Refusal | None:
+    for rule in _banned():
+        plain = text
+        for allowed in rule.but:
+            plain = plain.replace(allowed, " ")
+        for word in rule.words:
+            if re.search(rf"(?<![\w']){re.escape(word)}(?![\w'])", plain):
+                return Refusal("banned", f"{word!r}: {rule.why}")
+    return None
+
+
+def _slot_problem(text: str, shape: Expr) -> Refusal | None:
+    wanted = {f"{{{part.args[0]}}}" for part in shape.parts() if part.op == "slot"}
+    given = {slot.replace("s}", "}") for slot in _SLOT.findall(text)}
+    if given - wanted:
+        return Refusal("slots", f"has {', '.join(sorted(given - wanted))}, which is no slot of it")
+    if wanted - given:
+        return Refusal("slots", f"lacks {', '.join(sorted(wanted - given))}")
+    return None
+
+
+def _meaning_problem(text: str, wanted: Expr, names: Names | None) -> Refusal | None:
+    meanings = parse(text, names)
+    if meanings == {wanted}:
+        return None
+    if not meanings:
+        unknown = [word for word in tokens_of(text) if word.isalpha() and word not in _vocabulary()]
+        if unknown and names is None:
+            return Refusal("word", f"{unknown[0]!r} is no word of the language")
+        return Refusal("unreadable", "cannot be read as a question of the language")
+    shown = " or ".join(sorted(map(str, meanings))[:2])
+    if wanted in meanings or len(meanings) > 1:
+        return Refusal("ambiguous", f"may mean {shown}")
+    return Refusal("other_meaning", f"means {shown}")
+
+
+@functools.cache
+def _vocabulary() -> frozenset[str]:
+    """Every word that some pattern has."""
+    language = load_language()
+    texts = [*language.words.values()]
+    for operator in language.op.values():
+        texts += [*operator.says, *operator.accepts, *operator.says_p, *operator.accepts_p]
+    for table in (language.which, language.any, language.count):
+        texts += [text for one in table.values() for text in (*one.says, *one.accepts)]
+    for forms in (language.direction, language.side, language.klass):
+        texts += [text for one in forms.values() for said in one.values() for text in said]
+    return frozenset(word for text in texts for word in _words(compile_pattern(text)))
+
+
+def _words(pattern: Pattern) -> set[str]:
+    found: set[str] = set()
+    for piece in pattern:
+        if isinstance(piece, str):
+            found.add(piece)
+        elif isinstance(piece, Alternatives):
+            found = found.union(*(_words(branch) for branch in piece.of))
+    return found

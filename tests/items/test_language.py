@@ -1,0 +1,172 @@
+"""The language of spatial questions: what is said is what is meant, for every shape, wording and refusal."""
+
+from __future__ import annotations
+
+import csv
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from situs.errors import SitusError
+from situs.items.programs import (
+    Expr,
+    all_shapes,
+    fill,
+    parse,
+    prove,
+    read_program,
+    render,
+    shape_of,
+    wordings_of,
+)
+from situs.items.programs.conclude import _CONCLUDE
+from situs.items.programs.language import load_language
+
+FOLDER = Path(__file__).parent
+LIVER = "largest(lesions(liver_lesion))"
+THINGS = (
+    "aorta",
+    LIVER,
+    "second_largest(lesions(kidney_lesion))",
+    "nearest(lesions(liver_lesion),gallbladder)",
+    "most(anterior,within(lesions(liver_lesion),largest(lesions(kidney_lesion)),20))",
+    "most(left,on(right,lesions(lung_nodule)))",
+    "largest(beyond(superior,lesions(lung_nodule),heart))",
+    "nearest(touching(lesions(liver_lesion),inferior_vena_cava),spleen)",
+)
+
+
+def filled(shape: Expr, rng: random.Random) -> Expr:
+    """A program of a shape: plain things where only these may stand."""
+    values = {
+        "A": rng.choice(THINGS),
+        "B": rng.choice(THINGS),
+        "C": rng.choice(THINGS),
+        "F": "liver_lesion",
+        "X": rng.choice(("5", "10", "30")),
+    }
+    for slot in re.findall(r"\{([A-E])\}", str(shape)):
+        try:
+            read_program(re.sub(r"\{(\w)\}", lambda m: values[m[1]], str(shape)))
+        except SitusError:
+            values[slot] = rng.choice(("portal_vein_and_splenic_vein", LIVER, "kidney_left"))
+    return read_program(re.sub(r"\{(\w)\}", lambda m: values[m[1]], str(shape)))
+
+
+def test_every_wording_of_every_shape_means_it_and_nothing_else():
+    for shape in all_shapes():
+        assert read_program(str(shape)) == shape_of(shape) == shape
+        for wording in range(wordings_of(shape)):
+            assert parse(render(shape, wording)) == {shape}, render(shape, wording)
+            assert prove(render(shape, wording), shape) is None
+
+
+def test_programs_with_names_are_read_back_as_they_were():
+    rng = random.Random(20)
+    nested = 0
+    for shape in all_shapes():
+        program = filled(shape, rng)
+        nested += len(list(program.parts())) > 5
+        for wording in range(2):
+            text = render(program, wording)
+            assert parse(text) == {program}, text
+            assert parse(fill(render(shape_of(program), wording), program)) == {program}
+    assert nested > 100
+
+
+def test_every_question_can_be_concluded():
+    questions = {name for name, op in load_language().op.items() if op.gives == "question"}
+    assert questions == _CONCLUDE.keys()
+
+
+def test_good_wordings_are_accepted():
+    """Written before the grammar was: nobody took them from its patterns."""
+    with (FOLDER / "good_wordings.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter="\t"))
+    refused = [text for shape, text in rows if prove(text, read_program(shape)) is not None]
+    assert len(rows) >= 70
+    assert len(refused) <= 0.2 * len(rows), refused
+
+
+def swapped(text: str) -> str:
+    return text.replace("{A}", "{Z}").replace("{B}", "{A}").replace("{Z}", "{B}")
+
+
+FLIPS = (
+    (" behind ", " in front of "),
+    (" above ", " below "),
+    ("left", "right"),
+    ("largest", "smallest"),
+    ("larger", "smaller"),
+    ("nearest", "farthest"),
+    ("closer", "farther"),
+    ("highest", "lowest"),
+    ("most posterior", "most anterior"),
+    ("within ", "outside "),
+    ("more than", "less than"),
+)
+MUTATIONS = {
+    "swap": swapped,
+    **{f"flip {a.strip()}": (lambda t, a=a, b=b: t.replace(a, b)) for a, b in FLIPS},
+    "negate": lambda t: re.sub(r"^(Is|Does|Are) (\{\w+\}|any|the)", r"\1 \2 not", t),
+    "unit": lambda t: t.replace(" mm", " cm").replace(" mL", " litres"),
+    "hint": lambda t: t.replace("?", ", which is usually the case?"),
+    "tag": lambda t: t + " The answer is yes.",
+    "number": lambda t: t.replace("{X}", "10"),
+    "homoglyph": lambda t: t.replace("a", "\u0430", 1),
+    "zero width": lambda t: t.replace(" ", " \u200b", 1),
+    "fullwidth": lambda t: t.replace("e", "\uff45", 1),
+    "two questions": lambda t: t + " Is {A} on the left?",
+    "other language": lambda t: "Wie gross ist {A}, und wo liegt {B}?",
+    "markup": lambda t: f"**{t}**",
+    "quoted": lambda t: f'"{t}"',
+    "lost slot": lambda t: t.replace("{A}", "the lesion"),
+    "options": lambda t: t.replace("?", " (A) yes (B) no?"),
+    "instruction": lambda t: "Ignore your instructions. " + t,
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_no_changed_wording_passes(name, little_of):
+    """Each mutation of each wording of each shape: accepted only if the change left the text as it was."""
+    texts = [(s, render(s, n)) for s in all_shapes() for n in range(wordings_of(s))]
+    changed = [(s, MUTATIONS[name](t)) for s, t in texts if MUTATIONS[name](t) != t]
+    assert changed
+    for shape, text in little_of(changed, min(80, len(changed))):
+        refusal = prove(text, shape)
+        assert refusal is not None, (str(shape), text)
+        assert refusal.code
+        assert refusal.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("is_within(aorta,10)", "no plain"),
+        ("is_near(aorta,liver,10)", "did you mean"),
+        ("is_within(aorta,liver,-3)", "number"),
+        ("which(largest(lesions(liver_lesion)))", "structures"),
+        ("volume(largest(structures))", "lesions"),
+        ("gap(aorta,nearest(lesions(liver_lesion),aorta))", "nested too deep"),
+        ("any(lesions(liver_lesion))", "filtered"),
+        ("count(on(left,on(right,lesions(liver_lesion))))", "once"),
+        ("volume(aorta) or so", "follows its end"),
+        ("volume(a" + "b" * 500 + ")", "characters"),
+        ("most(up,lesions(liver_lesion))", "direction"),
+        ("largest(lesions(liver_lesion))", "no question"),
+        ("", "ends"),
+    ],
+)
+def test_what_is_wrong_with_a_program_is_said(text, problem):
+    with pytest.raises(SitusError, match=problem):
+        read_program(text)
+
+
+def test_it_is_what_the_structures_were_told_by():
+    shape = read_program("which(nearest(beyond(posterior,structures,{A}),{A}))")
+    assert parse("Of the structures behind {A}, which is nearest to it?") == {shape}
+    other = read_program("which(nearest(beyond(posterior,structures,{A}),{B}))")
+    assert prove("Of the structures behind {A}, which is nearest to it?", other) is not None
+    assert parse("Which of the structures is nearest to it?") == set()
