@@ -112,7 +112,7 @@ def test_sight_gain_of_a_model_over_its_blind_run(folder: Path, situs: Situs) ->
     result = situs("compare", folder / "r1", "--blind", blind, "--json").json
     (gain,) = result["sight"]
     assert gain["gain"]["difference"] == 0.0
-    assert "sight gain" in situs("compare", folder / "r1", folder / "prior", "--blind", blind).out
+    assert "Sight gain" in situs("compare", folder / "r1", folder / "prior", "--blind", blind).out
     ran = situs("compare", folder / "prior", folder / "r2", "--blind", folder / "prior")
     assert ran.code == 0
     ran = situs("compare", folder / "prior", "--blind", blind)
@@ -169,7 +169,7 @@ def test_pairs_and_sight_gain_do_not_contradict_each_other(folder: Path, situs: 
     (gain,) = result["sight"]
     assert gain["name"] == "random?seed=1 (3 seeds)"
     text = situs("compare", folder / "r1", "--blind", blind).out
-    assert "sight gain" in text
+    assert "Sight gain" in text
     assert "Holm" not in text
     assert "told apart" not in text
 

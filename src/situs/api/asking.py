@@ -19,7 +19,14 @@ from situs.api.results import (
 )
 from situs.api.settings import AskSettings, asking_of
 from situs.errors import SitusError
-from situs.probe import ProbeResult, Stopped, choose_probes
+from situs.probe import (
+    ProbeResult,
+    Stopped,
+    all_probes_table,
+    choose_probes,
+    findings_table,
+    probe_tables,
+)
 from situs.probe import probe as run_probes
 from situs.profiles import Presenter, Profile, SliceStore, load_profile
 from situs.run import Respondent, RunResult, respondent_of
@@ -29,10 +36,10 @@ from situs.score import (
     Verdicts,
     choose_metrics,
     compare_runs,
+    comparison_tables,
     score_run,
     score_tables,
 )
-from situs.tables import Table
 
 __all__ = ["ask", "compare", "probe", "score"]
 
@@ -118,17 +125,7 @@ def compare(
     result = compare_runs(
         paths_of(runs), maybe_path(bench), metric=metric, stratum=stratum, blind=paths_of(blind)
     )
-    pairs = tuple(
-        (p.a, p.b, p.difference, *(p.ci_joint or (None, None)), p.p, p.p_holm, p.n, p.clusters)
-        for p in result.pairs
-    )
-    columns = ("a", "b", "a − b", "low", "high", "p", "p (Holm)", "items", "patients")
-    ranks = tuple((s.rank, s.name, s.value) for s in result.standings)
-    tables = [
-        Table("pairs", f"{metric}: {result.items}", columns, pairs),
-        Table("ranks", "Ranks on the items all share", ("rank", "run", metric), ranks),
-    ]
-    return Result(result, tables)
+    return Result(result, comparison_tables(result, metric))
 
 
 def probe(
@@ -174,31 +171,12 @@ def probe(
             raise KeyboardInterrupt from stop
         problem = f"stopped early: {stop.result.stopped}; {stop.result.unasked:,} items are left"
         raise SitusError(problem, where=stop.name, fix="the same call resumes") from stop
-    return Result(result, _probe_tables(result), folder)
-
-
-def _probe_tables(result: ProbeResult) -> list[Table]:
-    rows = tuple(
-        (name, row.original, row.changed, row.same_answer, row.followed, row.n, row.patients)
-        for name, row in result.probes.items()
-    )
-    columns = ("probe", "original", "changed", "same answer", "followed", "items", "patients")
-    findings = tuple(
-        (name.replace("_", " "), f.verdict, f.words)
-        for name, f in result.diagnosis.findings.items()
-    )
-    gain = result.sight_gain
-    low, high = gain.ci95 or (None, None)
-    return [
-        Table("probes", "Probes", columns, rows),
-        Table("diagnosis", result.diagnosis.summary, ("finding", "verdict", "in words"), findings),
-        Table(
-            "sight_gain",
-            "Sight gain",
-            ("gain", "low", "high", "items"),
-            ((gain.value, low, high, gain.n),),
-        ),
+    tables = [
+        all_probes_table(result),
+        findings_table(result.diagnosis),
+        *probe_tables(result),
     ]
+    return Result(result, tables, folder)
 
 
 def _with(

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from situs.api.results import PathLike, Result, counted, maybe_path, path_of, paths_of
 from situs.errors import SitusError
 from situs.export import Exported, export_bench, export_run
-from situs.facts import MeasuredFile, measure_file
+from situs.facts import MeasuredFile, measure_file, measured_tables
 from situs.report import ReportResult, write_report
-from situs.tables import Table
 
 __all__ = ["export", "measure", "report"]
 
@@ -32,28 +31,7 @@ def measure(
     measured = measure_file(
         path_of(labels), names=vocabulary, pairs=pairs, annotation=annotation, details=details
     )
-    columns = ("structure", "label", "mL", "low", "high", "x mm", "y mm", "z mm", "parts", "cut")
-    rows = tuple(
-        (
-            s.name,
-            s.label,
-            s.volume_ml,
-            *s.volume_ml_interval,
-            *s.centroid_mm,
-            s.components,
-            "cut" if s.cut else "",
-        )
-        for s in measured.structures
-    )
-    tables = [Table("structures", path_of(labels).name, columns, rows)]
-    if measured.pairs:
-        pair_columns = ("a", "b", "centres mm", "boundaries mm", "gap mm", "contact mm²")
-        pair_rows = tuple(
-            (p.a, p.b, p.centre_distance_mm, p.boundary_distance_mm, p.gap_mm, p.contact_mm2)
-            for p in measured.pairs
-        )
-        tables.append(Table("pairs", "Pairs", pair_columns, pair_rows))
-    return Result(measured, tables)
+    return Result(measured, measured_tables(measured, path_of(labels).name))
 
 
 def report(

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 import msgspec
 
-from situs.cli.output.numbers import entry_of, interval_text, value_text
 from situs.cli.output.printing import echo, json_option, print_json, print_table, progress_bar
 
 _STUDIES = 16
@@ -28,7 +27,7 @@ _BASELINES = ("oracle", "random", "majority", "minority", "prior")
 )
 @json_option
 def command(out: Path, seed: int, as_json: bool) -> None:
-    """The whole way on synthetic patients: build a bench, check it, run baselines, score and report.
+    """End to end on synthetic patients: build a bench, check it, run baselines, score and report.
 
     Under a minute on two cores. Nothing is downloaded.
     """
@@ -40,7 +39,8 @@ def command(out: Path, seed: int, as_json: bool) -> None:
     from situs.profiles import load_profile
     from situs.report import write_report
     from situs.run import parse_spec, run_baseline
-    from situs.score import score_run
+    from situs.score import score_run, value_of
+    from situs.tables import INTERVAL
 
     jobs = min(4, os.cpu_count() or 1)
     with (
@@ -75,16 +75,17 @@ def command(out: Path, seed: int, as_json: bool) -> None:
         f"{built.items} questions on {built.studies} synthetic patients; all {checked.recomputed} answers recomputed",
         ["baseline", "headline", "95 % interval", "textbook", "volume: MRA", "volume: skill"],
         [
-            [
+            (
                 name,
-                value_text(table.headline),
-                interval_text(table.headline),
-                value_text(entry_of(table.by_stratum.get("textbook"), "accuracy.closed")),
-                value_text(entry_of(table.overall, "mra.vsi-code@1")),
-                value_text(entry_of(table.overall, "skill-over-mean@1")),
-            ]
+                None if table.headline is None else table.headline.value,
+                None if table.headline is None else table.headline.ci95,
+                value_of(table.by_stratum.get("textbook"), "accuracy.closed"),
+                value_of(table.overall, "mra.vsi-code@1"),
+                value_of(table.overall, "skill-over-mean@1"),
+            )
             for name, table in scores.items()
         ],
         "headline: looking is needed. textbook: a control that the average anatomy (prior) answers without looking.",
+        {"95 % interval": INTERVAL},
     )
     echo(f"report: {out / 'report.html'} ({report.bytes / 2**20:.1f} MB)")

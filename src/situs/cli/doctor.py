@@ -53,7 +53,7 @@ def command(as_json: bool) -> int:
             }
         )
     else:
-        rows = [[what, "ok" if ok else "AMISS", found, fix] for what, ok, found, fix in checks]
+        rows = [[what, "ok" if ok else "FAIL", found, fix] for what, ok, found, fix in checks]
         print_table("situs doctor", ["what", "", "found", "what to do"], rows)
     return 0 if all(ok for _, ok, _, _ in checks) else 1
 

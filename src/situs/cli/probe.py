@@ -10,20 +10,17 @@ import click
 
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.output.numbers import STRATUM_HELP
-from situs.cli.output.on_request import print_any
 from situs.cli.output.printing import (
     echo,
     json_option,
     out_option,
     print_json,
-    print_table,
     progress_bar,
     warn,
 )
 
 if TYPE_CHECKING:
-    from situs.probe import Diagnosis, Effect, Gain, ProbeResult, ProbeRow, SightGain
-    from situs.score import ShortcutGain
+    from situs.probe import Diagnosis, ProbeResult, SightGain
 
 
 @click.command("probe")
@@ -123,30 +120,13 @@ def command(
     _print(result)
 
 
-_TITLES = {
-    "blind": "With less to see",
-    "representation": "The same patient shown otherwise: answers must not change",
-    "patient": "Another patient: answers must follow",
-    "choice": "Choices and words",
-}
-
-
 def _print(result: ProbeResult) -> None:
-    from situs.score.explain import budget_table
+    from situs.probe import probe_tables
+    from situs.tables import print_table
 
-    for kind, title in _TITLES.items():
-        rows = {name: row for name, row in result.probes.items() if row.kind == kind}
-        if rows:
-            _print_rows(title, rows)
-    rows_blind = [
-        [name, _share(row.value), _interval(row.ci95), f"{row.n:,}"]
-        for name, row in result.shortcuts.items()
-    ]
-    print_table(
-        f"Without looking: {result.sight_gain.items}", ["row", "right", "95 %", "items"], rows_blind
-    )
-    _print_gains(result.sight_gain)
-    print_any(budget_table(result.signatures))
+    for table in probe_tables(result):
+        print_table(table)
+    _print_gain(result.sight_gain)
     if result.rotations is not None and result.rotations.n:
         turned = result.rotations
         echo(
@@ -155,9 +135,10 @@ def _print(result: ProbeResult) -> None:
         )
     if result.yes_bias is not None:
         yes = result.yes_bias
+        interval = "none" if yes.ci95 is None else f"{yes.ci95[0]:+.3f} to {yes.ci95[1]:+.3f}"
         echo(
-            f"yes/no questions: yes said {yes.said:.3f}, right {yes.right:.3f}, bias {_signed(yes.value)} "
-            f"({_signed_interval(yes.ci95)}; {yes.n:,} items)"
+            f"yes/no questions: yes said {yes.said:.3f}, right {yes.right:.3f}, "
+            f"bias {yes.value:+.3f} ({interval}; {yes.n:,} items)"
         )
     if result.wordings is not None and result.wordings.band is not None:
         low, high = result.wordings.band
@@ -167,45 +148,22 @@ def _print(result: ProbeResult) -> None:
     _print_diagnosis(result.diagnosis)
 
 
-def _print_gains(gain: SightGain) -> None:
-    best, credited, volume = gain.over_best_shortcut, gain.with_chance_credit, gain.volume_gain
-    rows = [
-        [f"sight gain (minus its run without pictures, {gain.against})", *_gain_cells(gain)],
-        ["… refusals and unread replies as guesses", *_gain_cells(credited)],
-        [f"gain over the best shortcut ({best.best})", *_gain_cells(best)],
-    ]
-    if volume is not None:
-        rows.append(["volume gain (minus one slice)", *_gain_cells(volume)])
-    columns = ["gain", "value", "95 %", "items", "patients"]
-    print_table(f"How much is sight: {gain.items}", columns, rows, gain.note)
+def _print_gain(gain: SightGain) -> None:
     echo(
         f"without pictures: {_share(gain.text)} right when told so (text), {_share(gain.silent)} when not (silent)"
     )
     mirage = gain.mirage
     if mirage.rate is not None:
-        rests = f"{_interval(mirage.ci95)}; {mirage.n:,} replies, {mirage.patients:,} patients"
+        interval = (
+            "none" if mirage.ci95 is None else f"{mirage.ci95[0]:.3f} to {mirage.ci95[1]:.3f}"
+        )
+        rests = f"{interval}; {mirage.n:,} replies, {mirage.patients:,} patients"
         echo(f"mirage rate: {mirage.rate:.3f} of the silent replies describe a picture ({rests})")
 
 
-def _gain_cells(gain: SightGain | Gain | ShortcutGain) -> list[str]:
-    return [_signed(gain.value), _signed_interval(gain.ci95), f"{gain.n:,}", f"{gain.patients:,}"]
-
-
 def _print_diagnosis(diagnosis: Diagnosis) -> None:
-    if diagnosis.groups:
-        rows = [
-            [
-                name,
-                group.verdict,
-                *(cell for one in (group.gain, group.own_picture) for cell in _effect_cells(one)),
-                f"{group.gain.n:,}",
-                f"{group.gain.patients:,}",
-            ]
-            for name, group in diagnosis.groups.items()
-        ]
-        columns = ["group", "sight", "gain", "95 %", "own picture", "95 %", "items", "patients"]
-        note = "own picture: right minus right if its answers were dealt out among patients asked the same question"
-        print_table("Sight by group of tasks", columns, rows, note)
+    from situs.probe import verdict_words
+
     echo(f"\nDiagnosis: {diagnosis.summary}")
     echo(f"  (decided on: {diagnosis.items})")
     if diagnosis.detectable is not None:
@@ -213,67 +171,8 @@ def _print_diagnosis(diagnosis: Diagnosis) -> None:
             f"  (a sight gain of {diagnosis.detectable:.3f} would be shown in four of five such benches)"
         )
     for name, finding in diagnosis.findings.items():
-        verdict = "cannot be told" if finding.verdict == "unclear" else finding.verdict
-        echo(f"  {name.replace('_', ' ')}: {verdict}: {finding.words}")
-
-
-def _effect_cells(effect: Effect) -> list[str]:
-    return [_signed(effect.value), _signed_interval(effect.ci95)]
-
-
-def _print_rows(title: str, rows: dict[str, ProbeRow]) -> None:
-    table = []
-    for name, row in rows.items():
-        table.append(_cells(name, row))
-        table += [_cells(f"  {group}", own) for group, own in row.groups.items()]
-    columns = [
-        "probe",
-        "original",
-        "changed",
-        "95 %",
-        "both",
-        "same",
-        "“flipped”",
-        "items",
-        "patients",
-    ]
-    followed = any(row.n_changed for row in rows.values())
-    if followed:
-        columns += ["followed", "kept old", "neither", "of items", "of patients"]
-    width = len(columns)
-    note = ""
-    if followed:
-        note = "followed, kept old, neither: of the items right before whose right answer changes"
-    print_table(title, columns, [cells[:width] for cells in table], note)
-
-
-def _cells(name: str, row: ProbeRow) -> list[str]:
-    shares = (row.followed, row.kept_old, row.neither)
-    return [
-        name,
-        _share(row.original),
-        _share(row.changed),
-        _interval(row.ci95),
-        *(_share(share) for share in (row.both_right, row.same_answer, row.looks_flipped)),
-        f"{row.n:,}",
-        f"{row.patients:,}",
-        *(_share(share) for share in shares),
-        f"{row.n_followed:,}",
-        f"{row.patients_followed:,}",
-    ]
+        echo(f"  {name.replace('_', ' ')}: {verdict_words(finding.verdict)}: {finding.words}")
 
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "none" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
-
-
-def _signed_interval(interval: tuple[float, float] | None) -> str:
-    return "none" if interval is None else f"{interval[0]:+.3f} to {interval[1]:+.3f}"

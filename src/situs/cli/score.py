@@ -9,11 +9,9 @@ import click
 
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.judges import ask_judges, print_asked
-from situs.cli.output.judged import print_judged
-from situs.cli.output.numbers import STRATUM_HELP, entry_of, interval_text, value_text
+from situs.cli.output.numbers import STRATUM_HELP
 from situs.cli.output.on_request import look_into, named_paper, print_extras, tables_of
-from situs.cli.output.places import print_places, print_sgmri
-from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
+from situs.cli.output.printing import json_option, print_json, warn
 
 if TYPE_CHECKING:
     from situs.score import Scores
@@ -132,7 +130,7 @@ def command(
         score_tables,
         tables_of_run,
     )
-    from situs.tables import check_tables_folder, write_tables
+    from situs.tables import check_tables_folder, print_table, write_tables
 
     check_tables_folder(tables)
     files = tuple(parse_verdicts_option(text) for text in verdicts)
@@ -176,10 +174,8 @@ def command(
     print_asked(asked.asked)
     for text in scores.warnings:
         warn(text)
-    print_scores(str(answers), scores)
-    print_places(answers.name, scores)
-    print_judged(answers.name, scores)
-    print_sgmri(answers.name, scores)
+    for table in score_tables(scores, answers.name, brief=True):
+        print_table(table)
     print_extras(extras, broken_down=break_down)
 
 
@@ -213,109 +209,3 @@ def _contract(scores: Scores) -> dict[str, object]:
         "jury": scores.jury,
         "published": scores.sgmri or scores.published,
     }
-
-
-def print_scores(name: str, scores: Scores) -> None:
-    """The headline, then all metrics, then accuracy by stratum and task, with the blind rows as columns."""
-    _print_headline(name, scores)
-    from situs.score import closed_or_all
-    from situs.score.metrics.registry import Shown, shown_in
-
-    shown = shown_in(Shown.TERMINAL)
-
-    blind_rows = {
-        row: table
-        for row, table in scores.baselines.items()
-        if any(e.metric in shown for e in table.overall)
-    }
-    columns = ["", "n", name, "95 % interval", *blind_rows]
-    rows = [
-        [
-            entry.metric,
-            f"{entry.n:,}",
-            value_text(entry),
-            interval_text(entry),
-            *(value_text(entry_of(t.overall, entry.metric)) for t in blind_rows.values()),
-        ]
-        for entry in scores.overall
-        if entry.metric in shown
-    ]
-    states = (
-        ", ".join(f"{state} {count:,}" for state, count in scores.overall[0].states.items())
-        if scores.overall
-        else ""
-    )
-    caption = (
-        f"{states}. Unparsed and refused count as not right; a number is right inside its interval."
-    )
-    print_table("all items, all kinds", columns, rows, caption)
-    for title in ("stratum", "task"):
-        own = scores.by_stratum if title == "stratum" else scores.by_task
-        blind = [
-            table.by_stratum if title == "stratum" else table.by_task
-            for table in blind_rows.values()
-        ]
-        rows = []
-        for key, table in own.items():
-            metric = closed_or_all(table)
-            entry = entry_of(table, metric)
-            if entry is not None:
-                others = [value_text(entry_of(other.get(key), metric)) for other in blind]
-                chance = value_text(entry_of(table, "chance"))
-                rows.append(
-                    [key, f"{entry.n:,}", value_text(entry), interval_text(entry), chance, *others]
-                )
-        caption = "Questions with options, where there are any; else all."
-        columns = [title, "n", name, "95 % interval", "chance", *blind_rows]
-        if rows:
-            print_table(f"accuracy by {title}", columns, rows, caption)
-
-
-def _print_headline(name: str, scores: Scores) -> None:
-    own = scores.headline
-    if own is None or own.value is None:
-        return
-    blind = {
-        row: table.headline for row, table in scores.baselines.items() if table.headline is not None
-    }
-    shown = {row: table for row, table in blind.items() if table.value is not None}
-    columns = ["", "n", "patients", name, "95 % interval", "chance", *shown]
-    cells = [
-        f"{own.n:,}",
-        f"{own.patients:,}",
-        value_text(own),
-        interval_text(own),
-        _plain(own.chance),
-    ]
-    rows = [["accuracy", *cells, *(value_text(table) for table in shown.values())]]
-    skill = own.numbers
-    if skill is not None and skill.value is not None:
-        others = [value_text(table.numbers) for table in shown.values()]
-        cells = [
-            f"{skill.n:,}",
-            f"{skill.clusters:,}",
-            value_text(skill),
-            interval_text(skill),
-            "–",
-        ]
-        rows.append(["numbers: skill over the mean", *cells, *others])
-    print_table(
-        "headline",
-        columns,
-        rows,
-        f"Items: {own.items}. Chance and blind rows are of the same items.",
-    )
-    gain = scores.over_best_shortcut
-    if gain is not None and gain.value is not None:
-        interval = (
-            "no interval"
-            if gain.ci95 is None
-            else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
-        )
-        echo(
-            f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n"
-        )
-
-
-def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

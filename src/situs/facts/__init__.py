@@ -24,6 +24,7 @@ from situs.facts.record import (
     Quoted,
     fact_id,
 )
+from situs.facts.shown import measured_tables
 
 __all__ = [
     "ALL",
@@ -67,6 +68,7 @@ __all__ = [
     "mark_points",
     "marked_structures",
     "measure_file",
+    "measured_tables",
     "number",
     "span",
     "spanned",

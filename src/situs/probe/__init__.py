@@ -22,6 +22,7 @@ from situs.probe.mirage import Mirage, describes_a_picture
 from situs.probe.sight_gain import Gain, SightGain
 from situs.probe.suite import Ask, ProbeResult, Stopped, diagnosis_beside, probe
 from situs.probe.table import ProbeRow
+from situs.probe.tables import all_probes_table, findings_table, probe_tables, verdict_words
 
 __all__ = [
     "CHANGES",
@@ -48,6 +49,7 @@ __all__ = [
     "ProbeRow",
     "SightGain",
     "Stopped",
+    "all_probes_table",
     "changed",
     "changed_bench",
     "check_adapter",
@@ -57,6 +59,7 @@ __all__ = [
     "derive",
     "describes_a_picture",
     "diagnosis_beside",
+    "findings_table",
     "lesion_parts",
     "load_patient",
     "looks_flipped",
@@ -65,10 +68,12 @@ __all__ = [
     "outcomes_of",
     "painted_out",
     "probe",
+    "probe_tables",
     "reflected",
     "sham",
     "source_of_made",
     "stored_otherwise",
+    "verdict_words",
     "volumes_of",
 ]
 

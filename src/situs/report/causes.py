@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from situs.report.downloads import table_of
 from situs.score.explain import Budget
-from situs.tables import Table
+from situs.tables import Style, Table
 
 __all__ = ["budget_table", "causes_of"]
 
@@ -22,26 +21,27 @@ def causes_of(budget: Budget) -> dict[str, str]:
 
 def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
     """Cause by run: how many wrong answers it explains best, how often it shows and what chance gives."""
-    rows = [
-        [
+    rows = tuple(
+        (
             run,
             _words(row.cause),
             row.first,
             row.fits,
             row.could,
-            None if row.expected is None else round(row.expected, 1),
-            None if row.p_holm is None else float(f"{row.p_holm:.2g}"),
+            row.expected,
+            row.p_holm,
             {True: "beyond chance", False: "as chance", None: ""}[row.beyond_chance],
-        ]
+        )
         for run, budget in budgets.items()
         for row in budget.rows
         if row.first or row.beyond_chance
-    ]
+    )
     if not rows:
         return None
     caption = "A cause fits a wrong answer if undoing it makes the answer right. p after Holm over the causes of a run."
-    columns = ["run", "cause", "explains best", "fits", "could show", "expected by chance", "p", ""]
-    return table_of("causes", "Why answers are wrong", columns, rows, caption)
+    columns = ("run", "cause", "explains best", "fits", "could show", "expected by chance", "p", "")
+    styles = {"expected by chance": Style(digits=1), "p": Style(digits=4)}
+    return Table("causes", "Why answers are wrong", columns, rows, caption, styles)
 
 
 def _words(cause: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import msgspec
+from markupsafe import Markup
 
 from situs.base.page import render_page_file
 from situs.report.charts.figures import Chart
 from situs.report.downloads import csv_link
 from situs.report.tables.leaderboard import Board, Grid
 from situs.report.viewer.payload import Payload
-from situs.tables import Table
+from situs.tables import Table, html_body
 
 __all__ = ["Page", "render_page"]
 
@@ -44,4 +45,9 @@ def render_page(page: Page, payload: Payload) -> str:
         payload,
         page=page,
         csv_link=csv_link,
+        table_body=_table_body,
     )
+
+
+def _table_body(table: Table, most_rows: int | None = None) -> Markup:
+    return Markup(html_body(table, most_rows=most_rows))

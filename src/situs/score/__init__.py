@@ -93,6 +93,9 @@ from situs.score.read import (
 from situs.score.records import columns_of, records_of, scored_table
 from situs.score.run_folder import score_run, tables_of_run
 from situs.score.scored_run import Replies, ScoredRun, open_replies, read_run
+from situs.score.shown.comparison import comparison_tables
+from situs.score.shown.entries import entry_of, value_of
+from situs.score.shown.scores import score_tables
 from situs.score.stats.agreement import (
     agreement,
     cohen_kappa,
@@ -130,7 +133,6 @@ from situs.score.table import (
     score_table,
 )
 from situs.score.table_entries import Entry, closed_or_all, entries
-from situs.score.tables import score_tables
 from situs.score.text.jury import JurySummary, same_family
 from situs.score.text.metrics import TEXT_METRICS
 from situs.score.text.verdicts import judged_text, parse_verdicts_option
@@ -206,8 +208,10 @@ __all__ = [
     "comparable_metrics",
     "compare",
     "compare_runs",
+    "comparison_tables",
     "ends_within_one",
     "entries",
+    "entry_of",
     "f1_at",
     "facet_matrix",
     "facet_table",
@@ -276,6 +280,7 @@ __all__ = [
     "spearman_within_structure",
     "tables_of_run",
     "tube_iou",
+    "value_of",
     "within_interval",
 ]
 

@@ -18,7 +18,7 @@ from situs.score.scored_run import ScoredRun
 from situs.score.stats.estimates import cluster_mean
 from situs.score.stats.sources import OverSources, over_sources, source_of
 from situs.score.table_entries import Entry, entries
-from situs.tables import Cell, Table
+from situs.tables import INTERVAL, Cell, Style, Table
 
 __all__ = [
     "SAID_SIDES",
@@ -194,14 +194,18 @@ def facet_table(name: str, groups: Mapping[str, list[Entry]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group, table in groups.items():
         accuracy = next((entry for entry in table if entry.metric == "accuracy"), None)
-        low, high = (accuracy.ci95 if accuracy is not None else None) or (None, None)
+        interval = None if accuracy is None else accuracy.ci95
         n = accuracy.n if accuracy is not None else 0
         patients = accuracy.clusters if accuracy is not None else 0
         cells = [_value(table, metric) for metric in metrics]
-        rows.append((group, n, patients, *cells, low, high))
-    columns = (name, "items", "patients", *metrics, "accuracy low", "accuracy high")
+        rows.append((group, n, patients, *cells, interval))
+    columns = (name, "items", "patients", *metrics, "accuracy, 95 %")
+    # The accuracies are read first; the other metrics are in the written tables.
+    rare = [m for m in metrics if "@" in m or m == "accuracy.chance-adjusted"]
+    styles = {metric: Style(detail=True) for metric in rare}
+    styles["accuracy, 95 %"] = Style(ends=("accuracy low", "accuracy high"))
     caption = "Intervals are 95 %, over patients; under 10 patients there is none."
-    return Table(f"by_{name}", f"Results by {name}", columns, tuple(rows), caption)
+    return Table(f"by_{name}", f"Results by {name}", columns, tuple(rows), caption, styles)
 
 
 def facet_matrix(
@@ -218,24 +222,36 @@ def facet_matrix(
 
 def number_table(numbers: Sequence[NumberError]) -> Table:
     """Bias and limits of agreement."""
-    columns = ("task", "unit", "answers", "bias", "bias low", "bias high", "lower limit", "upper limit",
-               "median ln ratio", "sd ln ratio")  # fmt: skip
+    columns = (
+        "task",
+        "unit",
+        "answers",
+        "bias",
+        "bias, 95 %",
+        "limits of agreement",
+        "median ln ratio",
+        "sd ln ratio",
+    )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             e.task,
             e.unit,
             e.n,
             e.bias,
-            *(e.ci95 or (None, None)),
-            e.low,
-            e.high,
+            e.ci95,
+            _both(e.low, e.high),
             e.median_log_ratio,
             e.spread_log_ratio,
         )
         for e in numbers
     )
     caption = "Bland–Altman: said − true, bias ± 1.96 standard deviations; the bias's interval is over patients."
-    return Table("number_errors", "Numbers: bias and limits of agreement", columns, rows, caption)
+    styles = {
+        "bias, 95 %": Style(ends=("bias low", "bias high")),
+        "limits of agreement": Style(ends=("lower limit", "upper limit")),
+    }
+    title = "Numbers: bias and limits of agreement"
+    return Table("number_errors", title, columns, rows, caption, styles)
 
 
 def side_table(sides: Mapping[str, Mapping[str, int]]) -> Table:
@@ -276,7 +292,7 @@ def _source_table(sources: OverSources) -> Table:
             one.n,
             one.clusters,
             one.value,
-            *(one.ci95 or (None, None)),
+            one.ci95,
             one.without,
             one.macro_without,
         )
@@ -288,24 +304,28 @@ def _source_table(sources: OverSources) -> Table:
             None,
             None,
             sources.macro,
-            *(sources.macro_ci95 or (None, None)),
+            sources.macro_ci95,
             None,
             None,
         )
     )
-    rows.append(("mean over items", None, None, sources.micro, None, None, None, None))
+    rows.append(("mean over items", None, None, sources.micro, None, None, None))
     columns = (
         "source",
         "items",
         "patients",
         "accuracy",
-        "low",
-        "high",
+        "95 % interval",
         "without it",
         "mean over the other sources",
     )
-    return Table("sources", "Accuracy over sources, and without each", columns, tuple(rows))
+    title = "Accuracy over sources, and without each"
+    return Table("sources", title, columns, tuple(rows), styles={"95 % interval": INTERVAL})
 
 
 def _value(table: Iterable[Entry], metric: str) -> float | None:
     return next((entry.value for entry in table if entry.metric == metric), None)
+
+
+def _both(low: float | None, high: float | None) -> tuple[float, float] | None:
+    return None if low is None or high is None else (low, high)

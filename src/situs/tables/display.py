@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 from collections.abc import Sequence
 from typing import Any
 
 from situs.base.text import printable
 from situs.errors import SitusError
-from situs.tables.table import Cell, Table
+from situs.tables.html import html_table
+from situs.tables.table import Table, spread
 
 __all__ = ["Displayed", "as_arrow", "as_pandas", "as_polars"]
 
@@ -30,7 +30,9 @@ class Displayed:
         return "\n\n".join(_as_text(table) for table in self.tables())
 
     def _repr_html_(self) -> str:
-        return "\n".join(_as_html(table) for table in self.tables())
+        return "\n".join(
+            html_table(table, most_rows=_MOST_ROWS, notes=_rest(table)) for table in self.tables()
+        )
 
     def to_arrow(self) -> Any:
         """The main table as a `pyarrow.Table`."""
@@ -49,9 +51,10 @@ def as_arrow(table: Table) -> Any:
     """A table as a `pyarrow.Table`: whole numbers, numbers and words keep their types."""
     import pyarrow as pa
 
+    names, rows = spread(table)
     columns = {
-        name or f"column {number + 1}": _column([row[number] for row in table.rows])
-        for number, name in enumerate(table.columns)
+        name or f"column {number + 1}": _column([row[number] for row in rows])
+        for number, name in enumerate(names)
     }
     return pa.table(columns)
 
@@ -76,7 +79,7 @@ def _library(name: str) -> Any:
         ) from error
 
 
-def _column(cells: Sequence[Cell]) -> Any:
+def _column(cells: Sequence[str | int | float | None]) -> Any:
     import pyarrow as pa
 
     present = [cell for cell in cells if cell is not None]
@@ -87,16 +90,8 @@ def _column(cells: Sequence[Cell]) -> Any:
     return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
 
 
-def _cell_text(cell: Cell) -> str:
-    if cell is None:
-        return "–"
-    if isinstance(cell, float):
-        return f"{cell:.3f}"
-    return f"{cell:,}" if isinstance(cell, int) else cell
-
-
 def _as_text(table: Table) -> str:
-    rows = [table.columns, *(tuple(map(_cell_text, row)) for row in table.rows[:_MOST_ROWS])]
+    rows = [table.columns, *(table.words(row) for row in table.rows[:_MOST_ROWS])]
     widths = [max(len(row[number]) for row in rows) for number in range(len(table.columns))]
     lines = [table.title]
     for row in rows:
@@ -108,17 +103,6 @@ def _as_text(table: Table) -> str:
         lines.append("  ".join(cells).rstrip())
     lines += _rest(table)
     return printable("\n".join(lines), lines=True)
-
-
-def _as_html(table: Table) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(_cell_text(cell))}</td>" for cell in row) + "</tr>"
-        for row in table.rows[:_MOST_ROWS]
-    )
-    notes = "".join(f"<p><small>{html.escape(text)}</small></p>" for text in _rest(table))
-    caption = f"<caption>{html.escape(table.title)}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
 
 
 def _rest(table: Table) -> list[str]:

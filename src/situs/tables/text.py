@@ -12,7 +12,7 @@ from pathlib import Path
 from situs.base.files import file_name, write_atomic
 from situs.base.text import markdown_safe
 from situs.errors import SitusError
-from situs.tables.table import Cell, Table
+from situs.tables.table import Table, spread
 
 __all__ = ["check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
 
@@ -26,15 +26,19 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_text(table: Table) -> str:
-    """Full precision, empty for nothing. Words that a spreadsheet would run as a formula get an apostrophe."""
+    """Full precision, empty for nothing, an interval in two columns.
+
+    Words that a spreadsheet would run as a formula get an apostrophe.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows([_csv_cell(cell) for cell in row] for row in table.rows)
+    columns, rows = spread(table)
+    writer.writerow(columns)
+    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
     return stream.getvalue()
 
 
-def _csv_cell(cell: Cell) -> str:
+def _csv_cell(cell: str | int | float | None) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
@@ -57,7 +61,7 @@ def markdown_text(table: Table) -> str:
 
     rule = ["---" if number == 0 else "---:" for number in range(len(table.columns))]
     lines = [f"**{markdown_safe(table.title)}**", "", line(table.columns), line(rule)]
-    lines += [line(map(_text, row)) for row in table.rows]
+    lines += [line(table.words(row)) for row in table.rows]
     return (
         "\n".join([*lines, *(["", markdown_safe(table.caption)] if table.caption else [])]) + "\n"
     )
@@ -82,21 +86,13 @@ def latex_text(table: Table) -> str:
         r"\toprule",
         line(table.columns),
         r"\midrule",
-        *(line(map(_text, row)) for row in table.rows),
+        *(line(table.words(row)) for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
         r"\caption{" + "".join(_LATEX.get(c, c) for c in caption) + "}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _text(cell: Cell) -> str:
-    if cell is None:
-        return "–"
-    return (
-        f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
-    )
 
 
 def check_tables_folder(folder: Path | None) -> None:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from situs.cli.output.printing import print_table, warn
+from situs.cli.output.printing import warn
 
 if TYPE_CHECKING:
     from situs.score import Breakdowns, ScoredRun, Scores
     from situs.score.explain import Budget, Faithfulness
     from situs.tables import Table
 
-__all__ = ["Extras", "look_into", "named_paper", "print_any", "print_extras", "tables_of"]
+__all__ = ["Extras", "look_into", "named_paper", "print_extras", "tables_of"]
 
 _PAPER_OF_SOURCE = {"phantoms": "spatialmed", "masks": "spatialmed", "boxes": "sgmri-vqa"}
 """Which paper asks questions of the same kind, for benches that are not imported from one."""
@@ -84,29 +84,11 @@ def tables_of(extras: Extras) -> list[Table]:
 
 def print_extras(extras: Extras, *, broken_down: bool) -> None:
     """The tables on the terminal; of the breakdowns accuracy only, and only if asked for by name."""
+    from situs.tables import print_table
+
     for text in extras.signatures.warnings if extras.signatures is not None else ():
         warn(text)
     for table in tables_of(
         extras if broken_down else msgspec.structs.replace(extras, breakdowns=None)
     ):
-        print_any(table)
-
-
-def print_any(table: Table) -> None:
-    """A table on the terminal, without the columns it has no room for."""
-    kept = [place for place, column in enumerate(table.columns) if not _is_detail(table, column)]
-    rows = [[_cell(row[place]) for place in kept] for row in table.rows]
-    print_table(table.title, [table.columns[place] for place in kept], rows, table.caption)
-
-
-def _is_detail(table: Table, column: str) -> bool:
-    """Columns of a breakdown that the written tables hold and the terminal has no room for."""
-    return table.name.startswith("by_") and ("@" in column or column == "accuracy.chance-adjusted")
-
-
-def _cell(cell: str | int | float | None) -> str:
-    if cell is None:
-        return "–"
-    return (
-        f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
-    )
+        print_table(table)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 import msgspec
 
 from situs.base.text import json_safe, printable
 from situs.errors import SitusError
+
+if TYPE_CHECKING:
+    from situs.tables import Cell, Style
 
 __all__ = [
     "ErrorStream",
@@ -98,26 +101,18 @@ def print_json(value: object) -> None:
 
 
 def print_table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    caption: str = "",
+    styles: Mapping[str, Style] | None = None,
 ) -> None:
-    """A table on standard output; numbers are right-aligned from the second column on."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    """A list that only a terminal shows; what is written or shown elsewhere too is a `Table` of its package."""
+    from situs.tables import Table
+    from situs.tables import print_table as print_any
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(printable, row))
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=max(120, console.width))
-    console.print(printable(title), style="bold")
-    console.print(table)
-    if caption:
-        console.print(printable(caption, lines=True), style="dim")
-        console.print()
+    body = tuple(tuple(row) for row in rows)
+    print_any(Table("", title, tuple(columns), body, caption, styles or {}))
 
 
 def warn(text: str) -> None:

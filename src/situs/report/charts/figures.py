@@ -20,7 +20,6 @@ from situs.report.charts.panels import (
     side_tables,
 )
 from situs.report.charts.svg import agreement_svg, bucket_svg, heat_svg, radar_svg, side_svg
-from situs.report.downloads import table_of
 from situs.report.scored import ReportedRun
 from situs.score import facets_of
 from situs.tables import Table
@@ -93,12 +92,13 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
 
 
 def _share_table(name: str, title: str, grid: ShareGrid) -> Table:
-    rows = [
-        [group, run, None if not total else round(100 * right / total, 1), right, total]
+    rows = tuple(
+        (group, run, None if not total else right / total, right, total)
         for group, values in zip(grid.groups, grid.values)
         for run, (right, total) in zip(grid.runs, values)
-    ]
-    return table_of(name, title, ["group", "run", "accuracy", "right", "n"], rows)
+    )
+    columns = ("group", "run", "accuracy", "right", "n")
+    return Table(name, title, columns, rows)
 
 
 def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
@@ -117,24 +117,23 @@ def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
             f"n = {len(panel.points)}{lost}"
         )
         pictures.append((caption, agreement_svg(panel, caption)))
-    rows = [
-        [panel.run, panel.unit, item, float(f"{mean:.6g}"), float(f"{ratio:.6g}")]
+    rows = tuple(
+        (panel.run, panel.unit, item, mean, ratio)
         for panel in panels
         for mean, ratio, item in panel.points
-    ]
-    table = table_of("numbers", title, ["run", "unit", "item", "mean", "ratio"], rows)
+    )
+    table = Table("numbers", title, ("run", "unit", "item", "mean", "ratio"), rows)
     return Chart(title, note, pictures, [], table)
 
 
 def _sides(tables: Sequence[SideTable]) -> Chart:
     title = "Sides: truth against what was said"
-    rows = [
-        [table.run, truth, said, count]
+    rows = tuple(
+        (table.run, truth, said, count)
         for table in tables
         for truth, counts in zip(table.truths, table.counts)
         for said, count in zip(table.said, counts)
-    ]
-    pictures = [(table.run, side_svg(table, f"{title}, {table.run}")) for table in tables]
-    return Chart(
-        title, "", pictures, [], table_of("sides", title, ["run", "truth", "said", "n"], rows)
     )
+    pictures = [(side.run, side_svg(side, f"{title}, {side.run}")) for side in tables]
+    table = Table("sides", title, ("run", "truth", "said", "n"), rows)
+    return Chart(title, "", pictures, [], table)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from situs.report.downloads import table_of
 from situs.report.scored import ReportedRun, entry_of
 from situs.report.tables.standing import Gain, Standings, shortcut_gain
 from situs.run import BLIND
 from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, closed_or_all
 from situs.score.metrics.registry import Shown, shown_in
+from situs.tables import Cell as TableCell
 from situs.tables import Table
 
 __all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "grid_of"]
@@ -292,8 +292,8 @@ def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Seque
         for part in ("", "_low95", "_high95")
     ]
     head += ["best_shortcut"]
-    body = [
-        [
+    body: list[tuple[TableCell, ...]] = [
+        (
             *(row.rank, row.rank_range, row.groups, row.name, row.kind, row.profile),
             "yes" if row.incomplete else "no",
             *(
@@ -306,11 +306,12 @@ def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Seque
             "" if row.over_shortcut is None else row.over_shortcut.against,
             *(row.states.get(state, 0) if row.states else None for state in states),
             *(row.numbers.get(metric, "") for metric in numbers),
-        ]
+        )
         for row in rows
     ]
     note = "Percent. Rows of kind blind answer without looking at the scan; incomplete runs are not ranked."
-    return table_of("leaderboard", "Leaderboard", [*head, *states, *numbers], body, note)
+    columns = (*head, *states, *numbers)
+    return Table("leaderboard", "Leaderboard", columns, tuple(body), note)
 
 
 def _bounds(gain: Gain | None) -> tuple[float | None, float | None, float | None]:
@@ -330,16 +331,15 @@ def _grid_table(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> 
         "n",
         "mra.vsi-code@1",
     ]
-    body = []
+    body: list[tuple[TableCell, ...]] = []
     for row in rows:
         for (name, kind), cell, extra in zip(columns, row.cells, row.extra):
             shares = [
                 _plain(v) for v in (cell.value, cell.low, cell.high, row.chance.chance, cell.n)
             ]
-            body.append([row.group, row.name, name, kind, *shares, extra])
-    return table_of(
-        "tasks", "Accuracy by stratum and task", head, body, "Percent, questions with options."
-    )
+            body.append((row.group, row.name, name, kind, *shares, extra))
+    title, note = "Accuracy by stratum and task", "Percent, questions with options."
+    return Table("tasks", title, tuple(head), tuple(body), note)
 
 
 def _plain(value: float | None) -> float | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from situs.report.downloads import table_of
 from situs.report.scored import ReportedRun, entry_of
 from situs.run import blind_rows
 from situs.score import Entry
-from situs.tables import Table
+from situs.tables import Cell, Style, Table
 
 __all__ = ["wording_of"]
 
@@ -47,27 +46,29 @@ def wording_of(runs: Sequence[ReportedRun]) -> Table | None:
     metrics = [m for m in ("jury", *judges, *_WORDING) if any(entry_of(es, m) for _, _, es in rows)]
     if not metrics:
         return None
-    body = [
-        [name, note or "run", *(_text(entry_of(es, metric)) for metric in metrics)]
+    columns, styles = ["answers", "what"], {}
+    for metric in metrics:
+        interval = f"{metric}, 95 %"
+        columns += [metric, interval]
+        styles[metric], styles[interval] = _styles(metric)
+    body = tuple(
+        (name, note or "run", *(cell for m in metrics for cell in _cells(entry_of(es, m))))
         for name, note, es in rows
-    ]
+    )
     note = (
         "Judges: share called right, in percent. Wording never ranks: two of the rows are wrong by construction. "
-        "95 % intervals over patients in brackets."
+        "Intervals are over patients."
     )
-    return table_of(
-        "wording", "Free text: judges and wording", ["answers", "what", *metrics], body, note
-    )
+    title = "Free text: judges and wording"
+    return Table("wording", title, tuple(columns), body, note, styles)
 
 
-def _text(entry: Entry | None) -> str:
-    if entry is None or entry.value is None:
-        return "–"
-    is_share = entry.metric == "jury" or entry.metric.startswith("judge.")
-    scale, digits = (100.0, 1) if is_share else (1.0, 1 if entry.metric == "bleu" else 3)
-    bounds = (
-        ""
-        if entry.ci95 is None
-        else " [" + "–".join(f"{scale * v:.{digits}f}" for v in entry.ci95) + "]"
-    )
-    return f"{scale * entry.value:.{digits}f}{bounds}"
+def _styles(metric: str) -> tuple[Style, Style]:
+    is_share = metric == "jury" or metric.startswith("judge.")
+    scale, digits = (100.0, 1) if is_share else (1.0, 1 if metric == "bleu" else 3)
+    ends = (f"{metric} low", f"{metric} high")
+    return Style(digits=digits, scale=scale), Style(digits=digits, scale=scale, ends=ends)
+
+
+def _cells(entry: Entry | None) -> tuple[Cell, Cell]:
+    return (None, None) if entry is None else (entry.value, entry.ci95)

@@ -12,13 +12,21 @@ import msgspec
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.probe import CHANGES, FINDINGS, GroupSight, diagnosis_beside, outcomes_of, volumes_of
+from situs.probe import (
+    CHANGES,
+    FINDINGS,
+    GroupSight,
+    diagnosis_beside,
+    outcomes_of,
+    verdict_words,
+    volumes_of,
+)
 from situs.profiles import Presenter, Profile
 from situs.report.scored import ReportedRun, mark_of
 from situs.report.viewer.answer_words import answer_words
 from situs.run import open_run
 from situs.score.explain import Answered, read_answers
-from situs.tables import Cell, Table
+from situs.tables import INTERVAL, Cell, Table
 
 __all__ = ["ChangedTwin", "Counterfactuals", "counterfactuals_of", "diagnosis_table"]
 
@@ -133,18 +141,16 @@ def counterfactuals_of(
 def _group_row(run: str, name: str, group: GroupSight) -> tuple[Cell, ...]:
     """Sight in a group of tasks."""
     gain = group.gain
-    numbers = [
-        None if v is None else round(v, 3) for v in (gain.value, *(gain.ci95 or (None, None)))
-    ]
     words = f"gain {gain.words}; over its own answers to other patients {group.own_picture.words}"
-    verdict = "cannot be told" if group.verdict == "unclear" else group.verdict
+    verdict = verdict_words(group.verdict)
     return (
         run,
         f"sight: {name}",
         verdict,
         words,
         "sight gain with chance credit",
-        *numbers,
+        gain.value,
+        gain.ci95,
         gain.n,
         gain.patients,
     )
@@ -157,17 +163,14 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Tab
         found = diagnosis_beside(folder)
         told = {} if found is None else found.findings
         if found is not None:
-            rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 5))
+            rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 4))
         order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
         # What was found comes first, then what was not, then sight by group of tasks, the larger groups first.
         named = sorted(
             (name for name in order if name in told), key=lambda name: told[name].verdict != "yes"
         )
         for name, one in ((name, told[name]) for name in named):
-            numbers = [
-                None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))
-            ]
-            verdict = "cannot be told" if one.verdict == "unclear" else one.verdict
+            verdict = verdict_words(one.verdict)
             rests_on = one.n or None, one.patients or None
             rows.append(
                 (
@@ -176,7 +179,8 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Tab
                     verdict,
                     one.words,
                     one.measure,
-                    *numbers,
+                    one.value,
+                    one.ci95,
                     *rests_on,
                 )
             )
@@ -190,10 +194,11 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Tab
         "because",
         "measure",
         "value",
-        "low",
-        "high",
+        "95 % interval",
         "items",
         "patients",
     )
     caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
-    return Table("diagnosis", "Did it look?", columns, tuple(rows), caption) if rows else None
+    styles = {"95 % interval": INTERVAL}
+    table = Table("diagnosis", "Did it look?", columns, tuple(rows), caption, styles)
+    return table if rows else None

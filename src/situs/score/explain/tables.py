@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from situs.score.explain.budget import Budget
 from situs.score.explain.stated_steps import ANSWERS, STEPS, Faithfulness
-from situs.tables import Table
+from situs.tables import INTERVAL, Cell, Style, Table
 
 __all__ = ["budget_table", "faithfulness_tables"]
 
@@ -19,8 +19,7 @@ def budget_table(budget: Budget) -> Table:
         "patients",
         "by chance",
         "excess",
-        "low",
-        "high",
+        "95 % interval",
         "p (Holm)",
         "",
     )
@@ -34,7 +33,7 @@ def budget_table(budget: Budget) -> Table:
             row.patients or None,
             row.expected,
             row.excess,
-            *(row.ci95 or (None, None)),
+            row.ci95,
             row.p_holm,
             verdicts[row.beyond_chance] if row.expected is not None else "",
         )
@@ -45,41 +44,42 @@ def budget_table(budget: Budget) -> Table:
         "right; it is found only where it shows more often than chance would let it. Excess is a share of the answers "
         "in which it could show, its interval is over patients."
     )
-    return Table("signatures", "Why answers are wrong", columns, rows, caption)
+    styles = {"95 % interval": INTERVAL}
+    return Table("signatures", "Why answers are wrong", columns, rows, caption, styles)
 
 
 def faithfulness_tables(result: Faithfulness) -> list[Table]:
     """Answer × steps, and the kinds of step that were checked."""
     cells = {(cell.answer, cell.steps): cell for cell in result.table}
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for answer in ANSWERS:
-        own = [cells[answer, steps] for steps in STEPS]
-        intervals = [
-            "none" if c.ci95 is None else f"{c.ci95[0]:.3f} – {c.ci95[1]:.3f}" for c in own
-        ]
-        counts = [
-            part
-            for cell, interval in zip(own, intervals)
-            for part in (cell.n, cell.share, interval)
-        ]
-        rows.append((answer, *counts))
-    columns = ("answer", *(part for steps in STEPS for part in (f"steps {steps}", "share", "95 %")))
+        of_answer = [cells[answer, steps] for steps in STEPS]
+        rows.append((answer, *(part for c in of_answer for part in (c.n, c.share, c.ci95))))
+    columns: list[str] = ["answer"]
+    styles = {}
+    for steps in STEPS:
+        interval = f"{steps}, 95 %"
+        columns += [f"steps {steps}", f"{steps}, share", interval]
+        styles[interval] = Style(ends=(f"{steps} low", f"{steps} high"), absent="none")
     caption = (
         f"{result.answers:,} answers. Steps are right if every stated measurement, comparison, direction, side, level, "
         "frame and box that a fact decides holds; what only repeats the answer is not counted."
     )
-    kinds = tuple(
-        (one.kind, one.checked, one.right, one.share, *(one.ci95 or (None, None)))
-        for one in result.kinds
-    )
+    kinds = tuple((one.kind, one.checked, one.right, one.share, one.ci95) for one in result.kinds)
     return [
         Table(
-            "faithfulness", "Answers and the steps stated for them", columns, tuple(rows), caption
+            "faithfulness",
+            "Answers and the steps stated for them",
+            tuple(columns),
+            tuple(rows),
+            caption,
+            styles,
         ),
         Table(
             "stated_steps",
             "Stated steps",
-            ("kind", "checked", "right", "share", "low", "high"),
+            ("kind", "checked", "right", "share", "95 % interval"),
             kinds,
+            styles={"95 % interval": INTERVAL},
         ),
     ]

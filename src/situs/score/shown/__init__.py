@@ -1,0 +1,1 @@
+"""What `score` and `compare` say, as tables: printed, written for a paper, shown in a notebook."""

@@ -1,0 +1,34 @@
+"""Tables on a terminal."""
+
+from __future__ import annotations
+
+from situs.base.text import printable
+from situs.tables.table import Table
+
+__all__ = ["print_table"]
+
+_WIDTH_OF_FILES = 120
+"""Columns of a page where nobody knows how wide it will be read."""
+
+
+def print_table(table: Table) -> None:
+    """A table on standard output; from the second column on words stand to the right, as numbers do."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    shown = table.brief()
+    drawn = Drawn(box=box.SIMPLE_HEAD)
+    for number, column in enumerate(shown.columns):
+        drawn.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+    for row in shown.rows:
+        drawn.add_row(*map(printable, shown.words(row)))
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        width = max(_WIDTH_OF_FILES, console.width)
+        console = Console(highlight=False, markup=False, width=width)
+    console.print(printable(table.title), style="bold")
+    console.print(drawn)
+    if table.caption:
+        console.print(printable(table.caption, lines=True), style="dim")
+        console.print()
