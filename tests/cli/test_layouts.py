@@ -182,6 +182,7 @@ NAMED = {
 UNNAMED = {"pairs": pairs_beside, "split": split_folders}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("layout", [*NAMED, *UNNAMED])
 def test_a_layout_builds_without_editing(layout, situs, tmp_path):
     root = tmp_path / "data"

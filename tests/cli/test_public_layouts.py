@@ -161,21 +161,23 @@ def test_every_region_of_an_atlas_lies_on_its_side(vocabulary, situs, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["kits", "brats 2020"])
-def test_no_fact_changes_in_any_axis_order(name, tmp_path):
+def test_no_fact_changes_in_any_axis_order(name, tmp_path, little_of):
     _, path, names = FORMATS[name](tmp_path)
     expected = measured(path, names)
     image = nib.load(path)
-    for order in itertools.permutations(range(3)):
-        for signs in itertools.product((1, -1), repeat=3):
-            turn = np.array([order, signs]).T
-            array = nib.orientations.apply_orientation(np.asarray(image.dataobj), turn)
-            affine = image.affine @ nib.orientations.inv_ornt_aff(turn, image.shape)
-            found = measured(save(tmp_path / "turned.nii", array, affine), names)
-            assert found.keys() == expected.keys()
-            for key, value in expected.items():
-                assert found[key] == (
-                    pytest.approx(value, abs=1e-6) if isinstance(value, float) else value
-                ), key
+    orders = list(
+        itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3))
+    )
+    for order, signs in little_of(orders, 12):
+        turn = np.array([order, signs]).T
+        array = nib.orientations.apply_orientation(np.asarray(image.dataobj), turn)
+        affine = image.affine @ nib.orientations.inv_ornt_aff(turn, image.shape)
+        found = measured(save(tmp_path / "turned.nii", array, affine), names)
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            assert found[key] == (
+                pytest.approx(value, abs=1e-6) if isinstance(value, float) else value
+            ), key
 
 
 def test_an_atlas_keeps_its_facts_in_another_order(tmp_path):
