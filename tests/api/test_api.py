@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import importlib.util
+import inspect
 import json
 import subprocess
 import sys
@@ -42,8 +44,6 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 @pytest.mark.parametrize("source", ["phantoms", "masks", "boxes", "reports", "grades"])
 def test_a_builder_takes_the_options_of_its_command(source: str) -> None:
-    import inspect
-
     from situs.api import build
     from situs.cli.build import command
 
@@ -56,16 +56,53 @@ def test_a_builder_takes_the_options_of_its_command(source: str) -> None:
     assert options - known - {*AskSettings.__annotations__} <= {"as_json"}
 
 
-def test_asking_takes_the_options_of_the_commands() -> None:
-    from situs.cli.probe import command as probe
-    from situs.cli.run import command as run
+SPOKEN = {"judge": "judges", "compare_published": "published"}
+"""Options whose argument in Python has another name."""
+ONLY_COMMANDS = {
+    "run": {"dry_run", "batch"},
+    "show": {"list"},  # `list_names` and others are functions of their own
+    "export": {"bench"},  # a result or a folder knows what it is
+}
 
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check",
+        "compare",
+        "debias",
+        "export",
+        "measure",
+        "probe",
+        "report",
+        "run",
+        "score",
+        "show",
+    ],
+)
+def test_a_function_takes_the_options_of_its_command(name: str) -> None:
+    command = importlib.import_module(f"situs.cli.{name}").command
+    options = {max(p.opts, key=len).lstrip("-").replace("-", "_") for p in command.params}
+    spoken = {SPOKEN.get(option, option) for option in options}
+    function = getattr(package.api, name)
+    known = {*inspect.signature(function).parameters, *AskSettings.__annotations__}
+    # What is printed is not an option of a function.
+    assert spoken - known - ONLY_COMMANDS.get(name, set()) <= {"json"}
     assert set(AskSettings.__annotations__) == set(Asking.__struct_fields__)
-    import inspect
 
-    for function, command in ((package.api.run, run), (package.api.probe, probe)):
-        known = {*inspect.signature(function).parameters, *AskSettings.__annotations__}
-        assert {parameter.name for parameter in command.params} - known <= {"as_json"}
+
+def test_judges_are_asked_from_python(bench: Path, tmp_path: Path, situs: Callable) -> None:
+    run = package.run(str(bench), "prior", out=tmp_path / "prior")
+    with pytest.raises(package.SitusError, match="no free-text answers to judge"):
+        package.score(bench, run, judges="oracle")
+    scored = package.score(bench, run, breakdowns=True, tables=tmp_path / "tables")
+    names = {table.name for table in scored.tables()}
+    assert {"headline", "overall", "accuracy_by_task", "by_task"} <= names
+    assert {path.stem for path in (tmp_path / "tables").glob("*.csv")} == names
+    told = situs("score", bench, tmp_path / "prior", "--tables", tmp_path / "told")
+    assert told.code == 0
+    for path in (tmp_path / "tables").iterdir():
+        assert path.read_bytes() == (tmp_path / "told" / path.name).read_bytes()
 
 
 def test_the_same_scores_as_the_command_line(bench: Path, tmp_path: Path, situs: Callable) -> None:

@@ -52,7 +52,13 @@ EXAMPLES = {
     Grades: Grades({"size": 2}),
     Text: Text(("in the left lung",)),
 }
-TABLES = ("the rules", "reading a reply", "saying an answer")
+TABLES = (
+    "the rules",
+    "reading a reply",
+    "saying an answer",
+    "meaning an answer",
+    "scoring an answer",
+)
 """Tables that must be there; a table that is taken away would otherwise be complete."""
 
 

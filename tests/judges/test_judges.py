@@ -169,6 +169,22 @@ def test_a_faulty_judge_costs_calls_but_shifts_no_verdict(
     assert ran.json["judges"][0]["requests"] == len(wire.bodies)
 
 
+def test_judges_are_asked_from_python(judged: tuple[Path, Path]) -> None:
+    import situs as package
+
+    bench, run = judged
+    with server(drops_one_in_five) as wire:
+        scored = package.score(bench, run, judges=[f"{wire.spec}?name=j"])
+        calls = len(wire.bodies)
+        again = package.score(bench, run, judges=f"{wire.spec}?name=j")
+    assert len(wire.bodies) == calls > 0, "verdicts are kept with the run"
+    assert verdicts_of(run, "j") == truth(bench)
+    for result in (scored, again):
+        (entry,) = (one for one in result.overall if one.metric == "judge.j")
+        assert (entry.n, entry.value) == (QUESTIONS, (QUESTIONS - len(WRONG)) / QUESTIONS)
+        assert "judges" in {table.name for table in result.tables()}
+
+
 def test_the_judge_sees_question_reference_and_answer_and_no_model(
     judged: tuple[Path, Path], situs: Callable[..., Any]
 ) -> None:

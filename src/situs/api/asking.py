@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar, Unpack
 
@@ -19,6 +20,7 @@ from situs.api.results import (
 )
 from situs.api.settings import AskSettings, asking_of
 from situs.errors import SitusError
+from situs.judges import AskedJudges, JudgesStopped, ask_judges
 from situs.probe import (
     ProbeResult,
     Stopped,
@@ -37,9 +39,12 @@ from situs.score import (
     choose_metrics,
     compare_runs,
     comparison_tables,
-    score_run,
+    open_replies,
     score_tables,
+    tables_of_run,
 )
+from situs.score.on_request import extra_tables, extras_of, paper_of
+from situs.tables import check_tables_folder, write_tables
 
 __all__ = ["ask", "compare", "probe", "score"]
 
@@ -88,30 +93,91 @@ def score(
     *,
     metrics: str | Sequence[str] | None = None,
     profile: PathLike | Profile | None = None,
-    verdicts: dict[str, PathLike] | None = None,
+    verdicts: Mapping[str, PathLike] | None = None,
+    judges: str | Sequence[str] = (),
     protocol: str | None = None,
     human: PathLike | None = None,
     reply_language: str | None = None,
     stratum: str = "headline",
+    breakdowns: bool = False,
+    signatures: bool = False,
+    published: str | None = None,
+    tables: PathLike | None = None,
     seed: int = 0,
+    progress: bool = False,
+    **settings: Unpack[AskSettings],
 ) -> Result[Scores]:
     """Score a run, or a file of answers by another tool, beside what one gets without looking.
 
-    `verdicts` maps a judge's name to its file. The first table is the headline: the one number of the run.
+    `verdicts` maps a judge's name to its file; `judges` are models to ask for verdicts on free text,
+    which are kept beside the answers. The first table is the headline: the one number of the run.
+    `breakdowns`, `signatures` and `published` (a paper, or an empty text for the one that asks what the
+    bench asks) add tables; `tables` is a folder to write all of them to.
+
+    >>> situs.score("bench", "runs/model", judges=["openai:MODEL@http://localhost:8000/v1"])
     """
+    folder, source, written = path_of(bench), path_of(answers), maybe_path(tables)
+    check_tables_folder(written)
     chosen = metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics)
     files = tuple((name, path_of(path)) for name, path in (verdicts or {}).items())
-    scores = score_run(
-        path_of(bench),
-        path_of(answers),
+    paper = paper_of(folder, published)
+    asked = _judged(folder, source, judges, [*(verdicts or {})], protocol, settings, progress)
+    given = Verdicts((*files, *asked.files), protocol, maybe_path(human), models=dict(asked.models))
+    replies = open_replies(
+        source,
+        folder,
         profile=None if profile is None else _profile(profile),
+        reply_language=reply_language,
+    )
+    run, scores = tables_of_run(
+        replies,
         metrics=choose_metrics(chosen),
         seed=seed,
-        verdicts=Verdicts(files, protocol, maybe_path(human)),
-        reply_language=reply_language,
+        verdicts=given,
+        rates=asked.rates,
         stratum=stratum,
     )
-    return Result(scores, score_tables(scores))
+    extras = extras_of(
+        run,
+        scores,
+        source.name,
+        seed=seed,
+        break_down=breakdowns or written is not None,
+        explain=signatures,
+        paper=paper,
+    )
+    shown = [*score_tables(scores), *extra_tables(extras)]
+    if written is not None:
+        write_tables(written, shown)
+    return Result(scores, shown)
+
+
+def _judged(
+    bench: Path,
+    answers: Path,
+    judges: str | Sequence[str],
+    taken: Sequence[str],
+    protocol: str | None,
+    settings: AskSettings,
+    progress: bool,
+) -> AskedJudges:
+    """What the judges say; a session that stops early raises."""
+    try:
+        return ask_judges(
+            bench,
+            answers,
+            [judges] if isinstance(judges, str) else judges,
+            asking_of(settings),
+            taken=taken,
+            protocol=protocol,
+            say=lambda text: warnings.warn(text, stacklevel=4),
+            progress=run_bars(progress),
+        )
+    except JudgesStopped as stop:
+        if stop.done.interrupted:
+            raise KeyboardInterrupt from stop
+        problem = f"stopped early: {stop.done.stopped}; {stop.done.left:,} answers are left"
+        raise SitusError(problem, where=stop.done.name, fix="the same call resumes") from stop
 
 
 def compare(

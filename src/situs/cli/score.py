@@ -10,7 +10,6 @@ import click
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.judges import ask_judges, print_asked
 from situs.cli.output.numbers import STRATUM_HELP
-from situs.cli.output.on_request import look_into, named_paper, print_extras, tables_of
 from situs.cli.output.printing import json_option, print_json, warn
 
 if TYPE_CHECKING:
@@ -130,6 +129,7 @@ def command(
         score_tables,
         tables_of_run,
     )
+    from situs.score.on_request import extra_tables, extras_of, paper_of
     from situs.tables import check_tables_folder, print_table, write_tables
 
     check_tables_folder(tables)
@@ -137,7 +137,7 @@ def command(
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")
     shown = None if profile is None else load_profile(profile)
-    paper = named_paper(bench, published)
+    paper = paper_of(bench, published)
     chosen = choose_metrics(metrics)
     asked = ask_judges(
         bench, answers, judges, [name for name, _ in files], protocol, asking_from(options)
@@ -147,17 +147,17 @@ def command(
     run, scores = tables_of_run(
         replies, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates, stratum=stratum
     )
-    extras = look_into(
+    extras = extras_of(
         run,
         scores,
         answers.name,
         seed=seed,
-        breakdowns=break_down or tables is not None,
-        signatures=explain,
-        published=paper,
+        break_down=break_down or tables is not None,
+        explain=explain,
+        paper=paper,
     )
     if tables is not None:
-        write_tables(tables, [*score_tables(scores), *tables_of(extras)])
+        write_tables(tables, [*score_tables(scores), *extra_tables(extras)])
     if answers.is_dir():
         write_atomic(
             answers / "scores.json",
@@ -176,7 +176,13 @@ def command(
         warn(text)
     for table in score_tables(scores, answers.name, brief=True):
         print_table(table)
-    print_extras(extras, broken_down=break_down)
+    if extras.signatures is not None:
+        for text in extras.signatures.warnings:
+            warn(text)
+    if not break_down:
+        extras = msgspec.structs.replace(extras, breakdowns=None)
+    for table in extra_tables(extras):
+        print_table(table)
 
 
 def _contract(scores: Scores) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from situs.judges.asker import Asker, asker_of, role_spec
 from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id, read_done
+from situs.judges.of_run import AskedJudges, JudgesStopped, ask_judges
 from situs.judges.rates import RATES, rate_reasoning
 from situs.judges.verdict import VERDICT, judge_answers, verdict_subjects
 
@@ -9,10 +10,13 @@ __all__ = [
     "RATES",
     "VERDICT",
     "AskedByID",
+    "AskedJudges",
     "Asker",
+    "JudgesStopped",
     "Role",
     "Subject",
     "ask_by_id",
+    "ask_judges",
     "asker_of",
     "judge_answers",
     "rate_reasoning",

@@ -11,13 +11,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from situs.items import (
     Boxes,
+    ByKind,
     Choice,
     Choices,
     Frames,
@@ -154,37 +155,91 @@ def _grades_meant(grades: Mapping[str, int], scales: Mapping[str, Offered]) -> R
 def _scored(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:
     """Whether what was read is right, what it is called, and its value under every metric of its kind."""
     given = Given(item, answer, result.value, shown)
-    prediction: Fraction | None = None
-    grades: tuple[GradePair, ...] = ()
-    boxes: tuple[FrameBox, ...] = ()
-    match answer:
-        case YesNo(truth):
-            right, words = given.said is truth, "yes" if given.said else "no"
-        case Number(value, unit, interval):
-            right = within_interval(given.said, interval or (value, value))
-            words, prediction = f"{float(given.said):g} {unit}".strip(), given.said
-        case Choices(values):
-            right = set(given.said) == set(values)
-            words = "".join(letter_of(item, value) for value in given.said) or "none"
-        case Choice(truth, also_right):
-            right = given.said == truth or given.said in also_right
-            words = letter_of(item, given.said)
-        case Grades(truths):
-            grades = tuple((name, truths[name], given.said.get(name)) for name in sorted(truths))
-            right = all(truth == told for _, truth, told in grades)
-            words = ", ".join(f"{name} {'–' if told is None else told}" for name, _, told in grades)
-        case Frames(contiguous=contiguous) if shown is not None:
-            right = frames_right(given.truth, given.said, contiguous=contiguous)
-            pictures = ", ".join(str(frame + shown.space.frame_base) for frame in given.said)
-            words = f"pictures {pictures or 'none'}"
-        case Boxes() if shown is not None:
-            true = shown.boxes(item, answer.boxes)
-            given.true_boxes, given.said_boxes = same_labels(true, given.said)
-            right, words = _boxes_right(given), _boxes_words(given.said, shown)
-            boxes = tuple(given.said)
-        case _:
-            raise AssertionError(answer)
-    return Part("answered", right, words, _values(given), grades, prediction, result.flags, boxes)
+    right, words = SCORERS[answer](given, answer)
+    return Part(
+        "answered",
+        right,
+        words,
+        _values(given),
+        _graded(given),
+        given.said if isinstance(answer, Number) else None,
+        result.flags,
+        tuple(given.said) if isinstance(answer, Boxes) else (),
+    )
+
+
+Scored = tuple[bool, str]
+"""Whether an answer is right, and what was said, in words."""
+
+
+def _score_yes_no(given: Given, answer: YesNo) -> Scored:
+    return given.said is answer.value, "yes" if given.said else "no"
+
+
+def _score_number(given: Given, answer: Number) -> Scored:
+    words = f"{float(given.said):g} {answer.unit}".strip()
+    return within_interval(given.said, answer.interval or (answer.value, answer.value)), words
+
+
+def _score_choices(given: Given, answer: Choices) -> Scored:
+    letters = "".join(letter_of(given.item, value) for value in given.said)
+    return set(given.said) == set(answer.values), letters or "none"
+
+
+def _score_choice(given: Given, answer: Choice) -> Scored:
+    right = given.said == answer.value or given.said in answer.also_right
+    return right, letter_of(given.item, given.said)
+
+
+def _score_grades(given: Given, answer: Grades) -> Scored:
+    pairs = _graded(given)
+    words = ", ".join(f"{name} {'–' if told is None else told}" for name, _, told in pairs)
+    return all(truth == told for _, truth, told in pairs), words
+
+
+def _score_frames(given: Given, answer: Frames) -> Scored:
+    right = frames_right(given.truth, given.said, contiguous=answer.contiguous)
+    first = _viewing(given).space.frame_base
+    pictures = ", ".join(str(frame + first) for frame in given.said)
+    return right, f"pictures {pictures or 'none'}"
+
+
+def _score_boxes(given: Given, answer: Boxes) -> Scored:
+    shown = _viewing(given)
+    true = shown.boxes(given.item, answer.boxes)
+    given.true_boxes, given.said_boxes = same_labels(true, given.said)
+    return _boxes_right(given), _boxes_words(given.said, shown)
+
+
+def _score_text(given: Given, answer: Text) -> Scored:
+    raise AssertionError("free text is judged, not scored by rule")
+
+
+SCORERS: ByKind[Callable[[Given, Any], Scored]] = ByKind(
+    "scoring an answer",
+    {
+        YesNo: _score_yes_no,
+        Choice: _score_choice,
+        Choices: _score_choices,
+        Number: _score_number,
+        Grades: _score_grades,
+        Frames: _score_frames,
+        Boxes: _score_boxes,
+        Text: _score_text,
+    },
+)
+
+
+def _graded(given: Given) -> tuple[GradePair, ...]:
+    """Sub-score, true grade, said grade; none for other kinds."""
+    truths = _grades(given.answer)
+    return tuple((name, truths[name], given.said.get(name)) for name in sorted(truths))
+
+
+def _viewing(given: Given) -> Viewing:
+    if given.viewing is None:
+        raise AssertionError(given.answer)
+    return given.viewing
 
 
 def _values(given: Given) -> dict[str, float]:

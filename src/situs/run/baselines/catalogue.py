@@ -107,28 +107,35 @@ class _Speaker:
         return {"": self._value(item, item.answer, _rng(self._seed, item, self.purpose))}
 
     def _value(self, item: Item, answer: Simple, rng: random.Random) -> Any:
-        match answer:
-            case Boxes():
-                boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
-                whole = isinstance(item.answer, Compound)
-                say = speakable_boxes if whole else spoken_boxes
-                spoken: list[Any] = say(boxes, self._viewing.space, sizes)
-                return tuple((b.get("frame", 0), b.get("label", ""), *b["bbox"]) for b in spoken)
-            case Frames():
-                return tuple(sorted(self._frames(item, answer, rng)))
-            case Grades():
-                return self._grades(item, answer, rng)
-            case Choices():
-                return tuple(self._choices(item, answer, rng))
-            case YesNo():
-                return self._words(item, answer, rng) == "yes"
-            case Number():
-                return Fraction(self._words(item, answer, rng).split()[0])
-            case Choice():
-                words = self._words(item, answer, rng)
-                return next(o.value for o in item.options if letter_of(item, o.value) == words)
-            case _:
-                return None
+        return MEANING[answer](self, item, answer, rng)
+
+    def _boxes_value(self, item: Item, answer: Boxes, rng: random.Random) -> Any:
+        boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
+        say = speakable_boxes if isinstance(item.answer, Compound) else spoken_boxes
+        spoken: list[Any] = say(boxes, self._viewing.space, sizes)
+        return tuple((b.get("frame", 0), b.get("label", ""), *b["bbox"]) for b in spoken)
+
+    def _frames_value(self, item: Item, answer: Frames, rng: random.Random) -> Any:
+        return tuple(sorted(self._frames(item, answer, rng)))
+
+    def _choices_value(self, item: Item, answer: Choices, rng: random.Random) -> Any:
+        return tuple(self._choices(item, answer, rng))
+
+    def _yes_no_value(self, item: Item, answer: YesNo, rng: random.Random) -> Any:
+        return self._words(item, answer, rng) == "yes"
+
+    def _number_value(self, item: Item, answer: Number, rng: random.Random) -> Any:
+        return Fraction(self._words(item, answer, rng).split()[0])
+
+    def _choice_value(self, item: Item, answer: Choice, rng: random.Random) -> Any:
+        words = self._words(item, answer, rng)
+        return next(o.value for o in item.options if letter_of(item, o.value) == words)
+
+    def _grades_value(self, item: Item, answer: Grades, rng: random.Random) -> Any:
+        return self._grades(item, answer, rng)
+
+    def _no_value(self, item: Item, answer: Text, rng: random.Random) -> Any:
+        return None
 
     def _part(self, item: Item, name: str, part: Simple) -> object:
         rng = _rng(self._seed, item, f"{self.purpose}:{name}")
@@ -197,6 +204,22 @@ SPEECH: ByKind[Callable[[_Speaker, Item, Any, random.Random], str]] = ByKind(
         Grades: _Speaker._in_grades,
     },
 )
+
+
+MEANING: ByKind[Callable[[_Speaker, Item, Any, random.Random], Any]] = ByKind(
+    "meaning an answer",
+    {
+        YesNo: _Speaker._yes_no_value,
+        Choice: _Speaker._choice_value,
+        Choices: _Speaker._choices_value,
+        Number: _Speaker._number_value,
+        Grades: _Speaker._grades_value,
+        Frames: _Speaker._frames_value,
+        Boxes: _Speaker._boxes_value,
+        Text: _Speaker._no_value,
+    },
+)
+"""What is meant by the words, for whoever need not hear them."""
 
 
 class Oracle(_Speaker):
