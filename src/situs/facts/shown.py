@@ -9,9 +9,9 @@ __all__ = ["measured_tables"]
 
 _TENTH = Style(digits=1)
 _EXTENTS = {
-    "left_right": "left–right mm",
-    "anterior_posterior": "front–back mm",
-    "superior_inferior": "head–foot mm",
+    "left_right": "LR mm",
+    "anterior_posterior": "AP mm",
+    "superior_inferior": "SI mm",
 }
 
 
@@ -51,7 +51,7 @@ def _structure_table(measured: MeasuredFile, title: str) -> Table:
         title,
         columns,
         rows,
-        "x, y, z: the centre in RAS+ mm. cut: continues beyond the scan, so its size is a lower bound.",
+        "x, y, z: the centre in RAS+ mm; LR, AP, SI: the extent. cut: continues beyond the scan.",
         {
             **dict.fromkeys(("mL", *places, *_EXTENTS.values()), _TENTH),
             "interval": Style(digits=1, ends=("low", "high")),

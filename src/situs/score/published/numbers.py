@@ -12,7 +12,7 @@ import msgspec
 from situs.errors import SitusError, did_you_mean
 from situs.score.metrics.number import MRA_VSI_CODE
 from situs.score.table import Scores
-from situs.tables import Cell, Table
+from situs.tables import Cell, Style, Table
 
 __all__ = ["PUBLISHED", "PublishedTable", "published_beside", "published_tables"]
 
@@ -84,6 +84,7 @@ def published_beside(scores: Mapping[str, Scores], paper: str) -> list[Table]:
                 ("model", "", *table.columns),
                 tuple(rows),
                 caption,
+                dict.fromkeys(table.columns, Style(digits=2)),
             )
         )
     return result
