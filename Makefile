@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-models lint bench sweep attack mutants clean
+.PHONY: demo test test-browser test-cluster test-models lint bench sweep attack mutants clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +32,13 @@ $(VENV)/browser: $(VENV)/dev
 
 test-browser: $(VENV)/browser  ## The report and the quiz in Chromium (Debian: apt-get install chromium; or SITUS_CHROMIUM=PATH).
 	$(BIN)/python -m pytest -q -m browser tests/browser
+
+$(VENV)/cluster: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray]'
+	@touch $@
+
+test-cluster: $(VENV)/cluster  ## Cohorts on Ray clusters that are started on this machine.
+	RAY_AUTH_MODE=disabled $(BIN)/python -m pytest -q -m cluster tests/cluster
 
 # torch comes first and alone: asked for by another package, pip would fetch a build with several GB of CUDA. The last
 # two come without their requirements, which are many: the tests use the weights in the one and the scoring of the other.

@@ -194,7 +194,7 @@ def large_cohort(once: Once, request: pytest.FixtureRequest) -> Path:
     return once("large_cohort", lambda folder: build_cohort(folder, count)) / "bench"
 
 
-ON_REQUEST = {"sweep": "make sweep", "models": "make test-models"}
+ON_REQUEST = {"sweep": "make sweep", "models": "make test-models", "cluster": "make test-cluster"}
 """Markers of what takes long or needs much, and what runs it."""
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 _DRAWN = 4
@@ -241,8 +241,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out: dict[str, list[pytest.Item]] = {}
     if "sweep" not in config.option.markexpr:
         left_out["sweep"] = not_drawn(items, seed_of(config))
-    if "models" not in config.option.markexpr:
-        left_out["models"] = [item for item in items if item.get_closest_marker("models")]
+    for marker in ("models", "cluster"):
+        if marker not in config.option.markexpr:
+            left_out[marker] = [item for item in items if item.get_closest_marker(marker)]
     gone = {id(item) for found in left_out.values() for item in found}
     items[:] = [item for item in items if id(item) not in gone]
     config.stash[LEFT_OUT] = {marker: len(found) for marker, found in left_out.items() if found}

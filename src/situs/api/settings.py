@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, get_args
 
 from situs.api.results import PathLike, path_of
+from situs.base.engines import engine_of
 from situs.bench import IdKind, IdRule
 from situs.build import BuildOptions, is_open_licence
 from situs.clients import Asking
@@ -26,6 +27,8 @@ class BuildSettings(TypedDict, total=False):
     seed: int
     jobs: int
     """Worker processes."""
+    engine: str
+    """What does the work: `local` (default), `ray`, or `ray://HOST:PORT`."""
     recipe: PathLike | None
     """Thresholds of your own (TOML)."""
     restricted: bool
@@ -75,7 +78,7 @@ def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = Fals
         seed=given.get("seed", 0),
         tasks=tasks if tasks is None or isinstance(tasks, str) else ",".join(tasks),
         per_study=given.get("per_study"),
-        jobs=given.get("jobs", 1),
+        engine=engine_of(given.get("engine", "local"), given.get("jobs", 1)),
         restricted=given.get("restricted", False) or not is_open,
         licence=licence,
         skip_bad=given.get("skip_bad", False),

@@ -68,7 +68,7 @@ def finished_studies(
     bad: list[Problem] = []
     total = len(work.jobs)
     outcomes = map_studies(
-        work.open_worker, work.jobs, options.jobs, work.spool(scratch), work.files_of
+        work.open_worker, work.jobs, options.engine, work.spool(scratch), work.files_of
     )
     for number, outcome in enumerate(outcomes):
         progress(number + 1, total)

@@ -12,8 +12,9 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from situs import __version__
+from situs.base.engines import Engine, map_on
 from situs.base.files import digest
-from situs.base.workers import Lost, map_jobs
+from situs.base.workers import Lost
 from situs.errors import Problem, Severity, SitusError
 
 __all__ = ["Job", "Spool", "map_studies", "resume_key"]
@@ -100,7 +101,7 @@ def _stamp(file: Path) -> _Stamp:
 def map_studies(
     open_worker: Callable[[], Callable[[Job], T]],
     jobs: Sequence[Job],
-    workers: int,
+    engine: Engine,
     spool: Spool[T],
     files_of: Callable[[Job, T], Sequence[Path]],
 ) -> Iterator[T | Problem]:
@@ -113,7 +114,7 @@ def map_studies(
     to_do = set(missing)
     new_jobs = [jobs[number] for number in missing]
     # Workers are sent home here, not whenever the last reference goes: a Ctrl-C would be lost there.
-    with closing(map_jobs(partial(_careful, open_worker), new_jobs, workers)) as new:
+    with closing(map_on(engine, partial(_careful, open_worker), new_jobs)) as new:
         for number, job in enumerate(jobs):
             if number not in to_do:
                 yield spool.read(number)

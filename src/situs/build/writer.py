@@ -12,6 +12,7 @@ import msgspec
 
 from situs import __version__
 from situs.anatomy import Term, term, without_number
+from situs.base.engines import Engine
 from situs.base.files import write_atomic
 from situs.bench import (
     FORMAT,
@@ -43,7 +44,8 @@ class BuildOptions(msgspec.Struct, frozen=True):
     seed: int = 0
     tasks: str | None = None
     per_study: int | None = None
-    jobs: int = 1
+    engine: Engine = Engine()
+    """What does the work on studies."""
     restricted: bool = True
     licence: str = ""
     skip_bad: bool = False

@@ -31,6 +31,7 @@ def command(out: Path, seed: int, as_json: bool) -> None:
 
     Under a minute on two cores. Nothing is downloaded.
     """
+    from situs.base.engines import Engine
     from situs.base.publish import new_folder
     from situs.bench import check_bench, open_bench
     from situs.build import BuildOptions, build_phantoms
@@ -50,7 +51,12 @@ def command(out: Path, seed: int, as_json: bool) -> None:
         # All in one split: the headline needs several patients with each answer, and these are few.
         recipe = msgspec.structs.replace(load_recipe(), splits={"test": 1.0})
         options = BuildOptions(
-            "demo", recipe, seed=seed, jobs=jobs, restricted=False, licence="synthetic"
+            "demo",
+            recipe,
+            seed=seed,
+            engine=Engine(jobs=jobs),
+            restricted=False,
+            licence="synthetic",
         )
         built = build_phantoms(_STUDIES, folder / "bench", options, progress)
         checked = check_bench(folder / "bench")

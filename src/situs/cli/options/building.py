@@ -53,6 +53,12 @@ _SHARED = [
         "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Worker processes."
     ),
     click.option(
+        "--engine",
+        default="local",
+        show_default=True,
+        help="What works on the studies: local, ray (on this machine) or ray://HOST:PORT (a cluster).",
+    ),
+    click.option(
         "--recipe",
         type=click.Path(path_type=Path),
         help="Your own thresholds (TOML); default: shipped.",

@@ -1,0 +1,119 @@
+"""Work on a Ray cluster: results in the order of the jobs, whatever becomes of workers and nodes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+from collections.abc import Callable, Generator, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from situs.base.workers import Lost
+from situs.errors import SitusError
+
+__all__ = ["map_on_ray"]
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+_AHEAD = 4
+"""Jobs a core that may be finished before the oldest one; bounds what waiting results take."""
+_CONNECT_SECONDS = 10.0
+_CRASHES = 1
+"""Times a job is done again after its worker died; a lost node costs none of them."""
+
+
+def map_on_ray(
+    open_worker: Callable[[], Callable[[Job], Result]],
+    jobs: Sequence[Job],
+    address: str,
+    most: int,
+) -> Generator[Result | Lost[Job], None, None]:
+    """The result of each job, in order. Each uses one core; `open_worker` is called once in each process."""
+    ray = _ray()
+    if not jobs:
+        return
+    started_here = _connect(ray, address)
+    try:
+        task = ray.remote(num_cpus=1, max_retries=_CRASHES, retry_exceptions=False)(_do)
+        work = ray.put(ray.cloudpickle.dumps(open_worker))
+        cores = int(ray.cluster_resources().get("CPU", 1)) if most <= 1 else most
+        window = max(1, cores) * _AHEAD if most <= 1 else max(1, most)
+        waiting: list[Any] = []
+        for job in jobs[:window]:
+            waiting.append(task.remote(work, job))
+        for number, job in enumerate(jobs):
+            yield _result(ray, waiting.pop(0), job)
+            if number + window < len(jobs):
+                waiting.append(task.remote(work, jobs[number + window]))
+    finally:
+        if started_here:
+            ray.shutdown()
+
+
+def _result(ray: Any, reference: Any, job: Job) -> Any:
+    """The outcome of a task; a job whose worker died each time is lost."""
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.as_instanceof_cause() from None
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError) as error:
+        return Lost(job, f"its worker died each time ({type(error).__name__})")
+    except ray.exceptions.RayError as error:
+        fix = "look at the cluster; the same command resumes with what is finished"
+        raise SitusError(f"the Ray cluster failed ({type(error).__name__})", fix=fix) from error
+
+
+def _do(work: bytes, job: Any) -> Any:
+    """One job, in a worker process of the cluster."""
+    return _worker(work)(job)
+
+
+@lru_cache(maxsize=1)
+def _worker(work: bytes) -> Callable[[Any], Any]:
+    open_worker: Callable[[], Callable[[Any], Any]] = pickle.loads(work)
+    return open_worker()
+
+
+def _ray() -> Any:
+    # Ray reports use over the network unless it is told not to; where data is restricted, nothing is reported.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise SitusError(
+            "Ray is not installed", where="--engine", fix="pip install 'situs[ray]'"
+        ) from error
+    return ray
+
+
+def _connect(ray: Any, address: str) -> bool:
+    """Join the cluster; whether it was joined here, and not by whoever called."""
+    if ray.is_initialized():
+        return False
+    _refuse_if_nobody_listens(address)
+    # A cluster of one's own needs no page that shows it.
+    own = {} if address else {"include_dashboard": False}
+    try:
+        ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **own)
+    except Exception as error:
+        raise _no_cluster(str(error).splitlines()[0][:200]) from error
+    return True
+
+
+def _refuse_if_nobody_listens(address: str) -> None:
+    """Look first whether anybody is there: Ray itself waits for minutes."""
+    server = urlsplit(address if "//" in address else f"//{address}")
+    try:
+        if server.hostname and server.port:
+            with socket.create_connection((server.hostname, server.port), _CONNECT_SECONDS):
+                pass
+    except (OSError, ValueError) as error:
+        raise _no_cluster(f"{address}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _no_cluster(why: str) -> SitusError:
+    fix = "start one (ray start --head), or give --engine ray for one on this machine"
+    return SitusError(f"no Ray cluster answers ({why})", where="--engine", fix=fix)
