@@ -40,6 +40,7 @@ _COMMANDS = {
     "library": "Keep abstracts: search them, and prove quotes word for word.",
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",
+    "tune": "Train a model that looks: build, check, export, run, merge, eval, audit-reward.",
     "export": "Write a bench or a run as files that other tools load.",
     "list": "Show which names, layouts, tasks, profiles, probes, metrics and formats are known.",
     "doctor": "Tell whether this installation works.",

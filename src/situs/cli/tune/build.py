@@ -1,0 +1,139 @@
+"""`situs tune build`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from situs.cli.output.printing import (
+    json_option,
+    out_option,
+    print_json,
+    print_table,
+    progress_bar,
+    warn,
+)
+
+_A_PATH = click.Path(path_type=Path)
+
+
+@click.command("build")
+@click.argument("bench", type=_A_PATH)
+@out_option("the training data (a new folder)")
+@click.option(
+    "--target",
+    default="boxes+answer",
+    show_default=True,
+    metavar="TARGET",
+    help="answer, boxes+answer, answer+boxes, reasoning+boxes+answer or boxes.",
+)
+@click.option(
+    "--box-form",
+    default="qwen3",
+    show_default=True,
+    metavar="FORM",
+    help="qwen3, qwen2.5, pixels, unit, bbx or json.",
+)
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="What the model sees: a name or a TOML file.",
+)
+@click.option(
+    "--frames",
+    default="profile",
+    show_default=True,
+    help="Which slices: profile, all, item, or how many.",
+)
+@click.option(
+    "--size", type=click.IntRange(16, 4096), help="Square pictures of so many pixels instead."
+)
+@click.option(
+    "--split",
+    "splits",
+    multiple=True,
+    metavar="SPLIT",
+    help="train or val; both by default. The test split is refused.",
+)
+@click.option("--mix", metavar="TASK=SHARE,…", help="Shares of tasks, as detection=0.3.")
+@click.option(
+    "--negatives",
+    type=float,
+    metavar="SHARE",
+    help="Share of examples with nothing to be found, among those with boxes.",
+)
+@click.option(
+    "--most-boxes",
+    type=click.IntRange(1),
+    default=64,
+    show_default=True,
+    help="Leave out examples with more boxes.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--no-pictures", is_flag=True, help="Text only, to plan and count.")
+@click.option("--data", type=_A_PATH, help="The folder the volumes are in, if they were moved.")
+@click.option(
+    "--allow-restricted", is_flag=True, help="Write pictures of restricted data, under a banner."
+)
+@click.option("--overwrite", is_flag=True, help="Replace training data of an earlier call.")
+@json_option
+def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
+    """Write training examples of BENCH: pictures, prompts and the replies to learn.
+
+    The folder gets a profile.toml. Ask the trained model with situs run --profile OUT/profile.toml:
+    its prompts are the training prompts, byte for byte.
+    """
+    from situs.tune import BuildChoices, build_data
+
+    choices = BuildChoices(
+        target=options["target"],
+        box_form=options["box_form"],
+        profile=options["profile"],
+        frames=options["frames"],
+        size=options["size"] or 0,
+        splits=options["splits"] or ("train", "val"),
+        mix=_mix(options["mix"]),
+        negatives=options["negatives"],
+        most_boxes=options["most_boxes"],
+        seed=options["seed"],
+        pictures=not options["no_pictures"],
+    )
+    with progress_bar("examples") as progress:
+        built = build_data(
+            bench,
+            out,
+            choices,
+            data=options["data"],
+            allow_restricted=options["allow_restricted"],
+            overwrite=options["overwrite"],
+            progress=progress,
+        )
+    if built.restricted:
+        warn("this folder holds pictures of restricted data: keep it to yourself")
+    if as_json:
+        print_json(built)
+        return
+    rows = [[f"examples: {split}", f"{count:,}"] for split, count in built.examples.items()]
+    rows += [["with nothing to be found", f"{built.negative:,}"]]
+    rows += [["pictures", f"{built.pictures:,}"]]
+    rows += [[f"longest, {family}", f"≈ {n:,} tokens"] for family, n in built.lengths.items()]
+    rows += [[f"left out: {reason}", f"{count:,}"] for reason, count in built.left_out.items()]
+    print_table(f"{out}: {choices.target}", ["", ""], rows, f"next: situs tune check {out}")
+
+
+def _mix(text: str | None) -> dict[str, float]:
+    from situs.errors import SitusError
+
+    mix: dict[str, float] = {}
+    for part in filter(None, (text or "").split(",")):
+        task, _, share = part.partition("=")
+        try:
+            mix[task.strip()] = float(share)
+        except ValueError as error:
+            raise SitusError(
+                f"cannot read {part!r}", where="--mix", fix="write detection=0.3,counting=1"
+            ) from error
+    return mix

@@ -1,0 +1,169 @@
+"""Training data on disk: examples by split, pictures by content, the profile, and a manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from situs.base.files import canonical_json, digest, read_json
+from situs.bench import Bench, open_bench
+from situs.errors import SitusError
+from situs.profiles import Profile, load_profile
+
+__all__ = [
+    "MARKER",
+    "Example",
+    "Lengths",
+    "Manifest",
+    "TrainingData",
+    "bench_of",
+    "open_data",
+    "read_examples",
+]
+
+MARKER = "manifest.json"
+_FORMAT = 1
+
+
+class Example(msgspec.Struct, frozen=True):
+    """One line of `train.jsonl`: what is shown and said, and what the model is to reply."""
+
+    item_id: str
+    patient_id: str
+    study_id: str
+    series: str
+    split: str
+    task: str
+    form: str
+    prompt: str
+    """The words of the user's turn; the pictures stand before it, as `situs run` sends them."""
+    completion: str
+    pictures: tuple[str, ...]
+    """Paths in the folder, named by content."""
+    shown: int
+    """How many pictures the prompt speaks of, also where none was written."""
+    boxes: int
+    """Boxes in the completion; −1 where the target has none to write."""
+    negative: bool = False
+    tokens: int = 0
+    """Estimated, of prompt, pictures and completion, for the first of the manifest's families."""
+
+
+class Lengths(msgspec.Struct, frozen=True):
+    """Estimated tokens of whole examples under one family of models."""
+
+    family: str
+    median: int
+    p95: int
+    longest: int
+    basis: str
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What the data are, and what was left out."""
+
+    format: int
+    bench: str
+    bench_hash: str
+    source: str
+    licence: str
+    restricted: bool
+    profile_hash: str
+    target: str
+    box_form: str
+    frames: str
+    """Which pictures are shown, in words."""
+    mix: dict[str, float]
+    negatives: float | None
+    """The share that was asked for."""
+    seed: int
+    counts: dict[str, int]
+    """Split → examples."""
+    by_task: dict[str, int]
+    patients: dict[str, int]
+    negative: int
+    pictures: int
+    """Distinct ones; 0 if they were not written."""
+    with_pictures: bool
+    sizes: tuple[tuple[int, int], ...]
+    """Width and height of the pictures that occur."""
+    lengths: tuple[Lengths, ...]
+    left_out: dict[str, int]
+    files: dict[str, str]
+    """File → hash of its bytes."""
+    notes: tuple[str, ...] = ()
+    written_by: str = ""
+
+    @property
+    def hash(self) -> str:
+        """Equal data have equal hashes: a run that is resumed checks it."""
+        return digest(canonical_json(self))
+
+
+class TrainingData(msgspec.Struct, frozen=True):
+    """A folder of `situs tune build`."""
+
+    folder: Path
+    manifest: Manifest
+    profile: Profile
+
+    def examples(self, split: str = "train") -> Iterator[Example]:
+        """The examples of a split, as a stream."""
+        return read_examples(self.folder / f"{split}.jsonl")
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """The examples of a file."""
+    if not path.is_file():
+        return
+    decoder = msgspec.json.Decoder(Example)
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                yield decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise SitusError(
+                    f"is not an example ({error})",
+                    where=f"{path.name}:{number}",
+                    fix="build the data again",
+                ) from error
+
+
+def open_data(folder: Path) -> TrainingData:
+    """A folder that `situs tune build` wrote."""
+    if not (folder / MARKER).is_file():
+        raise SitusError(
+            f"is not training data: {MARKER} is missing",
+            where=folder,
+            fix="give the --out folder of situs tune build",
+        )
+    manifest = read_json(folder / MARKER, Manifest)
+    if manifest.format != _FORMAT:
+        raise SitusError(
+            f"has format {manifest.format}, this version reads {_FORMAT}",
+            where=folder,
+            fix="build it again",
+        )
+    return TrainingData(folder, manifest, load_profile(str(folder / "profile.toml")))
+
+
+def bench_of(data: TrainingData, bench: Path | None) -> Bench | None:
+    """The bench the data were built from; None if it is not on this machine."""
+    place = bench
+    private = data.folder / "locations.json"
+    if place is None and private.is_file():
+        place = Path(read_json(private, dict[str, str]).get("bench", ""))
+        if not (place / "bench.json").is_file():
+            return None
+    if place is None:
+        return None
+    opened = open_bench(place)
+    if opened.info.content_hash != data.manifest.bench_hash:
+        raise SitusError(
+            "is not the bench these data were built from",
+            where=place,
+            fix="give the right one, or build the data again",
+        )
+    return opened
