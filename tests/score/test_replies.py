@@ -145,6 +145,8 @@ def test_lists_of_replies(name):
         ("tenth.txt", 0.97),
         ("eleventh.txt", 0.93),
         ("twelfth.txt", 0.98),
+        ("thirteenth.txt", 0.96),
+        ("fourteenth.txt", 0.97),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):

@@ -22,8 +22,10 @@ def write_card(
     info: BenchInfo,
     baselines: Mapping[str, Mapping[str, str]] | None = None,
     tricks: Mapping[str, Mapping[str, str]] | None = None,
+    same_patient: str = "",
 ) -> str:
-    """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out."""
+    """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out;
+    `same_patient`: what a patient's other answers tell."""
     lines = [
         f"# {markdown_safe(info.name)}",
         "",
@@ -63,6 +65,14 @@ def write_card(
         lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
         lines += [
             "The most frequent answer is counted on these very questions, which flatters it.",
+            "",
+        ]
+    if same_patient:
+        lines += [
+            "## What the same patient's other answers tell",
+            "",
+            f"{same_patient} Answers of one patient hang together, and no balance over patients can change that: ask "
+            "one question at a time, and give no model the answers to others.",
             "",
         ]
     licence = markdown_safe(info.licence) or "not stated"

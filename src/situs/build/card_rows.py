@@ -15,7 +15,7 @@ from situs.base.files import digest
 from situs.bench import Bench, BenchInfo, StudyRecord
 from situs.facts import Fact, Measured
 from situs.items import AverageAnatomy, Choice, Choices, Item, YesNo, all_tasks
-from situs.score import blind_headlines, option_tricks
+from situs.score import blind_headlines, option_tricks, told_by_other_answers
 
 __all__ = ["CardRows"]
 
@@ -104,6 +104,16 @@ class CardRows:
             stratum: {name: f"{right / asked:.2f}" for name, (right, asked) in table.items()}
             for stratum, table in sorted(option_tricks(self._items).items())
         }
+
+    def same_patient(self) -> str:
+        """What a patient's other answers tell, in a sentence; empty if nobody is asked two things."""
+        told = told_by_other_answers(self._items)
+        if told is None:
+            return ""
+        return (
+            f"Who knows a patient's other answers, and all answers of other patients, is right in "
+            f"{told.right / told.n:.3f} of {told.n:,} headline questions (chance {told.chance:.3f})."
+        )
 
 
 class _BenchInHand(Bench):

@@ -210,7 +210,8 @@ class BenchWriter:
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
-        card = write_card(info, self._card.blind(self._folder, info), self._card.tricks())
+        rows = self._card.blind(self._folder, info)
+        card = write_card(info, rows, self._card.tricks(), self._card.same_patient())
         write_atomic(self._folder / "README.md", card)
         by = (info.by_task, info.by_stratum, info.not_asked)
         return BuildResult(

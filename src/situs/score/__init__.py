@@ -2,6 +2,7 @@
 
 from situs.base.verbs import make_callable
 from situs.score.blind.option_tricks import TRICKS, option_tricks
+from situs.score.blind.same_patient import SamePatient, told_by_other_answers
 from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
 from situs.score.breakdown import (
     SAID_SIDES,
@@ -177,6 +178,7 @@ __all__ = [
     "RefusedInWords",
     "Replies",
     "Result",
+    "SamePatient",
     "Scored",
     "ScoredRun",
     "Scores",
@@ -279,6 +281,7 @@ __all__ = [
     "source_of",
     "spearman_within_structure",
     "tables_of_run",
+    "told_by_other_answers",
     "tube_iou",
     "value_of",
     "within_interval",

@@ -41,6 +41,11 @@ _KEYS = {
     "letters",
     "findings",
     "selection",
+    "present",
+    "visible",
+    "seen",
+    "applicable",
+    "labels",
 }
 _JUDGED = re.compile(
     r"(all|none)(?: of (?:them|these|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs))))?"

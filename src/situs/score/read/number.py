@@ -27,6 +27,7 @@ from situs.score.read.numbers.words import (
     times_as_numbers,
 )
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.content import content_words
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.refusal import refuses
@@ -79,6 +80,21 @@ def parse_number(
             return Unparsed("a difference, not a ratio")
         plain = times_as_numbers(plain)
     return _Reader(digits_for_words(plain), asked, ranges, question).read()
+
+
+_OF_THEM = re.compile(r"\bof (?:them|which|these|those)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[.,;!?\n]")
+_NO_THING = re.compile(
+    r"(?:there (?:is|are) |i (?:can )?see )?(?:no|none of the) (?P<things>[a-z-]+(?: [a-z-]+)?)"
+    r"(?: (?:is|are|was|were) [a-z]+)?[ .!]*",
+    re.IGNORECASE,
+)
+
+
+def _none_of(plain: str, question: str) -> bool:
+    """Whether a reply is nothing but "no fractured ribs", in words of the question."""
+    match = _NO_THING.fullmatch(plain.strip())
+    return match is not None and set(content_words(match["things"])) <= set(content_words(question))
 
 
 class _Reader:
@@ -224,6 +240,8 @@ class _Reader:
             return result
         if strongest <= Role.PLAIN and refuses(self.plain[self.numbers[index].end :]):
             return RefusedInWords()  # "… 33 mm yesterday; here I cannot tell"
+        if self.asked is COUNT and strongest < Role.CONCLUDED and self._asks_for_part():
+            return Unparsed("a whole and a part of it")  # "24 are seen, 3 of them fractured"
         if result.flags and self.asked not in (COUNT, RATIO) and self._other_units():
             return _OTHER
         for claim in claims:
@@ -242,6 +260,18 @@ class _Reader:
                 if trouble is not None:
                     return trouble
         return result
+
+    def _asks_for_part(self) -> bool:
+        """Whether what the question asks for is said only of a part of what is counted."""
+        asked = set(content_words(self.question))
+        for match in _OF_THEM.finditer(self.plain):
+            whole, part = (
+                self.plain[: match.start()],
+                _CLAUSE_END.split(self.plain[match.end() :])[0],
+            )
+            if asked & set(content_words(part)) - set(content_words(whole)):
+                return True
+        return False
 
     def _other_units(self) -> bool:
         return any(
@@ -267,6 +297,8 @@ class _Reader:
             and not any(claim.asserted and self._fits(claim) for claim in claims)
             else None
         )
+        if counted is None and self.asked is COUNT and not claims and _none_of(bare, self.question):
+            counted = 0
         if counted is not None:
             return Parsed(Fraction(counted))
         if isinstance(result, Unparsed):

@@ -44,7 +44,8 @@ _PLACE = r"(?: (?:on|in) (?:this|any|the) [a-z ]+)?"
 _PRESENCE = re.compile(
     rf"(?:(?:did|has) the reader (?P<relation>marke?d?) (?P<subject>[^,?]+?){_PLACE}"
     rf"|according to the reader, does this (?:slice|volume) show (?P<shown>[^,?]+)"
-    rf"|(?:is|are) (?:there )?(?P<there>[^,?]+?)(?: (?:annotated|present|visible|marked|seen)){_PLACE})\?"
+    rf"|(?:is|are) (?:there )?(?P<there>[^,?]+?)(?: (?:annotated|present|visible|marked|seen)){_PLACE}"
+    rf"|(?:is|are) there (?:an? |any )?(?P<exists>[^,?]+?){_PLACE})\?"
 )
 _FORMS = (_WITHIN, _SIZE, _DIRECTION, _COMPARED, _CONTACT, _PRESENCE)
 _MEASURES = ("size", "length", "width", "thickness", "vertical")
@@ -66,6 +67,7 @@ _AGREED = re.compile(
 )
 """What introduces a statement, or tones it down, without a condition."""
 _CONTRACTED = re.compile(r"\b(they|we)'re\b|\b(it|there|that)'s\b")
+_LABELLED = re.compile(r": ?(?=(?:absent|present|none|not|seen|visible|unlikely)\b)", re.IGNORECASE)
 _CLAUSE = re.compile(
     r",| - | – |—|:|\b(?:even )?though\b|\balthough\b|\bdespite\b"
     r"|\bbecause\b|\bsince\b|\bwhereas\b|\bwhile\b|\bso\b|\bas\b|\(|\)"
@@ -109,7 +111,13 @@ def _asked(question: str) -> _Asked | None:
         if match is None:
             continue
         groups = match.groupdict()
-        subject = groups.get("subject") or groups.get("shown") or groups.get("there") or ""
+        subject = (
+            groups.get("subject")
+            or groups.get("shown")
+            or groups.get("there")
+            or groups.get("exists")
+            or ""
+        )
         if pattern is _PRESENCE:
             return None if _NORMAL.search(text) else _Asked(_nouns(subject), (), "presence", True)
         axis = {_WITHIN: "reach", _SIZE: "size", _CONTACT: "contact"}.get(pattern) or _axis(
@@ -139,7 +147,8 @@ def _clauses(plain: str, asked: _Asked) -> Iterator[tuple[str, bool]]:
     leads to them turns them round ("it is unlikely that …")."""
     unsettled = frozenset(_words()["unsettled"])
     if asked.axis == "presence":
-        unsettled -= _HEALTHY
+        unsettled -= _HEALTHY | {"unlikely"}
+        plain = _LABELLED.sub(" is ", plain)  # "Bone contusion: absent"
     for sentence in _SENTENCE.finditer(plain):
         text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
         text = _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
@@ -282,7 +291,9 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
             at += phrase[1]
             continue
         word = words[at]
-        if word in negations:
+        if word == "none":
+            result += ["not", "it"]  # "none is seen"
+        elif word in negations:
             result.append("not")
         elif word in {"it", "they", "one"}:
             result.append("it")

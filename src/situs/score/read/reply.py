@@ -15,7 +15,9 @@ __all__ = ["plain_reply"]
 
 # "It is hardly the gallbladder, is it?" asks nothing.
 _TAG = re.compile(
-    r", (?:(?:is|are|was|does|do|has|can|could|would)(?:n't)? (?:it|they|there|he|she)|right|no doubt|correct)\?",
+    r"(\w+ \w+[^,.?!\n]{0,80}), "
+    r"(?:(?:is|are|was|does|do|has|can|could|would)(?:n't)? (?:it|they|there|he|she)"
+    r"|right|no doubt|correct)\?",
     re.IGNORECASE,
 )
 
@@ -26,7 +28,7 @@ def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
         return Unparsed(f"longer than {MOST_CHARACTERS:,} characters")
     plain = clean(text, language=language, question=question)
     if language == "en":
-        plain = _TAG.sub(".", without_courtesies(written_out(plain)))
+        plain = _TAG.sub(r"\1.", without_courtesies(written_out(plain)))
     if not plain:
         return Unparsed("empty")
     return Unparsed("in another language") if other_language(plain, language) else plain

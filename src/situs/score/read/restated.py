@@ -63,6 +63,11 @@ _ASKS_FOR = re.compile(
 _TURNED_ROUND = re.compile(
     r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't", re.IGNORECASE
 )
+_STATES = re.compile(
+    r"\b(?:there|is|are|was|see|sees|seen|shows?|visible|present|has|have|contains?|no|not|without)\b|n't|'s\b",
+    re.IGNORECASE,
+)
+"""What makes a clause a statement that something is there, or is not."""
 _ANYTHING = {"finding", "abnormality"}
 
 
@@ -122,6 +127,8 @@ def restates(plain: str, question: str) -> bool | None:
         if sentence["end"] == "?" or _IF.search(sentence[0]):
             continue
         for clause in _CLAUSE.split(sentence[0]):
+            if asked.exists and not _STATES.search(clause):
+                continue  # "Bone contusion: absent" says nothing before its colon
             answer = _restated(clause, asked)
             if answer is not None:
                 answers.add(answer)

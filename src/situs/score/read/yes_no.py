@@ -86,6 +86,9 @@ _TURNED = re.compile(
 )
 _LABEL = re.compile(r"(?:^|[.;\n])[ *-]*([A-Za-z][^.:;?\n]{0,60}): ", re.MULTILINE)
 _LONGEST_LABELLED = 2_000
+_CALLED = re.compile(
+    r"^(?:that's|that is|it's|it is|this is) (?:an? )?(?=(?:affirmative|negative)$)"
+)
 _CLAUSE_MARK = re.compile(r"[,:–—(]")
 _NUMBERED = re.compile(r"\.? ?[0-9]")
 
@@ -319,7 +322,7 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
             stops.append(len(sentence[: comma.start()].rstrip()))
         for stop in stops:
             words = " ".join(sentence[head:stop].lower().split())
-            value = _alone().get(words)
+            value = _alone().get(_CALLED.sub("", words))
             if value is None:
                 value = _echo(words)
             if value is not None:

@@ -37,7 +37,7 @@ _DIRECTED = re.compile(
     r"but|more|lies?|sits?|than|"
     r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
     r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
-    r"likely|both|only|just|third|choose|pick|well|far|(?:is|lies|sits) right) )$",
+    r"likely|both|only|just|third|choose|pick|well|far|go|going|looks?|(?:is|lies|sits) right) )$",
     re.IGNORECASE,
 )
 

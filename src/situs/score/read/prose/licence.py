@@ -84,6 +84,8 @@ def withhold_licence(
             before = before[1:]
         if short and any(_unexplained(token, lexicon, topic.known) for token in (*before, *behind)):
             claim.licensed = False
+        if topic.asked and not short and _is_of_another([*before, *behind], topic):
+            claim.licensed = False
         exclusive = any(token.text == "only" for token in before[:2])
         subject = claim.subject and claim.role < Role.CONCLUDED and not exclusive
         ends = tokens[last + len(behind) : last + len(behind) + 1]
@@ -101,6 +103,24 @@ def _answers(behind: Sequence[Token], ends: Sequence[Token], asked: frozenset[st
     words = [token.text for token in behind if token.kind == "word"]
     content = {word for text in words for word in content_words(text)}
     return bool(content & asked) and not content - asked - _explained()
+
+
+def _is_of_another(beside: Sequence[Token], topic: Topic) -> bool:
+    """Whether a clause speaks of a structure that is not asked about, and of nothing that is."""
+    words = {noun(token.text) for token in beside if token.kind == "word"}
+    content = {word for text in words for word in content_words(text)}
+    return bool(words & _structures() - topic.known) and not content & topic.asked
+
+
+@lru_cache(maxsize=1)
+def _structures() -> frozenset[str]:
+    named = frozenset(noun(word) for word in language_file("en")["numbers"]["structures"])
+    return named - {
+        "sacrum",
+        "spine",
+        "vertebra",
+        "vertebral",
+    }  # by which levels and sides are told
 
 
 def _is_short(named: Sequence[Token]) -> bool:

@@ -19,6 +19,10 @@ class Marking(Judging):
     def _on_comma(self, token: Token, at: int) -> None:
         self.aside_ended = self.scope.role is Role.WEAK and bool(self.made)
         self._end_clause(keep=self._faces_verdict(at))
+        following = [token.text for token in self.tokens[at + 1 : at + 3]]
+        if following[:1] == ["and"] and following[1:] in (["a"], ["an"], ["there"]):
+            # "… but no sprain, and an effusion": what is named with an article is there.
+            self.scope.negated = self.scope.whole_list = self.denied_list = False
         if not self.scope.whole_list:
             self.scope.negated = False
         if self.scope.next_only and not self.scope.of_several:
