@@ -50,7 +50,7 @@ def ask() -> Callable[..., Request]:
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny Qwen3-VL. Do not change it."""
-    from tiny_model import write_tiny_model
+    from situs.tune.demo.tiny import write_tiny_model
 
     folder = tmp_path_factory.mktemp("models") / "tiny-qwen3-vl"
     write_tiny_model(folder)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tiny_model import CHAT_TEMPLATE, SPECIAL, make_tokenizer
+from situs.tune.demo.tiny import CHAT_TEMPLATE, SPECIAL, make_tokenizer
 
 _TEXT = {
     "hidden_size": 64,

@@ -4,7 +4,7 @@ from situs.base.verbs import make_callable
 from situs.clients import Spec, parse_spec
 from situs.run.append_file import AppendFile
 from situs.run.balance import set_aside
-from situs.run.baselines.box_prior import boxes_of
+from situs.run.baselines.box_prior import BoxPrior, boxes_of, extent_of, fixed_grid
 from situs.run.baselines.catalogue import (
     BASELINES,
     BLIND,
@@ -40,6 +40,7 @@ __all__ = [
     "AnswerRow",
     "AppendFile",
     "Baseline",
+    "BoxPrior",
     "HiddenRow",
     "Joined",
     "Journal",
@@ -54,7 +55,9 @@ __all__ = [
     "Viewing",
     "blind_rows",
     "boxes_of",
+    "extent_of",
     "first_text",
+    "fixed_grid",
     "is_baseline",
     "items_of",
     "list_boxes",

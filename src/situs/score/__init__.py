@@ -31,6 +31,7 @@ from situs.score.headline import (
 )
 from situs.score.key_quality import KeyErrors, key_errors
 from situs.score.metrics.boxes import (
+    Matches,
     centre_f1,
     f1_at,
     frame_f1,
@@ -163,6 +164,7 @@ __all__ = [
     "Headline",
     "JurySummary",
     "KeyErrors",
+    "Matches",
     "Metric",
     "NotComputed",
     "NumberError",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -13,7 +13,7 @@ import msgspec
 from situs import __version__
 from situs.base.files import canonical_json, digest, write_atomic
 from situs.base.publish import new_folder
-from situs.bench import Bench, open_bench, read_table
+from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Image, Presenter, Profile, SliceStore, load_profile, prompt_text

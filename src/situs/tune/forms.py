@@ -79,9 +79,7 @@ class BoxForm(msgspec.Struct, frozen=True):
             for box in boxes
         ]
 
-    def write(
-        self, boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]
-    ) -> str:
+    def write(self, boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> str:
         """All boxes as text; `[]` if there are none."""
         objects = self.objects(boxes, space, sizes)
         if not objects or self.key or self.name == "json":
@@ -127,7 +125,9 @@ BOX_FORMS = {
     form.name: form
     for form in (
         BoxForm("json", "as the profile asks for boxes", None, None, "", 2),
-        BoxForm("qwen3", "Qwen3-VL: 0 to 1000 over width and height", "thousand", "xyxy", "bbox_2d", 0),
+        BoxForm(
+            "qwen3", "Qwen3-VL: 0 to 1000 over width and height", "thousand", "xyxy", "bbox_2d", 0
+        ),
         BoxForm(
             "qwen2.5",
             "Qwen2.5-VL: pixels of the picture as the model resizes it",
@@ -139,7 +139,9 @@ BOX_FORMS = {
         ),
         BoxForm("pixels", "pixels of the picture shown", "pixel", "xyxy", "bbox", 0),
         BoxForm("unit", "fractions of width and height, 0 to 1", "unit", "xyxy", "bbox", 4),
-        BoxForm("bbx", "SGMRI-VQA: <bbx>[x, y, width, height]</bbx> in pixels", "pixel", "xywh", "", 0),
+        BoxForm(
+            "bbx", "SGMRI-VQA: <bbx>[x, y, width, height]</bbx> in pixels", "pixel", "xywh", "", 0
+        ),
     )
 }
 """Box form → how it is written."""
@@ -154,9 +156,7 @@ def box_form(name: str) -> BoxForm:
     return BOX_FORMS[name]
 
 
-def smart_resize(
-    width: int, height: int, factor: int, least: int, most: int
-) -> tuple[int, int]:
+def smart_resize(width: int, height: int, factor: int, least: int, most: int) -> tuple[int, int]:
     """The size to which Qwen's processors bring a picture: multiples of `factor`, between two areas.
 
     The published rule (`qwen_vl_utils.smart_resize`), with width first.

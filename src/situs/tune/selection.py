@@ -45,9 +45,7 @@ class Selector:
         self.left_out: Counter[str] = Counter()
         self._check_mix()
         self._keep = self._shares()
-        self.total = sum(
-            bench.info.by_split.get(split, 0) for split in selection.splits
-        )
+        self.total = sum(bench.info.by_split.get(split, 0) for split in selection.splits)
         if not self.total:
             known = ", ".join(sorted(bench.info.by_split)) or "none"
             raise SitusError(

@@ -116,7 +116,9 @@ def write_target(item: Item, target: str, form: BoxForm, shown: Viewing) -> Writ
 
 def _answer_alone(item: Item, shown: Viewing) -> Written | LeftOut:
     parts = parts_of(item.answer)
-    others = {name: part for name, part in parts.items() if not isinstance(part, Boxes)}
+    others: dict[str, Simple] = {
+        name: part for name, part in parts.items() if not isinstance(part, Boxes)
+    }
     if not others:
         return LeftOut("its answer is a box, which this target leaves out")
     if isinstance(item.answer, Compound):
@@ -124,9 +126,7 @@ def _answer_alone(item: Item, shown: Viewing) -> Written | LeftOut:
     return Written(say_answer(item, item.answer, shown))
 
 
-def _grounded(
-    item: Item, target: str, boxes: list[FrameBox], form: BoxForm, shown: Viewing
-) -> str:
+def _grounded(item: Item, target: str, boxes: list[FrameBox], form: BoxForm, shown: Viewing) -> str:
     space, sizes = shown.space, shown.sizes(item)
     if isinstance(item.answer, Compound):
         return _compound(item, item.answer, target, boxes, form, shown)
@@ -150,7 +150,9 @@ def _compound(
     if shown.space.box_form == "volume" and len(objects) == 1:
         objects = objects[0]["bbox"]
     where = {name: objects for name, part in answer.parts.items() if isinstance(part, Boxes)}
-    others = {name: part for name, part in answer.parts.items() if not isinstance(part, Boxes)}
+    others: dict[str, Simple] = {
+        name: part for name, part in answer.parts.items() if not isinstance(part, Boxes)
+    }
     what = {} if target == "boxes" else _spoken(item, others, shown)
     if not where:
         where = {"boxes": objects}

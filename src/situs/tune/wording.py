@@ -32,9 +32,7 @@ def training_profile(
     if frames != "profile":
         view = msgspec.structs.replace(view, slices=_slices(frames), every_mm=None)
     if size:
-        view = msgspec.structs.replace(
-            view, size_px=None, width_px=size, height_px=size, fit="pad"
-        )
+        view = msgspec.structs.replace(view, size_px=None, width_px=size, height_px=size, fit="pad")
     space = form.space(profile.answer)
     prompt = profile.prompt
     boxes = f"Answer with {form.words(space)}. {{coordinates}}"
@@ -73,7 +71,9 @@ def _asking(words: str, target: str, boxes: str) -> str:
         return f"Answer with {boxes}. {{coordinates}}"
     then = words[:1].lower() + words[1:]
     if target in _ENDS:
-        reasons = "Reason step by step. Then give" if target.startswith("reasoning") else "First give"
+        reasons = (
+            "Reason step by step. Then give" if target.startswith("reasoning") else "First give"
+        )
         return (
             f"{reasons} {boxes}, for what the answer rests on ([] if there is nothing). "
             f'{{coordinates}} Then, on a new line after "{ANSWER_MARK.strip()}", {then}'

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+__all__ = ["CHAT_TEMPLATE", "SPECIAL", "make_tokenizer", "phrase_tokenizer", "write_tiny_model"]
 
 SPECIAL = (
     "<|endoftext|>",
@@ -53,12 +56,56 @@ def make_tokenizer(special: tuple[str, ...], template: str, **settings: Any) -> 
     )
 
 
-def write_tiny_model(folder: Path, *, context: int = 4096) -> None:
-    """Weights, tokenizer and the preprocessing files of a normal Qwen3-VL folder (no processor of ours is named)."""
+def phrase_tokenizer(corpus: Sequence[str], template: str = CHAT_TEMPLATE) -> Any:
+    """A tokenizer whose pieces are the phrases of a corpus, with a piece for every digit.
+
+    Prompts that differ in a few words then have a few tokens, which is what makes training on two
+    cores possible.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    bpe.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=1500,
+        special_tokens=list(SPECIAL),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
+    bpe.train_from_iterator(corpus, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=bpe,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        chat_template=template,
+    )
+
+
+def write_tiny_model(
+    folder: Path,
+    *,
+    context: int = 4096,
+    tokenizer: Any = None,
+    patch: int = 16,
+    spread: float = 0.3,
+    seed: int = 7,
+) -> None:
+    """Weights, tokenizer and the preprocessing files of a normal Qwen3-VL folder (no processor of ours is named).
+
+    `patch` is the side of a patch in pixels (a token is two by two of them), `spread` that of the
+    initial weights: .3 gives varied replies at once, .02 learns.
+    """
     import torch
     from transformers import Qwen3VLConfig, Qwen3VLForConditionalGeneration
 
-    tokenizer = make_tokenizer(SPECIAL, CHAT_TEMPLATE)
+    if tokenizer is None:
+        tokenizer = make_tokenizer(SPECIAL, CHAT_TEMPLATE)
     ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL}
     config = Qwen3VLConfig(
         text_config={
@@ -76,14 +123,14 @@ def write_tiny_model(folder: Path, *, context: int = 4096) -> None:
                 "mrope_section": [6, 5, 5],
             },
             "pad_token_id": ids["<|endoftext|>"],
-            "initializer_range": 0.3,
+            "initializer_range": spread,
         },
         vision_config={
             "depth": 2,
             "hidden_size": 64,
             "intermediate_size": 128,
             "num_heads": 2,
-            "patch_size": 16,
+            "patch_size": patch,
             "spatial_merge_size": 2,
             "out_hidden_size": 128,
             "num_position_embeddings": 256,
@@ -95,7 +142,7 @@ def write_tiny_model(folder: Path, *, context: int = 4096) -> None:
         vision_end_token_id=ids["<|vision_end|>"],
         tie_word_embeddings=False,
     )
-    torch.manual_seed(7)
+    torch.manual_seed(seed)
     model = Qwen3VLForConditionalGeneration(config)
     model.generation_config.eos_token_id = ids["<|im_end|>"]
     model.generation_config.pad_token_id = ids["<|endoftext|>"]
@@ -104,10 +151,10 @@ def write_tiny_model(folder: Path, *, context: int = 4096) -> None:
     pixels = {
         "image_processor_type": "Qwen2VLImageProcessor",
         "processor_class": "Qwen3VLProcessor",
-        "patch_size": 16,
+        "patch_size": patch,
         "merge_size": 2,
         "temporal_patch_size": 2,
-        "min_pixels": 32 * 32,
+        "min_pixels": (2 * patch) ** 2,
         "max_pixels": 512 * 512,
         "image_mean": [0.5, 0.5, 0.5],
         "image_std": [0.5, 0.5, 0.5],

@@ -1,0 +1,61 @@
+"""`situs tune audit-reward`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from situs.cli.output.printing import json_option, print_json, print_table, progress_bar
+
+
+@click.command("audit-reward")
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.option(
+    "--reward",
+    default="situs",
+    show_default=True,
+    metavar="NAME",
+    help="situs, answer, grounding, consistency, format or v-score.",
+)
+@click.option("--profile", default="default", show_default=True, help="A name or a TOML file.")
+@click.option("--box-form", default="qwen3", show_default=True, metavar="FORM")
+@click.option("--split", help="Only this split.")
+@click.option("--limit", type=click.IntRange(1), default=500, show_default=True)
+@json_option
+def command(
+    bench: Path,
+    reward: str,
+    profile: str,
+    box_form: str,
+    split: str | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Tell what cheaters would earn on BENCH: a fixed grid, spammed boxes, the prior, a constant answer,
+    a classifier of the text.
+
+    A reward is exploitable if one of them earns as much as an honest reader whose boxes overlap by
+    half, or if more boxes without looking pay.
+    """
+    from situs.tune import audit_reward
+
+    with progress_bar("items") as progress:
+        found = audit_reward(
+            bench,
+            reward,
+            profile=profile,
+            box=box_form,
+            split=split,
+            limit=limit,
+            progress=progress,
+        )
+    if as_json:
+        print_json(found)
+        return
+    rows = [["perfect", f"{found.perfect:.3f}"], ["honest (boxes half off)", f"{found.honest:.3f}"]]
+    rows += [[name, f"{value:.3f}"] for name, value in found.cheaters.items()]
+    verdict = "EXPLOITABLE: " + "; ".join(found.why) if found.exploitable else "not exploitable"
+    print_table(
+        f"reward {reward} on {found.items:,} items", ["reader", "mean reward"], rows, verdict
+    )

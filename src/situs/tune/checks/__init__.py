@@ -1,0 +1,1 @@
+"""What training data would really teach, proved example by example."""

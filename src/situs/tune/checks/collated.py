@@ -1,0 +1,153 @@
+"""What can be proved with the model's own processor: the very tensors a training step gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from situs.clients import Message, Request
+from situs.clients.hf.prompt import chat_of
+from situs.errors import Severity
+from situs.profiles import Image
+from situs.tune.checks.problems import Problems
+from situs.tune.record import Example, TrainingData
+from situs.tune.training.examples import chat_row, make_collator
+from situs.tune.training.models import model_type, need_packages, processor_of
+
+__all__ = ["PROVED_BY_MODEL", "CollatedCheck"]
+
+PROVED_BY_MODEL = (
+    "the supervised text is the completion and the end of the turn",
+    "no picture token is supervised",
+    "as many places for pictures as pictures",
+    "nothing is cut",
+    "the tokens before the completion are those that situs run sends",
+)
+_BATCH = 8
+
+
+class CollatedCheck:
+    """Collates batches as a run does, and reads back what is in them."""
+
+    def __init__(self, data: TrainingData, model: Path, problems: Problems) -> None:
+        need_packages("torch", "transformers", "trl")
+        self._data, self._problems = data, problems
+        self._processor = processor_of(model)
+        self._collate = make_collator(self._processor)
+        self._context, self._image_token = _limits(model, self._processor)
+        self._waiting: list[Example] = []
+        self.longest = 0
+
+    def add(self, example: Example) -> None:
+        """Look at one example, with the next few."""
+        if example.pictures:
+            self._waiting.append(example)
+        if len(self._waiting) == _BATCH:
+            self.finish()
+
+    def finish(self) -> None:
+        """Look at what is waiting."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            rows = [chat_row(example, self._data.folder) for example in waiting]
+            batch = self._collate(rows)
+            grids = iter(_grids(batch))
+            for place, example in enumerate(waiting):
+                self._look(example, batch, place, [next(grids) for _ in example.pictures])
+
+    def _look(self, example: Example, batch: Any, place: int, grids: list[tuple[int, int]]) -> None:
+        where, add = example.item_id, self._problems.add
+        real = batch["attention_mask"][place].bool()
+        ids, labels = batch["input_ids"][place][real], batch["labels"][place][real]
+        supervised = labels != -100
+        self.longest = max(self.longest, len(ids))
+        if not bool(supervised.any()):
+            add("nothing-supervised", where, "every token is masked: its loss is not a number")
+            return
+        if bool((labels == self._image_token).any()):
+            add("picture-supervised", where, "picture tokens are supervised")
+        text = self._processor.tokenizer.decode(ids[supervised], skip_special_tokens=False)
+        if not _is_completion(text, example.completion, self._ends()):
+            add("supervised-differs", where, f"{text[-60:]!r} is supervised, not the completion")
+        if len(ids) > self._context:
+            add(
+                "too-long",
+                where,
+                f"has {len(ids):,} tokens, the model reads {self._context:,}",
+                "build with fewer or smaller pictures",
+            )
+        first = int(supervised.nonzero()[0])
+        if not self._same_prompt(example, ids[:first].tolist()):
+            add("prompt-tokens", where, "the tokens before the completion are not those of a run")
+        self._check_pictures(example, ids, grids)
+
+    def _check_pictures(self, example: Example, ids: Any, grids: list[tuple[int, int]]) -> None:
+        pictures = self._processor.image_processor
+        patch, merge = int(pictures.patch_size), int(pictures.merge_size)
+        expected = sum(rows * columns // merge**2 for rows, columns in grids)
+        found = int((ids == self._image_token).sum())
+        if found != expected:
+            self._problems.add(
+                "placeholders", example.item_id, f"{found} picture tokens for {expected} pieces"
+            )
+        if self._data.profile.answer.box_scale != "pixel" or example.boxes < 1:
+            return
+        sizes = {(columns * patch, rows * patch) for rows, columns in grids}
+        own, form = set(self._data.manifest.sizes), self._data.manifest.box_form
+        if not sizes <= own:
+            self._problems.add(
+                "resized-by-model",
+                example.item_id,
+                f"boxes are in pixels of {sorted(own)}, the model sees {sorted(sizes)}",
+                "use box form qwen3, another --size, or the model's pixel limits",
+                severity=Severity.ERROR if form == "qwen2.5" else Severity.WARNING,
+            )
+
+    def _same_prompt(self, example: Example, before: list[int]) -> bool:
+        """The same tokens as the hf client makes of the same pictures and words."""
+        folder = self._data.folder
+        pictures = [_image(folder / name) for name in example.pictures]
+        chat = chat_of(Request("", (Message("user", (*pictures, example.prompt)),)))
+        text = self._processor.apply_chat_template(
+            chat.messages, add_generation_prompt=True, tokenize=False
+        )
+        ids = self._processor(text=[text], images=[chat.images], add_special_tokens=False)
+        sent = ids["input_ids"][0]
+        return list(sent) == before
+
+    def _ends(self) -> set[str]:
+        tokenizer = self._processor.tokenizer
+        return {str(token) for token in tokenizer.all_special_tokens}
+
+
+def _is_completion(text: str, completion: str, special: set[str]) -> bool:
+    """Whether a text is the completion, the end of the turn, and white space."""
+    if not text.startswith(completion):
+        return False
+    rest = text[len(completion) :]
+    ends = any(token in rest for token in special)
+    for token in special:
+        rest = rest.replace(token, "")
+    return ends and not rest.strip()
+
+
+def _grids(batch: Any) -> list[tuple[int, int]]:
+    """Rows and columns of patches of every picture of a batch."""
+    return [(int(rows), int(columns)) for _, rows, columns in batch["image_grid_thw"].tolist()]
+
+
+def _image(path: Path) -> Image:
+    data = path.read_bytes()
+    return Image(data, "image/png", path.stem, 0, 0)
+
+
+def _limits(model: Path, processor: Any) -> tuple[int, int]:
+    from transformers import AutoConfig
+
+    model_type(model)
+    config = AutoConfig.from_pretrained(model, local_files_only=True)
+    text = config.get_text_config()
+    token = getattr(config, "image_token_id", None)
+    if token is None:
+        token = processor.tokenizer.convert_tokens_to_ids(processor.image_token)
+    return int(getattr(text, "max_position_embeddings", 0) or 2**31), int(token)

@@ -1,0 +1,108 @@
+"""What can be proved of training data from their own folder: files, pictures, splits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from situs.base.files import digest
+from situs.tune.checks.problems import Problems
+from situs.tune.record import MARKER, Example, TrainingData
+
+__all__ = ["PROVED_OF_FOLDER", "FolderCheck", "check_files"]
+
+PROVED_OF_FOLDER = (
+    "files are as the manifest says",
+    "every picture is there, whole, and named by its content",
+    "as many pictures as the prompt speaks of",
+    "no patient, series or picture in two splits",
+)
+
+
+def check_files(data: TrainingData, problems: Problems) -> None:
+    """The bytes of every file the manifest names."""
+    for name, expected in data.manifest.files.items():
+        path = data.folder / name
+        if not path.is_file():
+            problems.add("file-missing", name, "is missing")
+        elif digest(path.read_bytes()) != expected:
+            problems.add("file-changed", name, "is not what the manifest says: it was changed")
+    if data.profile.hash != data.manifest.profile_hash:
+        problems.add(
+            "profile-changed", "profile.toml", f"is not the profile that {MARKER} was written with"
+        )
+
+
+class FolderCheck:
+    """Looks at examples one by one; remembers where patients, series and pictures were seen."""
+
+    def __init__(self, folder: Path, problems: Problems) -> None:
+        self._folder = folder
+        self._problems = problems
+        self._seen: dict[str, dict[str, str]] = {"patient": {}, "series": {}, "picture": {}}
+        self._sizes: dict[str, tuple[int, int] | None] = {}
+
+    def add(self, example: Example, split: str) -> None:
+        """Look at one example of a split."""
+        if example.split != split:
+            self._problems.add(
+                "split-mixed", example.item_id, f"says {example.split} and stands in {split}"
+            )
+        if split == "test":
+            self._problems.add("test-split", example.item_id, "is of the test split")
+        self._once("patient", example.patient_id, split, example.item_id)
+        self._once("series", f"{example.study_id}/{example.series}", split, example.item_id)
+        for name in example.pictures:
+            if self.size(name, example.item_id) is not None:
+                self._once("picture", name, split, example.item_id)
+        if example.pictures and len(example.pictures) != example.shown:
+            self._problems.add(
+                "picture-count",
+                example.item_id,
+                f"its prompt speaks of {example.shown} pictures and it has {len(example.pictures)}",
+            )
+        if not example.completion.strip():
+            self._problems.add("nothing-supervised", example.item_id, "has nothing to be learnt")
+
+    def size(self, name: str, where: str) -> tuple[int, int] | None:
+        """Width and height of a picture; None if it is not usable. Each is read once."""
+        if name not in self._sizes:
+            self._sizes[name] = self._read(name, where)
+        return self._sizes[name]
+
+    def _read(self, name: str, where: str) -> tuple[int, int] | None:
+        from PIL import Image
+
+        path = self._folder / name
+        if Path(name).is_absolute() or ".." in Path(name).parts or not path.is_file():
+            self._problems.add("picture-missing", where, f"{name} is missing")
+            return None
+        if digest(path.read_bytes()) != path.stem:
+            self._problems.add("picture-changed", where, f"{name} is not what its name says")
+            return None
+        try:
+            with Image.open(path, formats=("PNG", "JPEG")) as picture:
+                picture.load()
+                size = (picture.width, picture.height)
+                if _is_uniform(picture):
+                    # Padding and fill slices are the same in every patient and show nobody.
+                    self._seen["picture"][name] = ""
+                return size
+        except (OSError, SyntaxError, ValueError):
+            self._problems.add("picture-unreadable", where, f"{name} cannot be decoded")
+            return None
+
+    def _once(self, what: str, name: str, split: str, where: str) -> None:
+        before = self._seen[what].setdefault(name, split)
+        if before not in ("", split):
+            self._problems.add(
+                f"{what}-in-two-splits",
+                where,
+                f"{what} {name} is in {before} and in {split}",
+                "rebuild the bench: what is learnt from the one would be tested on the other",
+            )
+
+
+def _is_uniform(picture: object) -> bool:
+    extrema = picture.getextrema()  # type: ignore[attr-defined]
+    bands = extrema if isinstance(extrema[0], tuple) else (extrema,)
+    return all(low == high for low, high in bands)

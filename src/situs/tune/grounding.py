@@ -1,0 +1,62 @@
+"""The boxes of a reply that also holds an answer: read as the scorer reads boxes."""
+
+from __future__ import annotations
+
+from situs.items import Item
+from situs.run import Viewing
+from situs.score import Matches, Parsed, Result, parse_boxes, same_labels
+from situs.space import FrameBox
+from situs.tune.targets import ANSWER_MARK, evidence_boxes
+
+_NOTHING = "[]"
+
+__all__ = ["box_text", "grounding_iou", "read_boxes", "spam_priced_iou", "true_boxes"]
+
+
+def box_text(reply: str) -> str:
+    """The reply without the line of its answer, whose numbers are no boxes."""
+    mark = ANSWER_MARK.strip()
+    lines = [line for line in reply.splitlines() if not line.lstrip().startswith(mark)]
+    return "\n".join(lines)
+
+
+def true_boxes(item: Item, shown: Viewing) -> list[FrameBox]:
+    """Where the answer lies, on the pictures shown."""
+    return shown.boxes(item, evidence_boxes(item))
+
+
+def read_boxes(reply: str, item: Item, shown: Viewing) -> Result[list[FrameBox]]:
+    """The boxes that a reply gives, whatever was asked."""
+    labels = sorted({box.label for box in evidence_boxes(item)})
+    text = box_text(reply)
+    read = parse_boxes(text, shown.space, shown.sizes(item), labels)
+    if not isinstance(read, Parsed) and _NOTHING in map(str.strip, text.splitlines()):
+        return Parsed([])  # after reasoning in prose an empty list stands on a line of its own
+    return read
+
+
+def grounding_iou(reply: str, item: Item, shown: Viewing) -> float | None:
+    """Σ IoU of the best pairs on the same picture / number of true boxes; 0 where no box can be read.
+
+    None where there is no true box. This is `box.mean-iou@1`, over the evidence of any question.
+    """
+    truth = true_boxes(item, shown)
+    if not truth:
+        return None
+    read = read_boxes(reply, item, shown)
+    if not isinstance(read, Parsed):
+        return 0.0
+    true, said = same_labels(truth, read.value)
+    return Matches(true, said).mean_iou()
+
+
+def spam_priced_iou(truth: list[FrameBox], said: list[FrameBox]) -> float:
+    """Σ IoU of the best pairs / the larger of the numbers of said and true boxes.
+
+    Every box beyond the true ones lowers it: more boxes are never a way to earn more. With nothing
+    to be found, an empty list earns 1 and any box 0.
+    """
+    if not truth:
+        return float(not said)
+    true, named = same_labels(truth, said)
+    return Matches(true, named).mean_iou() * len(truth) / max(len(truth), len(said))

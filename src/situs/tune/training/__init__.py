@@ -1,0 +1,1 @@
+"""Fine-tuning: the configuration of a run, its plan, and the trainers."""
