@@ -29,6 +29,7 @@ from situs.score import (
 )
 from situs.score.metrics.grades import GradeTables
 from situs.score.metrics.registry import Given, metrics_of
+from situs.score.stats.resamples import Samples, every
 from situs.space import FrameBox
 
 SIDE = 24
@@ -219,12 +220,12 @@ def test_sub_scores_are_not_pooled() -> None:
     """Within each sub-score the answers are a constant: no agreement, though together they would look perfect."""
     answers = [[("a", truth, 0), ("b", truth + 5, 5)] for truth in (0, 1, 0, 1)]
     tables = tables_of(answers, [[row] for row in range(4)])
-    assert tables.means(quadratic_kappa, [np.arange(4)]) == pytest.approx(0.0)
+    assert tables.means(quadratic_kappa, every(4)) == pytest.approx(0.0)
 
 
 def test_tables_of_a_resample_count_repeats() -> None:
     answers = [[("a", 0, 0)], [("a", 1, 0)], [("a", 2, None)]]
     tables = tables_of(answers, [[0], [1, 2]])
-    (counts,) = tables.counts([np.array([0, 0, 1])])
+    (counts,) = tables.counts(Samples(2, 1, lambda: iter([np.array([0, 0, 1])])))
     assert counts[0].sum() == 4
     assert counts[0][0, 0] == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
@@ -11,12 +10,14 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Answer, Box, Boxes, Item, boxes_in, frames_in, parts_of
-from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of, options_text, prompt_text
+from situs.profiles import AnswerSpace, Layout, Profile, layout_of, options_text, prompt_text
 from situs.space import FrameBox, Grid, PixelGrid
 
 __all__ = ["NATIVE", "Viewing", "volume_hull"]
 
 Made = TypeVar("Made")
+_MOST_LAYOUTS = 256
+"""Layouts that are remembered; each holds a few kilobytes a picture."""
 
 NATIVE = msgspec.convert(
     {
@@ -29,6 +30,10 @@ NATIVE = msgspec.convert(
 """Every acquired frame, or the item's, at its own pixels: what is assumed of answers that come without a profile."""
 
 
+_MOST_BOXES = 20_000
+"""Answers whose boxes on the pictures are remembered: scoring, blind rows and tables each ask for them."""
+
+
 class Viewing:
     """The pictures of every item under a profile, as pure geometry."""
 
@@ -38,9 +43,8 @@ class Viewing:
         self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
         self._open_ended: frozenset[tuple[str, str]] = frozenset()
         self._known: dict[Hashable, Any] = {}
-        self._last: tuple[object, Layout] | None = None
-        self._last_sizes: tuple[Layout, list[tuple[float, float]]] | None = None
-        self._last_boxes: tuple[Layout, tuple[Box, ...], list[FrameBox]] | None = None
+        self._layouts: dict[Hashable, Layout] = {}
+        self._boxes: dict[tuple[int, tuple[Box, ...]], tuple[Layout, list[FrameBox]]] = {}
 
     def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
         """What is worked out of all items of the bench, once for all who look at it in this way."""
@@ -55,12 +59,17 @@ class Viewing:
         return self.profile.answer
 
     def layout(self, item: Item) -> Layout:
-        """The pictures of an item; neighbouring items of a series mostly share them."""
+        """The pictures of an item; items of one series, or of alike ones, mostly share them."""
+        grid = self.grid(item)
+        if isinstance(grid, PixelGrid) and not grid.frames:
+            return layout_of(self.profile, grid, item)  # as many as the item speaks of
         marks = tuple(box for box in item.boxes if box.label.startswith("mark:"))
-        key = (item.study_id, item.series, item.level, item.frames, marks)
-        if self._last is None or self._last[0] != key:
-            self._last = key, layout_of(self.profile, self.grid(item), item)
-        return self._last[1]
+        key = (id(grid), item.level, item.frames, marks)
+        if key not in self._layouts:
+            if len(self._layouts) >= _MOST_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[key] = layout_of(self.profile, grid, item)
+        return self._layouts[key]
 
     def prompt(self, item: Item) -> str:
         """The words a model is given; the question and its options where the pictures cannot be told."""
@@ -82,20 +91,20 @@ class Viewing:
 
     def sizes(self, item: Item) -> list[tuple[float, float]]:
         """Width and height of each picture; infinite where the file's size is not known."""
-        layout = self.layout(item)
-        if self._last_sizes is None or self._last_sizes[0] is not layout:
-            self._last_sizes = layout, [_size(frame) for frame in layout.frames]
-        return self._last_sizes[1]
+        return self.layout(item).sizes
 
     def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
         """The item's boxes on its pictures; where one box per volume is asked for, the hull of each label."""
         layout, wanted = self.layout(item), tuple(boxes)
-        last = self._last_boxes
-        if last is None or last[0] is not layout or last[1] != wanted:
+        key = id(layout), wanted
+        known = self._boxes.get(key)
+        if known is None or known[0] is not layout:
             found = [box for box in layout.shown_boxes(wanted) if box.area > 0]
             shown = volume_hull(found) if self.space.box_form == "volume" else found
-            self._last_boxes = last = layout, wanted, shown
-        return list(last[2])
+            if len(self._boxes) >= _MOST_BOXES:
+                self._boxes.clear()
+            self._boxes[key] = known = layout, shown
+        return list(known[1])
 
     def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
         """Positions of the pictures that show these frames."""
@@ -125,13 +134,14 @@ def _grids_of(
     Those go as far as the study's items name them.
     """
     grids: dict[tuple[str, str], Grid | PixelGrid] = {}
+    alike: dict[Hashable, Grid | PixelGrid] = {}
     sides: dict[tuple[str, str], tuple[int, int]] = {}
     reach: dict[str, int] = {}
     for study in bench.studies():
         for series in study.series:
             key = (study.study_id, series.series)
             if series.affine or series.shape[0]:
-                grids[key] = series.grid
+                grids[key] = _shared(alike, series.grid)
             else:
                 sides[key] = series.shape[1:]
                 reach[study.study_id] = 1
@@ -143,19 +153,21 @@ def _grids_of(
             reach[item.study_id] = max([reach[item.study_id], *named])
             sides.setdefault((item.study_id, item.series), (0, 0))
     for key, (height, width) in sides.items():
-        grids[key] = PixelGrid(reach[key[0]], width or None, height or None)
+        grids[key] = _shared(alike, PixelGrid(reach[key[0]], width or None, height or None))
     return grids, frozenset(sides)
+
+
+def _shared(alike: dict[Hashable, Grid | PixelGrid], grid: Grid | PixelGrid) -> Grid | PixelGrid:
+    """The first grid that is equal to the last bit: thousands of series have one, and then one layout."""
+    if isinstance(grid, PixelGrid):
+        return alike.setdefault((grid.frames, grid.width, grid.height), grid)
+    return alike.setdefault((grid.shape, grid.affine.matrix.tobytes()), grid)
 
 
 def _frames_in(answer: Answer) -> list[int]:
     """The frames that an answer names, also by its boxes."""
     boxes = boxes_in(answer)
     return [*frames_in(answer), *(box.frame for box in boxes if isinstance(box, FrameBox))]
-
-
-def _size(frame: Frame) -> tuple[float, float]:
-    known = math.isfinite(frame.tiles[0].rectangle[2])
-    return (float(frame.width), float(frame.height)) if known else (math.inf, math.inf)
 
 
 def volume_hull(boxes: Iterable[FrameBox]) -> list[FrameBox]:

@@ -6,10 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from situs.items import Simple
+import msgspec
+
+from situs.items import Boxes, Simple
 from situs.score.parts import is_place, without_places
 from situs.score.read.prose.clean import visible
-from situs.score.read.prose.loose_json import Loose, loose_values
+from situs.score.read.prose.loose_json import Loose, loose_values, proper_json
+from situs.score.read.stated_boxes import stated_in_json
 
 __all__ = ["split_response"]
 
@@ -24,11 +27,40 @@ def split_response(response: str, parts: dict[str, Simple]) -> dict[str, str]:
     "name:". What is not named so is read from the rest of the reply, without boxes where the part is none.
     """
     text = visible(response, _MOST)
+    if text == response and (stated := _stated_fields(response, parts)) is not None:
+        return stated
     fields, rest = _fields(text, parts)
     if not fields:
         fields, rest = _sections(text, parts), response
     whole = {True: rest, False: without_places(rest)}
     return {name: fields.get(name, whole[is_place(part)]) for name, part in parts.items()}
+
+
+def _stated_fields(text: str, parts: Mapping[str, Simple]) -> dict[str, str] | None:
+    """The parts of a reply that is one JSON object with the parts' names as keys, and nothing else.
+
+    None if it is anything else: it is then looked for them. Plainly stated boxes stay as they are written.
+    """
+    if text[:1] != "{" or text[-1:] != "}" or "\\" in text:
+        return None
+    # A name that stands in the text twice may be a key that is given twice.
+    if len({_key(name) for name in parts}) < len(parts) or any(
+        text.count(f'"{name}"') != 1 for name in parts
+    ):
+        return None
+    try:
+        fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        if fields.keys() != parts.keys():
+            return None
+        texts = {name: str(bytes(value), "utf-8") for name, value in fields.items()}
+        return {
+            name: own
+            if isinstance(parts[name], Boxes) and stated_in_json(own) is not None
+            else _text(proper_json(own))
+            for name, own in texts.items()
+        }
+    except ValueError:
+        return None
 
 
 def _fields(text: str, names: Iterable[str]) -> tuple[dict[str, str], str]:

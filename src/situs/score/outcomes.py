@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -33,7 +34,7 @@ from situs.score.parts import Part, is_place, read_part, score_part, unread_part
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
-__all__ = ["NOT_COUNTED", "Outcome", "Scored", "score_answer", "score_meant"]
+__all__ = ["NOT_COUNTED", "Asked", "Outcome", "Scored", "score_answer"]
 
 _WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
 
@@ -109,47 +110,62 @@ def score_answer(
     `gives` are the profile's promises, None if no profile is known. `shown` tells the pictures, without which no box
     or frame can be scored. `hidden` are the reasons why the pictures do not hold what the item needs.
     """
-    read = None if row is None else partial(_read_parts, item, row, shown)
-    return _assessed(item, read, gives, shown, hidden)
+    return Asked.of(item, gives, shown=shown, hidden=hidden).score(row)
 
 
-def score_meant(
-    item: Item,
-    meant: Mapping[str, Any] | None,
-    gives: tuple[str, ...] | None,
-    *,
-    shown: Viewing,
-    hidden: Sequence[str] = (),
-) -> Scored:
-    """Score what a baseline means, part by part, without its words; None if it has no answer."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An item as it was asked: what the scores of all answers to it share."""
 
-    def parts() -> dict[str, Part]:
-        if meant is None:
-            return _unread(item, "unparsed", "no answer")
-        return {k: score_part(item, part, meant[k], shown) for k, part in _parts(item).items()}
+    item: Item
+    shown: Viewing | None
+    base: Scored
+    unseen: str
+    """Why a place that is asked for cannot be told on the pictures; empty if it can."""
+    reasons: list[str]
+    """Why it is not answerable; none if it is."""
 
-    return _assessed(item, parts, gives, shown, hidden)
+    @classmethod
+    def of(
+        cls,
+        item: Item,
+        gives: tuple[str, ...] | None,
+        *,
+        shown: Viewing | None = None,
+        hidden: Sequence[str] = (),
+    ) -> Asked:
+        """See `score_answer`."""
+        unseen = _unseen(item, shown)
+        reasons = list(hidden) or _unmet(item, gives) or ([unseen] if unseen else [])
+        return cls(item, shown, _base(item), unseen, reasons)
 
+    def score(self, row: AnswerRow | None) -> Scored:
+        """Score an answer by rule."""
+        read = None if row is None else partial(_read_parts, self.item, row, self.shown)
+        return self._assessed(read)
 
-def _assessed(
-    item: Item,
-    read: Callable[[], Mapping[str, Part]] | None,
-    gives: tuple[str, ...] | None,
-    shown: Viewing | None,
-    hidden: Sequence[str],
-) -> Scored:
-    """The answer's score, unless the item is not answerable; `read` reads its parts, and is None without a row."""
-    base = _base(item)
-    unseen = _unseen(item, shown)
-    reasons = list(hidden) or _unmet(item, gives) or ([unseen] if unseen else [])
-    if not reasons:
-        return _combined(item, base, _unread(item, "missing", "") if read is None else read())
-    right: bool | None = None
-    # What is set aside can be seen, and says nothing about answers to what cannot.
-    if read is not None and SET_ASIDE not in reasons:
-        right = False if unseen else _combined(item, base, read()).outcome.right
-    outcome = Outcome(item.item_id, NOT_COUNTED, None, "; ".join(reasons))
-    return msgspec.structs.replace(base, outcome=outcome, hidden_right=right)
+    def score_meant(self, meant: Mapping[str, Any] | None) -> Scored:
+        """Score what a baseline means, part by part, without its words; None if it has no answer."""
+        item, shown = self.item, self.shown
+
+        def parts() -> dict[str, Part]:
+            if meant is None:
+                return _unread(item, "unparsed", "no answer")
+            return {k: score_part(item, part, meant[k], shown) for k, part in _parts(item).items()}
+
+        return self._assessed(parts)
+
+    def _assessed(self, read: Callable[[], Mapping[str, Part]] | None) -> Scored:
+        """The answer's score, unless the item is not answerable; `read` reads its parts, and is None without a row."""
+        item, base = self.item, self.base
+        if not self.reasons:
+            return _combined(item, base, _unread(item, "missing", "") if read is None else read())
+        right: bool | None = None
+        # What is set aside can be seen, and says nothing about answers to what cannot.
+        if read is not None and SET_ASIDE not in self.reasons:
+            right = False if self.unseen else _combined(item, base, read()).outcome.right
+        outcome = Outcome(item.item_id, NOT_COUNTED, None, "; ".join(self.reasons))
+        return msgspec.structs.replace(base, outcome=outcome, hidden_right=right)
 
 
 def _base(item: Item) -> Scored:
@@ -260,7 +276,7 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
             _sub_score(item, n): grade
             for part in judged.values()
             for n, *_ in part.grades
-            if (grade := absent_grade(item, n)) != 0
+            if (grade := absent_grade(item.tags, n)) != 0
         },
         answer_right=all(what) if what and where else None,
         place_right=all(where) if what and where else None,

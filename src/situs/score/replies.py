@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from situs.anatomy.banks import levels_in
@@ -37,6 +38,8 @@ from situs.score.read import (
 __all__ = ["READERS", "offered_grades", "read_reply"]
 
 _UNSHOWN = Unparsed("places are read in a profile's coordinates, and none is known")
+_SHORT = 200
+"""Characters of a reply that is remembered with its grades."""
 _FREE = Unparsed("free text is not read by rule")
 
 
@@ -47,8 +50,13 @@ def read_reply(item: Item, answer: Simple, response: str, shown: Viewing | None)
 
 def offered_grades(item: Item) -> dict[str, Offered]:
     """The scales that the question states; none where its words are not a bank's."""
-    scales = levels_in(item.question).items()
-    return {name: Offered(levels, absent_grade(item, name)) for name, levels in scales}
+    return _scales(item.question, item.tags)
+
+
+@lru_cache(maxsize=1024)
+def _scales(question: str, tags: tuple[str, ...]) -> dict[str, Offered]:
+    scales = levels_in(question).items()
+    return {name: Offered(levels, absent_grade(tags, name)) for name, levels in scales}
 
 
 def _language(shown: Viewing | None) -> str:
@@ -72,7 +80,18 @@ def _number(item: Item, answer: Number, response: str, shown: Viewing | None) ->
 
 
 def _grades(item: Item, answer: Grades, response: str, shown: Viewing | None) -> Result[Any]:
-    return parse_grades(response, sorted(answer.grades), offered_grades(item))
+    names, tags = tuple(sorted(answer.grades)), item.tags
+    if len(response) > _SHORT:
+        return parse_grades(response, names, offered_grades(item))
+    return _short_grades(response, names, item.question, tags)
+
+
+@lru_cache(maxsize=1 << 14)
+def _short_grades(
+    response: str, names: tuple[str, ...], question: str, tags: tuple[str, ...]
+) -> Result[Any]:
+    """Short replies come again and again, and scales depend on the question and its tags alone."""
+    return parse_grades(response, names, _scales(question, tags))
 
 
 def _frames(item: Item, answer: Frames, response: str, shown: Viewing | None) -> Result[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from situs.profiles.geometry.lattice import Lattice
 from situs.profiles.planes import Plane
 from situs.space import FrameBox, WorldBox
 
-__all__ = ["shown_boxes", "source_boxes"]
+__all__ = ["Tiles", "shown_boxes", "source_boxes"]
 
 _TOUCH_MM = 1e-6
 """A slice this near to a box's face cuts it."""
@@ -25,16 +26,45 @@ _FIRST, _SECOND = zip(
 """The ends of the twelve edges between eight corners in binary order."""
 
 
-def shown_boxes(lattice: Lattice, frames: Sequence[Frame], boxes: list[Box]) -> list[FrameBox]:
+class Tiles:
+    """The slices of all pictures, each with the number of its picture; what many boxes need is worked out once."""
+
+    def __init__(self, frames: Sequence[Frame]) -> None:
+        self.numbered = [
+            (number, tile) for number, frame in enumerate(frames) for tile in frame.tiles
+        ]
+
+    @functools.cached_property
+    def origins(self) -> NDArray[np.float64]:
+        """Where each begins: n×1×3."""
+        return np.array([tile.origin for _, tile in self.numbered])[:, None]
+
+    @functools.cached_property
+    def inverses(self) -> NDArray[np.float64]:
+        """From the patient to each: n×3×3."""
+        return np.array([tile.inverse.T for _, tile in self.numbered])
+
+    @functools.cached_property
+    def by_source(self) -> dict[int, list[tuple[int, Tile]]]:
+        """The slices that show each acquired (or stored) frame."""
+        found: dict[int, list[tuple[int, Tile]]] = {}
+        for number, tile in self.numbered:
+            if tile.plane in (None, Plane.AXIAL):
+                found.setdefault(tile.source_index, []).append((number, tile))
+        return found
+
+
+def shown_boxes(lattice: Lattice, tiles: Tiles, boxes: list[Box]) -> list[FrameBox]:
     """Each box on the pictures that cut it, in the order of the boxes and then of the pictures."""
-    tiles = [(number, tile) for number, frame in enumerate(frames) for tile in frame.tiles]
+    flat = [box for box in boxes if isinstance(box, FrameBox)]
+    on_frames = iter(_frame_boxes(lattice, tiles, flat, [box.frame for box in flat]))
     shown: list[FrameBox] = []
     unseen: list[FrameBox] = []
     for box in boxes:
         if isinstance(box, WorldBox):
             shown.extend(_cuts(lattice, tiles, box) if lattice.has_mm else ())
             continue
-        found = list(_frame_box(lattice, tiles, box, box.frame))
+        found = next(on_frames)
         shown.extend(found)
         if not found:
             unseen.append(box)
@@ -45,11 +75,10 @@ def shown_boxes(lattice: Lattice, frames: Sequence[Frame], boxes: list[Box]) -> 
     return shown
 
 
-def _cuts(lattice: Lattice, tiles: list[tuple[int, Tile]], box: WorldBox) -> list[FrameBox]:
+def _cuts(lattice: Lattice, all_tiles: Tiles, box: WorldBox) -> list[FrameBox]:
+    tiles = all_tiles.numbered
     corners = np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))
-    points = (corners - np.array([tile.origin for _, tile in tiles])[:, None]) @ np.array(
-        [tile.inverse.T for _, tile in tiles]
-    )
+    points = (corners - all_tiles.origins) @ all_tiles.inverses
     off = points[:, :, 2]
     met = np.flatnonzero((off.min(axis=1) <= _TOUCH_MM) & (off.max(axis=1) >= -_TOUCH_MM))
     if met.size:
@@ -110,41 +139,53 @@ def _rectangle(
     return box if box.area > 0 or right == left or bottom == top else None
 
 
-def _frame_box(
-    lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox, source_index: int
-) -> Iterator[FrameBox]:
-    """A box of an acquired frame on the pictures that show `source_index`."""
-    points = _frame_corners(lattice, box)
-    for number, tile in tiles:
-        if tile.plane in (None, Plane.AXIAL) and tile.source_index == source_index:
-            rectangle = _rectangle_of_frame(number, tile, points, box.label)
-            if rectangle is not None:
-                yield rectangle
+def _frame_boxes(
+    lattice: Lattice, tiles: Tiles, boxes: Sequence[FrameBox], sources: Sequence[int]
+) -> list[list[FrameBox]]:
+    """Each box of an acquired frame on the pictures that show its `source`."""
+    found: list[list[FrameBox]] = [[] for _ in boxes]
+    met = [
+        (place, number, tile)
+        for place, source in enumerate(sources)
+        for number, tile in tiles.by_source.get(source, ())
+    ]
+    if not met:
+        return found
+    corners = _frame_corners(lattice, boxes)[[place for place, _, _ in met]]
+    origins = np.array([tile.origin for _, _, tile in met])[:, None]
+    inverses = np.array([tile.inverse for _, _, tile in met])
+    points = ((corners - origins) @ inverses.transpose(0, 2, 1))[:, :, :2]
+    for (place, number, tile), low, high in zip(met, points.min(axis=1), points.max(axis=1)):
+        rectangle = _rectangle(number, tile, low, high, boxes[place].label)
+        if rectangle is not None:
+            found[place].append(rectangle)
+    return found
 
 
-def _rectangle_of_frame(
-    number: int, tile: Tile, points: NDArray[np.float64], label: str
-) -> FrameBox | None:
-    placed = tile.from_source(points)[:, :2]
-    return _rectangle(number, tile, placed.min(axis=0), placed.max(axis=0), label)
-
-
-def _on_nearest(
-    lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox
-) -> Iterator[FrameBox]:
+def _on_nearest(lattice: Lattice, tiles: Tiles, box: FrameBox) -> list[FrameBox]:
     """A box of a frame that is not shown but lies between two that are, on the nearer."""
-    sources = [tile.source_index for _, tile in tiles if tile.plane in (None, Plane.AXIAL)]
-    if sources and min(sources) <= box.frame <= max(sources):
-        yield from _frame_box(
-            lattice, tiles, box, min(sources, key=lambda source: (abs(source - box.frame), source))
-        )
+    sources = tiles.by_source
+    if not sources or not min(sources) <= box.frame <= max(sources):
+        return []
+    nearest = min(sources, key=lambda source: (abs(source - box.frame), source))
+    return _frame_boxes(lattice, tiles, [box], [nearest])[0]
 
 
-def _frame_corners(lattice: Lattice, box: FrameBox) -> NDArray[np.float64]:
-    pixels = np.array([(x, y) for x in (box.x0, box.x1) for y in (box.y0, box.y1)]) - 0.5
+def _frame_corners(lattice: Lattice, boxes: Sequence[FrameBox]) -> NDArray[np.float64]:
+    """The four corners of each box: n×4×3."""
+    pixels = _pixels(boxes)
     if lattice.has_mm:
-        return acquired_axial(lattice, box.frame).to_source(pixels)
-    return np.column_stack([np.full(len(pixels), float(box.frame)), pixels])
+        return np.array(
+            [acquired_axial(lattice, box.frame).to_source(own) for box, own in zip(boxes, pixels)]
+        )
+    frames = np.array([float(box.frame) for box in boxes])[:, None, None]
+    return np.concatenate([np.broadcast_to(frames, (len(boxes), 4, 1)), pixels], axis=2)
+
+
+def _pixels(boxes: Sequence[FrameBox]) -> NDArray[np.float64]:
+    """The pixel centres at the corners of each box: n×4×2."""
+    sides = np.array([(box.x0, box.y0, box.x1, box.y1) for box in boxes]) - 0.5
+    return np.asarray(sides[:, [[0, 1], [0, 3], [2, 1], [2, 3]]])
 
 
 def source_boxes(lattice: Lattice, frames: Sequence[Frame], boxes: list[FrameBox]) -> list[Box]:
@@ -152,35 +193,34 @@ def source_boxes(lattice: Lattice, frames: Sequence[Frame], boxes: list[FrameBox
     there = [box for box in boxes if box.frame < len(frames)]
     if not lattice.has_mm:
         return [_stored_box(frames[box.frame], box) for box in there]
-    hulls: dict[str, list[NDArray[np.float64]]] = {}
+    by_label: dict[str, list[FrameBox]] = {}
     for box in there:
-        hulls.setdefault(box.label, []).append(_slab(lattice, frames[box.frame], box))
-    found: list[Box] = []
-    for label, slabs in hulls.items():
-        points = np.concatenate(slabs)
-        found.append(WorldBox.of(points.min(axis=0), points.max(axis=0), label))
-    return found
+        by_label.setdefault(box.label, []).append(box)
+    return [_hull(lattice, frames, own, label) for label, own in by_label.items()]
 
 
 def _tile_of(frame: Frame, box: FrameBox) -> Tile:
     return frame.tile_at(0.5 * (box.x0 + box.x1) - 0.5, 0.5 * (box.y0 + box.y1) - 0.5)
 
 
-def _corners(frame: Frame, box: FrameBox) -> tuple[Tile, NDArray[np.float64]]:
-    tile = _tile_of(frame, box)
-    pixels = np.array([(x, y) for x in (box.x0, box.x1) for y in (box.y0, box.y1)]) - 0.5
-    return tile, tile.to_source(pixels)
-
-
-def _slab(lattice: Lattice, frame: Frame, box: FrameBox) -> NDArray[np.float64]:
-    """The eight corners of a rectangle as thick as its slice."""
-    tile, points = _corners(frame, box)
-    through = tile.screen.through
-    half = 0.5 * lattice.axes[through].step * lattice.to_source[:3, through]
-    return np.concatenate([points - half, points + half])
+def _hull(
+    lattice: Lattice, frames: Sequence[Frame], boxes: Sequence[FrameBox], label: str
+) -> WorldBox:
+    """The box around rectangles that are each as thick as their slice."""
+    tiles = [_tile_of(frames[box.frame], box) for box in boxes]
+    pixels = np.concatenate([_pixels(boxes), np.ones((len(boxes), 4, 1))], axis=2)
+    points = pixels @ np.array([tile.matrix for tile in tiles]).transpose(0, 2, 1)
+    through = [tile.screen.through for tile in tiles]
+    steps = np.array([lattice.axes[axis].step for axis in through])
+    halves = (0.5 * steps * lattice.to_source[:3, through]).T[:, None]
+    low, high = points - halves, points + halves
+    return WorldBox.of(
+        np.minimum(low, high).min(axis=(0, 1)), np.maximum(low, high).max(axis=(0, 1)), label
+    )
 
 
 def _stored_box(frame: Frame, box: FrameBox) -> FrameBox:
-    tile, points = _corners(frame, box)
+    tile = _tile_of(frame, box)
+    points = tile.to_source(_pixels([box])[0])
     (x0, y0), (x1, y1) = points[:, 1:].min(axis=0) + 0.5, points[:, 1:].max(axis=0) + 0.5
     return FrameBox(tile.source_index, float(x0), float(y0), float(x1), float(y1), box.label)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.items import Box, Item, boxes_in, frames_in, marks_of
-from situs.profiles.geometry.boxes import shown_boxes, source_boxes
+from situs.profiles.geometry.boxes import Tiles, shown_boxes, source_boxes
 from situs.profiles.geometry.frame import NOT_KNOWN, Frame, Screen, Tile, acquired_axial
 from situs.profiles.geometry.lattice import Lattice, array_order, lattice_of
 from situs.profiles.geometry.slices import chosen_slices
@@ -41,7 +43,16 @@ class Layout:
         `frame` is the position among the pictures, from 0. A `FrameBox` is taken in pixels of the acquired axial
         (or stored) frame.
         """
-        return shown_boxes(self.lattice, self.frames, list(boxes))
+        return shown_boxes(self.lattice, self._tiles, list(boxes))
+
+    @cached_property
+    def sizes(self) -> list[tuple[float, float]]:
+        """Width and height of each picture; infinite where the file's size is not known."""
+        return [_size(frame) for frame in self.frames]
+
+    @cached_property
+    def _tiles(self) -> Tiles:
+        return Tiles(self.frames)
 
     def source_boxes(self, boxes: Iterable[FrameBox]) -> list[Box]:
         """Rectangles on pictures back in the patient: one `WorldBox` around all of a label, each as thick as the
@@ -97,6 +108,12 @@ class Layout:
                     best = abs(float(placed[2])), number, tile, placed
         assert best is not None
         return best[1:]
+
+
+def _size(frame: Frame) -> tuple[float, float]:
+    if not math.isfinite(frame.tiles[0].rectangle[2]):
+        return math.inf, math.inf
+    return float(frame.width), float(frame.height)
 
 
 def mark_points(item: Item | None, lattice: Lattice) -> dict[str, NDArray[np.float64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from situs.bench import Bench
 from situs.clients import Spec
 from situs.items import Choice, Item, Number, Text, YesNo, answer_key, letter_of
 from situs.run.baselines.knowledge import standing_out
+from situs.run.baselines.others import OtherCounts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -62,12 +63,14 @@ class Nearest:
     """
 
     def __init__(self, bench: Bench, spec: Spec) -> None:
-        asked: dict[str, list[Item]] = defaultdict(list)
-        for item in bench.items():
-            if _said(item) is not None:
-                asked[item.question].append(item)
-        self._questions = sorted(asked)
-        self._asked = [asked[question] for question in self._questions]
+        questions: set[str] = set()
+        self._others: OtherCounts[tuple[str, str], str] = OtherCounts()
+        for item in bench.items(steps=False):
+            text = _said(item)
+            if text is not None:
+                questions.add(item.question)
+                self._others.add((item.question, item.form), item.patient_id, text)
+        self._questions = sorted(questions)
         self._place = {question: place for place, question in enumerate(self._questions)}
         self._near: dict[int, list[int]] = {}
         self._vectors: Any = None
@@ -85,11 +88,10 @@ class Nearest:
         return "A" if item.options else "no"
 
     def _copied(self, item: Item, other: int, *, same: bool) -> str | None:
-        said: Counter[str] = Counter()
-        for asked in self._asked[other]:
-            text = _said(asked)
-            if asked.patient_id != item.patient_id and asked.form == item.form and text is not None:
-                said[text] += 1
+        key = self._questions[other], item.form
+        if not item.options and not (same and isinstance(item.answer, YesNo)):
+            return self._others.commonest(key, item.patient_id)
+        said = self._others.without(key, item.patient_id)
         if item.options:
             offered = {option.value for option in item.options}
             said = Counter({value: count for value, count in said.items() if value in offered})

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 __all__ = ["OtherCounts", "OtherMedians"]
 
 K = TypeVar("K", bound=Hashable)
-V = TypeVar("V", bound=Hashable)
+V = TypeVar("V", bound="str | int | tuple[str, ...]")
 
 
 class OtherCounts(Generic[K, V]):
@@ -19,10 +19,12 @@ class OtherCounts(Generic[K, V]):
     def __init__(self) -> None:
         self._all: dict[K, Counter[V]] = defaultdict(Counter)
         self._own: dict[K, dict[str, Counter[V]]] = defaultdict(lambda: defaultdict(Counter))
+        self._ranked: dict[K, list[V]] = {}
 
     def add(self, key: K, patient: str, value: V) -> None:
         """One answer of a patient."""
         self._all[key][value] += 1
+        self._ranked.pop(key, None)
         self._own[key][patient][value] += 1
 
     def without(self, key: K, patient: str) -> Counter[V]:
@@ -35,6 +37,21 @@ class OtherCounts(Generic[K, V]):
                 if count > own[value]
             }
         )
+
+    def commonest(self, key: K, patient: str) -> V | None:
+        """The commonest value over all other patients, the least of equally common ones; None if there is none."""
+        counts = self._all.get(key)
+        if not counts:
+            return None
+        if key not in self._ranked:
+            self._ranked[key] = sorted(counts, key=lambda value: (-counts[value], value))
+        own = self._own[key].get(patient, Counter())
+        # Only the patient's values count for less without it; the first of all others outranks the rest.
+        other = next((value for value in self._ranked[key] if value not in own), None)
+        left = {value: counts[value] - count for value, count in own.items()}
+        if other is not None:
+            left[other] = counts[other]
+        return min((v for v in left if left[v]), key=lambda v: (-left[v], v), default=None)
 
 
 class OtherMedians(Generic[K]):

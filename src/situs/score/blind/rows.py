@@ -12,7 +12,7 @@ from situs.run import AnswerRow, Baseline, Spec, blind_rows, make_baseline
 from situs.score.blind.memory import Memory, asked_key
 from situs.score.blind.sample import BlindSample
 from situs.score.columns import Columns
-from situs.score.outcomes import Scored, score_answer, score_meant
+from situs.score.outcomes import Asked, Scored
 from situs.score.records import columns_of, scored_table
 
 if TYPE_CHECKING:
@@ -81,8 +81,9 @@ def _columns(
     scored: dict[str, list[Scored]] = {name: [] for name in names}
     for item in asked():
         hidden = answers.hidden.get(item.item_id, ())
+        one_asked = Asked.of(item, answers.gives, shown=shown, hidden=hidden)
         for name, baseline in baselines.items():
-            one = _scored(item, baseline, answers, hidden)
+            one = _scored(one_asked, baseline)
             # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
             # counted as wrong here.
             if one.outcome.state != "unjudged":
@@ -90,9 +91,8 @@ def _columns(
     return {name: columns_of([scored_table(rows)]) for name, rows in scored.items()}
 
 
-def _scored(item: Item, baseline: Baseline, answers: Replies, hidden: Sequence[str]) -> Scored:
-    shown, meant = answers.viewing, getattr(baseline, "meant", None)
+def _scored(asked: Asked, baseline: Baseline) -> Scored:
+    item, meant = asked.item, getattr(baseline, "meant", None)
     if meant is not None:
-        return score_meant(item, meant(item), answers.gives, shown=shown, hidden=hidden)
-    row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
-    return score_answer(item, row, answers.gives, shown=shown, hidden=hidden)
+        return asked.score_meant(meant(item))
+    return asked.score(AnswerRow(item.item_id, response=baseline.answer(item) or ""))

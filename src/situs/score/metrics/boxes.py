@@ -117,8 +117,7 @@ class Matches:
         shared = len(self._truth), len(self._said)
         if self._one_each is not None:
             return _f1(sum(_holds(*pair) for pair in self._one_each), *shared)
-        inside = np.array([[float(_holds(t, s)) for s in self._said] for t in self._truth])
-        return _f1(len(_matched(inside.reshape(shared), 0.5)), *shared)
+        return _f1(len(_matched(_centres_inside(self._truth, self._said), 0.5)), *shared)
 
     @functools.cached_property
     def _one_each(self) -> list[tuple[FrameBox, FrameBox]] | None:
@@ -130,6 +129,10 @@ class Matches:
         return [(box, said[key]) for key, box in true.items() if key in said]
 
     @functools.cached_property
+    def _pair_overlaps(self) -> list[float]:
+        return [_iou(*pair) for pair in self._one_each or ()]
+
+    @functools.cached_property
     def _overlaps(self) -> FloatArray:
         return _overlaps(self._truth, self._said)
 
@@ -138,8 +141,9 @@ class Matches:
             if self._one_each is None:
                 self._pairs[threshold] = _matched(self._overlaps, threshold)
             else:
-                overlaps = [_iou(*pair) for pair in self._one_each]
-                self._pairs[threshold] = [one for one in overlaps if one >= threshold and one > 0]
+                self._pairs[threshold] = [
+                    one for one in self._pair_overlaps if one >= threshold and one > 0
+                ]
         return self._pairs[threshold]
 
 
@@ -290,20 +294,36 @@ def _overlaps(truth: Boxes, said: Boxes) -> FloatArray:
     if not truth or not said:
         return np.zeros((len(truth), len(said)))
     t, s = (np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) for boxes in (truth, said))
-    low, high = (
-        np.maximum(t[:, None, :2], s[None, :, :2]),
-        np.minimum(t[:, None, 2:], s[None, :, 2:]),
-    )
-    shared = np.clip(high - low, 0.0, None).prod(axis=2)
+    sides = np.minimum(t[:, None, 2:], s[None, :, 2:]) - np.maximum(t[:, None, :2], s[None, :, :2])
+    sides = np.maximum(sides, 0.0)
+    shared = sides[:, :, 0] * sides[:, :, 1]
     areas = [np.array([box.area for box in boxes]) for boxes in (truth, said)]
     union = areas[0][:, None] + areas[1][None] - shared
-    keys = {key: number for number, key in enumerate({(b.frame, b.label) for b in (*truth, *said)})}
-    places = [np.array([keys[b.frame, b.label] for b in boxes]) for boxes in (truth, said)]
-    apart = places[0][:, None] != places[1][None]
+    apart = ~_together(truth, said)
     result: FloatArray = np.where(
         apart | (union <= 0), 0.0, shared / np.where(union > 0, union, 1.0)
     )
     return result
+
+
+def _centres_inside(truth: Boxes, said: Boxes) -> FloatArray:
+    """1 for every pair as in `_holds`, else 0."""
+    if not truth or not said:
+        return np.zeros((len(truth), len(said)))
+    t, s = (np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) for boxes in (truth, said))
+    centres = 0.5 * (s[None, :, :2] + s[None, :, 2:])
+    inside = ((t[:, None, :2] <= centres) & (centres <= t[:, None, 2:])).all(axis=2)
+    return np.asarray((inside & _together(truth, said)).astype(np.float64))
+
+
+def _together(truth: Boxes, said: Boxes) -> NDArray[np.bool_]:
+    """Whether each pair lies on one picture under one label."""
+    keys: dict[tuple[int, str], int] = {}
+    places = [
+        np.array([keys.setdefault((b.frame, b.label), len(keys)) for b in boxes])
+        for boxes in (truth, said)
+    ]
+    return np.asarray(places[0][:, None] == places[1][None])
 
 
 def _matched(overlaps: FloatArray, threshold: float) -> list[float]:

@@ -6,13 +6,16 @@ score is computed for each sub-score and averaged over them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.base.files import digest
 from situs.items import Item
+from situs.score.stats.resamples import Samples, every
 
 __all__ = [
     "GRADE_EXACT",
@@ -55,10 +58,11 @@ def is_nominal(item: Item, name: str) -> bool:
     return f"nominal:{name}" in item.tags
 
 
-def absent_grade(item: Item, name: str) -> int | None:
-    """The grade that means that a sign is not there; None where none does."""
+@functools.lru_cache(maxsize=4096)
+def absent_grade(tags: tuple[str, ...], name: str) -> int | None:
+    """The grade that means, by the tags of an item, that a sign is not there; None where none does."""
     start = f"absent:{name}:"
-    stated = next((tag.rpartition(":")[2] for tag in item.tags if tag.startswith(start)), "0")
+    stated = next((tag.rpartition(":")[2] for tag in tags if tag.startswith(start)), "0")
     return int(stated) if stated else None
 
 
@@ -79,7 +83,7 @@ def grade_table(truths: Sequence[int], said: Sequence[int | None]) -> FloatArray
     told = np.array([-1 if one is None else one for one in said], dtype=np.int64)
     none = np.zeros(len(told), dtype=np.int64)
     tables = GradeTables(none, np.array(truths, dtype=np.int64), told, none, 1)
-    table: FloatArray = tables.counts([np.array([0])])[0, 0]
+    table: FloatArray = tables.counts(every(1))[0, 0]
     return table
 
 
@@ -139,23 +143,38 @@ class GradeTables:
         """A grade a row: its sub-score, the true grade, the one told (-1 for none) and the patient, by number."""
         names, place = np.unique(sub_scores, return_inverse=True)
         most = int(max(truths.max(initial=0), told.max(initial=0)))
-        self._shape = (len(names), most + 1, most + 2)
+        self._shape = (most + 1, most + 2)
         self._patients = patients
-        cells = ((patient * len(names) + place) * (most + 1) + truths) * (most + 2)
-        cells += np.where(told < 0, most + 1, told)
-        size = patients * int(np.prod(self._shape))
-        self._own = np.bincount(cells, minlength=size).astype(np.float64).reshape(patients, -1)
+        cells = truths * (most + 2) + np.where(told < 0, most + 1, told)
+        order = np.argsort(place, kind="stable")
+        ends = np.cumsum(np.bincount(place, minlength=len(names)))[:-1]
+        self._own = list(zip(np.split(patient[order], ends), np.split(cells[order], ends)))
 
-    def counts(self, samples: Sequence[NDArray[np.intp]]) -> FloatArray:
+    def counts(self, samples: Samples) -> FloatArray:
         """For each sample of patients one table for each sub-score, in the order of their names."""
-        times = [np.bincount(sample, minlength=self._patients) for sample in samples]
-        tables: FloatArray = (np.array(times, dtype=np.float64) @ self._own).reshape(
-            -1, *self._shape
-        )
-        return tables
+        return np.stack([self._table(samples, *own) for own in self._own], axis=1)
 
-    def means(self, statistic: GradeStatistic, samples: Sequence[NDArray[np.intp]]) -> FloatArray:
+    def means(self, statistic: GradeStatistic, samples: Samples) -> FloatArray:
         """For each sample the plain mean over the sub-scores for which the statistic is defined."""
-        values = statistic(self.counts(samples))
+        values = np.stack([self._values(statistic, samples, *own) for own in self._own], axis=1)
         defined = ~np.isnan(values)
         return _share(np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1))
+
+    def _values(
+        self, statistic: GradeStatistic, samples: Samples, patient: IntArray, cells: IntArray
+    ) -> FloatArray:
+        """The statistic of one sub-score for each sample; a task, its tags and the whole share most of them."""
+        key = (statistic, self._shape, digest(patient.tobytes(), cells.tobytes()))
+        if key not in samples.known:
+            # An axis for the sub-score, as in `counts`.
+            samples.known[key] = statistic(self._table(samples, patient, cells)[:, None])[:, 0]
+        return samples.known[key]
+
+    def _table(self, samples: Samples, patient: IntArray, cells: IntArray) -> FloatArray:
+        """Times drawn × own counts, over the cells that are not empty; the sums of whole numbers are exact."""
+        filled, place = np.unique(cells, return_inverse=True)
+        size = self._patients * len(filled)
+        own = np.bincount(patient * len(filled) + place, minlength=size).astype(np.float32)
+        tables = np.zeros((len(samples), self._shape[0] * self._shape[1]))
+        tables[:, filled] = samples.times @ own.reshape(self._patients, len(filled))
+        return tables.reshape(-1, *self._shape)

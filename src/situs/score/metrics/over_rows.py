@@ -20,7 +20,6 @@ from situs.score.stats.estimates import (
     cluster_bootstrap_of_samples,
     cluster_function,
     cluster_mean,
-    times_drawn,
 )
 from situs.score.stats.sums import cluster_sums
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from situs.score.columns import GradeColumns, Rows
-    from situs.score.stats.estimates import Samples
+    from situs.score.stats.resamples import Samples
 
 __all__ = [
     "balanced",
@@ -164,7 +163,7 @@ def log_ratio_median(rows: Rows, seed: int) -> Estimate | None:
 
     def each(samples: Samples) -> FloatArray:
         # A patient drawn twice counts twice: the median is found among sorted values with their times.
-        return _weighted_medians(values, times_drawn(samples, count)[:, own])
+        return _weighted_medians(values, samples.times[:, own].astype(np.float64))
 
     return cluster_bootstrap_of_samples(
         each, len(answered), count, n_boot=_DRAWS, seed=seed, bounds=(0.0, math.inf)

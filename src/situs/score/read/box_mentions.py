@@ -18,7 +18,7 @@ from situs.score.read.prose.tables import without_tables
 from situs.score.read.prose.tokens import Mention as TextMention
 from situs.score.read.prose.whole_numbers import listed_numbers
 
-__all__ = ["Mention", "mentions"]
+__all__ = ["Mention", "label_before", "meant_boxes", "mentions"]
 
 Order = Literal["xyxy", "xywh", "xxyy"]
 
@@ -301,7 +301,7 @@ def _with_outer_context(
         last = None
         for last in _FRAME.finditer(before):
             frames, ordinal = _told(last)
-        label = _label_before(before.rsplit("\n", 2)[-1], labels) if before.strip() else ""
+        label = label_before(before.rsplit("\n", 2)[-1], labels) if before.strip() else ""
         for box in boxes:
             yield replace(_on(box, frames, ordinal), label=box.label or label)
         position = end
@@ -338,7 +338,7 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
             if own is not None:
                 frames, ordinal = _told(own)
             ref = next((name for at, name in reversed(refs) if at <= begin), "")
-            label = ref or _label_before(line[previous:begin], labels) or label
+            label = ref or label_before(line[previous:begin], labels) or label
             yield replace(
                 _on(box, frames, ordinal), label=label, span=(offset + begin, offset + end)
             )
@@ -346,7 +346,7 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
         if marks and not trailing:
             frames, ordinal = _told(marks[-1])
         if not boxes:
-            label = _label_before(line, labels) or (label if line.strip() else "")
+            label = label_before(line, labels) or (label if line.strip() else "")
 
 
 def _listed(
@@ -552,7 +552,7 @@ def _span(first: float, last: float) -> tuple[int, ...]:
     return tuple(range(low, min(high, low + 2000) + 1))
 
 
-def _label_before(words: str, labels: Sequence[str]) -> str:
+def label_before(words: str, labels: Sequence[str]) -> str:
     """The label that is named last before a box."""
     folded = _folded(words)
     found = [(folded.rfind(_folded(label)), len(label), label) for label in labels if label]

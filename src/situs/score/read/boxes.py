@@ -12,6 +12,7 @@ from situs.score.read.box_mentions import Mention, mentions
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.stated_boxes import stated_boxes
 from situs.space import FrameBox
 
 __all__ = ["INFERRED", "Size", "parse_boxes", "placed_boxes"]
@@ -50,6 +51,9 @@ def parse_boxes(
     (`INFERRED`). A final answer outweighs what stands before it. A box whose picture is not told, among several
     pictures, is left out and flagged. `labels` are names to look for in the words before a box.
     """
+    stated = stated_boxes(text, labels, volume=space.box_form == "volume")
+    if stated is not None:
+        return placed_boxes(stated, space, sizes)
     plain = _BLANKS.sub(" ", _MARKUP.sub("", visible(text, _LONGEST)))
     if not plain.strip():
         return Unparsed("empty")

@@ -18,6 +18,7 @@ from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
 from situs.score.read.prose.whole_numbers import LONGEST_RANGE
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 
@@ -114,6 +115,7 @@ class _Listed:
     """Goes on to where no number stands ("slice 6 to the end")."""
 
 
+@remembered
 def parse_frames(
     text: str,
     first: int,

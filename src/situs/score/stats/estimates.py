@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from situs.score.stats.limits import (
     mean_variance,
     signed_parts,
 )
+from situs.score.stats.resamples import Samples, drawn, every, left_out
 from situs.score.stats.sums import (
     Clusters,
     ClusterSums,
@@ -35,7 +36,6 @@ __all__ = [
     "Difference",
     "Estimate",
     "RowStatistic",
-    "Samples",
     "SumStatistic",
     "cluster_bootstrap_of",
     "cluster_bootstrap_of_samples",
@@ -43,7 +43,6 @@ __all__ = [
     "cluster_mean",
     "cluster_of",
     "paired_difference",
-    "times_drawn",
     "too_few",
 ]
 
@@ -58,9 +57,8 @@ RowStatistic = Callable[[NDArray[np.intp]], float | None]
 SumStatistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """A statistic of sums over items, for each row of sums; NaN where it is undefined."""
 
-Samples = Sequence[NDArray[np.intp]]
 SampleStatistic = Callable[[Samples], NDArray[np.float64]]
-"""A statistic of each of several samples of clusters, given by number (with repeats); NaN where it is undefined."""
+"""A statistic of each of several samples of clusters; NaN where it is undefined."""
 
 Bounds = tuple[float, float]
 
@@ -244,8 +242,7 @@ def cluster_bootstrap_of_samples(
     bounds: Bounds | None = None,
 ) -> Estimate:
     """As `cluster_bootstrap_of`, for a statistic that is quickly had of many resamples of the `count` clusters."""
-    every = np.arange(count)
-    value = float(statistic([every])[0]) if count else math.nan
+    value = float(statistic(every(count))[0]) if count else math.nan
     if not math.isfinite(value):
         return Estimate(
             None, n, count, None, "none", "undefined for these items" if count else "no items"
@@ -253,15 +250,14 @@ def cluster_bootstrap_of_samples(
     if count < TOO_FEW_CLUSTERS:
         return _too_few(value, n, count)
     if count < FEW_CLUSTERS:
-        found = _jackknife(value, n, statistic([np.delete(every, i) for i in every]), bounds)
+        found = _jackknife(value, n, statistic(left_out(count)), bounds)
         rough = (
             f"{found.note}; the jackknife is rough for medians"
             if found.method == "cluster-jackknife-t"
             else ""
         )
         return dataclasses.replace(found, note=rough or found.note)
-    generator = np.random.default_rng(seed)
-    draws = _finite(statistic([generator.integers(0, count, count) for _ in range(n_boot)]))
+    draws = _finite(statistic(drawn(count, n_boot, seed)))
     if len(draws) < 0.95 * n_boot:
         return Estimate(
             value,
@@ -274,12 +270,6 @@ def cluster_bootstrap_of_samples(
     if np.ptp(draws) <= _NO_WIDTH:
         return _alike(value, n, count, bounds)
     return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
-
-
-def times_drawn(samples: Samples, count: int) -> NDArray[np.float64]:
-    """How often each of the `count` clusters occurs in each sample."""
-    drawn = [np.bincount(sample, minlength=count) for sample in samples]
-    return np.array(drawn, dtype=np.float64)
 
 
 def _unbounded(value: float, n: int, sums: ClusterSums) -> Estimate:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Found", "Loose", "loose_values"]
+__all__ = ["Found", "Loose", "loose_values", "proper_json"]
 
 Loose: TypeAlias = "str | float | bool | list[Loose] | dict[str, Loose] | None"
 """What was written. A repeated key keeps every value that differs, in a list."""
@@ -59,6 +59,12 @@ def _unrepeated(pairs: list[tuple[str, Loose]]) -> dict[str, Loose]:
 _DECODER = json.JSONDecoder(
     parse_int=float, parse_constant=lambda word: None, object_pairs_hook=_unrepeated
 )
+
+
+def proper_json(text: str) -> Loose:
+    """The value of a text that is JSON as it should be and nothing else; a ValueError if it is not."""
+    value: Loose = _DECODER.decode(text)
+    return value
 
 
 def loose_values(text: str, opening: str = "{[") -> Iterator[Found]:
