@@ -10,7 +10,7 @@ from situs.cli.output.printing import json_option, print_json, print_table
 
 @click.group("list", cls=Sources)
 def command() -> None:
-    """Show what Situs knows: names of structures and lesions, layouts, tasks, profiles, probes, metrics, formats."""
+    """Show what Situs knows: names, layouts, tasks, profiles, rooms, probes, metrics and formats."""
 
 
 @command.command("names")
@@ -71,6 +71,24 @@ def _profiles(as_json: bool) -> None:
     from situs.profiles import shipped_profiles
 
     _show("profiles", shipped_profiles(), as_json)
+
+
+@command.command("rooms")
+@json_option
+def _rooms(as_json: bool) -> None:
+    """List the shipped reading rooms, for `run --room`, and the scripted readers and lying tools that go with them."""
+    from situs.room import LIES, READERS, shipped_rooms
+
+    if as_json:
+        print_json({"rooms": shipped_rooms(), "readers": READERS, "lies": LIES})
+        return
+    _show("rooms", shipped_rooms(), as_json)
+    for title, entries in (
+        ("scripted readers (--model)", READERS),
+        ("lies (--tools segmentation:lying:NAME)", LIES),
+    ):
+        click.echo(f"\n{title}")
+        _show(title, entries, as_json)
 
 
 @command.command("probes")

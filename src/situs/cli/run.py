@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.rooms import room_from, room_options
 from situs.cli.output.forecast import dry_run_option, print_forecast
 from situs.cli.output.printing import (
     json_option,
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--profile",
-    default="default",
-    show_default=True,
-    help="What a model sees: a name or a TOML file.",
+    help="What a model sees: a name or a TOML file. [default: default]",
 )
 @out_option("the run (a folder; an unfinished run resumes)")
 @click.option("--split", help="Only this split: train, val or test.")
@@ -57,12 +56,13 @@ if TYPE_CHECKING:
     help="Hand the questions over as batch jobs (openai: only): half the price, within a day.",
 )
 @dry_run_option
+@room_options
 @ask_options
 @json_option
 def command(
     bench: Path,
     model: str,
-    profile: str,
+    profile: str | None,
     out: Path,
     split: str | None,
     limit: int | None,
@@ -77,21 +77,34 @@ def command(
 
     An API key is read from OPENAI_API_KEY, or from the variable named by ?key_env=NAME. Exit code 1: the run stopped
     early (the server is down, or the budget is used up); 130: interrupted.
+
+    With --room the model asks for its pictures, one action a turn, and its looks are journalled in turns.jsonl; the
+    scripted readers driller, random-looker and peeker stand beside it. situs score tells what it saw.
+
+    \b
+    situs run BENCH --model openai:qwen3-vl@http://localhost:8000/v1 --room frugal --out runs/frugal
+    situs run BENCH --model driller --room frugal --out runs/driller
     """
     from situs.bench import open_bench
+    from situs.errors import SitusError
     from situs.profiles import Presenter, SliceStore, load_profile
     from situs.run import respondent_of
 
+    room, ways = room_from(options)
+    if room is not None and profile is not None:
+        raise SitusError("a room has its own", where="--profile", fix="drop --profile or --room")
     respondent = respondent_of(
         model,
         asking_from(options),
         where="--model",
         batch=batch,
+        **({} if ways is None else {"ways": ways}),
         run_progress=run_progress,
         item_progress=progress_bar,
         say=warn,
     )
-    chosen, opened = load_profile(profile), open_bench(bench)
+    chosen = load_profile(profile or "default") if room is None else room.profile()
+    opened = open_bench(bench)
     presenter = Presenter(opened, chosen, store=SliceStore(), data=data)
     try:
         if dry_run:
@@ -116,12 +129,19 @@ def _print(out: Path, result: RunResult) -> None:
     if result.unasked:
         rows.append(["not asked", f"{result.unasked:,}"])
     said = [f"{result.requests:,} asked now in {result.seconds:.1f} s"]
+    turns, looks = getattr(result, "turns", 0), getattr(result, "looks", 0)
+    if turns:
+        said.append(f"{turns:,} turns and {looks:,} looks in all")
     if result.cached:
         said.append(f"{result.cached:,} from the cache")
     if any(result.tokens.values()):
         said.append(f"{result.tokens['prompt']:,} + {result.tokens['completion']:,} tokens")
         said.append("cost unknown" if result.cost is None else f"${result.cost:.2f}")
     notes = [*result.notes]
+    ends = getattr(result, "ends", {})
+    if ends.keys() - {"answered"}:
+        told = ", ".join(f"{count:,} {end.replace('_', ' ')}" for end, count in ends.items())
+        notes.append(f"Sessions ended: {told}. A session without an answer counts as unread.")
     if result.hidden:
         notes.append(
             f"{result.hidden:,} items cannot be answered under this profile (hidden.jsonl); they are scored apart."

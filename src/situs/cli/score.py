@@ -13,7 +13,8 @@ from situs.cli.output.numbers import STRATUM_HELP
 from situs.cli.output.printing import json_option, print_json, warn
 
 if TYPE_CHECKING:
-    from situs.score import Scores
+    from situs.room import RoomScores
+    from situs.score import ScoredRun, Scores
 
 
 @click.command("score")
@@ -52,6 +53,19 @@ if TYPE_CHECKING:
     "--human",
     type=click.Path(path_type=Path),
     help="Human verdicts on some answers, to calibrate judges.",
+)
+@click.option(
+    "--beside",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Of a run in a room: other runs of the bench beside it, e.g. without scrolling; repeat.",
+)
+@click.option(
+    "--truthful",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Of a run with a lying tool: the same room with truthful tools, to tell the damage.",
 )
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option(
@@ -101,6 +115,8 @@ def command(
     published: str | None,
     tables: Path | None,
     seed: int,
+    beside: tuple[Path, ...],
+    truthful: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -113,7 +129,8 @@ def command(
     Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right inside
     its fact's interval, and boxes are if they overlap the true ones by half, label by label. Intervals are over
     patients, not items. Free text is right if more than half of all judges say so; text metrics compare wording and
-    never rank. Verdicts of --judge are kept in the run, under verdicts/: a second call asks only what is left. Writes
+    never rank. A run in a room also gets what it saw of the evidence, what a look was worth, and what a lying tool
+    did to it. Verdicts of --judge are kept in the run, under verdicts/: a second call asks only what is left. Writes
     scores.json into the run; --tables makes its own folder.
     """
     import msgspec
@@ -121,6 +138,7 @@ def command(
     from situs.base.files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
+    from situs.room import room_tables
     from situs.score import (
         Verdicts,
         choose_metrics,
@@ -156,12 +174,17 @@ def command(
         explain=explain,
         paper=paper,
     )
+    room = _room_scores(run, beside, truthful)
     if tables is not None:
-        write_tables(tables, [*score_tables(scores), *extra_tables(extras)])
+        own = [] if room is None else room_tables(room)
+        write_tables(tables, [*score_tables(scores), *own, *extra_tables(extras)])
     if answers.is_dir():
         write_atomic(
             answers / "scores.json",
-            msgspec.json.format(msgspec.json.encode(scores), indent=1) + b"\n",
+            msgspec.json.format(
+                msgspec.json.encode(msgspec.structs.asdict(scores) | _of_room(room)), indent=1
+            )
+            + b"\n",
         )
     if as_json:
         more = {
@@ -169,12 +192,14 @@ def command(
             for name, value in msgspec.structs.asdict(extras).items()
             if value is not None
         }
-        print_json(_contract(scores) | ({"judges": asked.asked} if judges else {}) | more)
+        judged = {"judges": asked.asked} if judges else {}
+        print_json(_contract(scores) | judged | more | _of_room(room))
         return
     print_asked(asked.asked)
     for text in scores.warnings:
         warn(text)
-    for table in score_tables(scores, answers.name, brief=True):
+    told = [] if room is None else room_tables(room)
+    for table in [*score_tables(scores, answers.name, brief=True), *told]:
         print_table(table)
     if extras.signatures is not None:
         for text in extras.signatures.warnings:
@@ -183,6 +208,31 @@ def command(
         extras = msgspec.structs.replace(extras, breakdowns=None)
     for table in extra_tables(extras):
         print_table(table)
+
+
+def _room_scores(
+    run: ScoredRun, beside: tuple[Path, ...], truthful: Path | None
+) -> RoomScores | None:
+    """What a run in a room saw; None for any other run."""
+    from situs.errors import SitusError
+    from situs.room import is_room_run, score_room
+
+    folder = run.replies.folder
+    if folder is not None and is_room_run(folder):
+        return score_room(run, truthful=truthful, beside=beside)
+    if beside or truthful is not None:
+        option = "--beside" if beside else "--truthful"
+        raise SitusError("is for a run in a room", where=option, fix="use situs compare")
+    return None
+
+
+def _of_room(room: RoomScores | None) -> dict[str, object]:
+    """The keys that a run in a room adds."""
+    if room is None:
+        return {}
+    about = {"name": room.room, "tools": room.tools_name, "undecided": room.undecided}
+    told = {"evidence": room.evidence, "looks": room.looks, "tools": room.tools, "room": about}
+    return told | ({"beside": room.beside} if room.beside else {})
 
 
 def _contract(scores: Scores) -> dict[str, object]:

@@ -59,6 +59,15 @@ class KeptHidden:
         self._presenter = presenter
         self._hidden = hidden
 
+    @property
+    def presenter(self) -> Presenter:
+        """What the pictures are made by."""
+        return self._presenter
+
+    def shown_item(self, item: Item) -> Item:
+        """The item whose scan is shown under the words of this one: its own."""
+        return item
+
     def hidden(self, item: Item) -> tuple[str, ...]:
         """As in the original run, so that the same items count."""
         return self._hidden.get(item.item_id, ())
@@ -189,20 +198,23 @@ class OtherPatient(KeptHidden):
         super().__init__(presenter, hidden)
         self._others = _others(bench)
 
-    def present(self, item: Item) -> _Shown:
-        """Marks and frames stand at the same place of the other scan, as shares of its extent."""
+    def shown_item(self, item: Item) -> Item:
+        """The item on the other scan: marks and frames stand at the same place, as shares of its extent."""
         found = self._others.get((item.study_id, item.series))
         if found is None:
-            return super().present(item)
+            return item
         (study_id, name), own, other = found
-        moved = msgspec.structs.replace(
+        return msgspec.structs.replace(
             item,
             study_id=study_id,
             series=name,
             boxes=tuple(_moved(box, own, other) for box in item.boxes),
             frames=tuple(dict.fromkeys(_frame(frame, own, other) for frame in item.frames)),
         )
-        shown = self._presenter.present(moved)
+
+    def present(self, item: Item) -> _Shown:
+        """The other scan's pictures under the words of the item."""
+        shown = self._presenter.present(self.shown_item(item))
         return _Shown(shown.images, self._presenter.prompt(item), shown.volume)
 
 

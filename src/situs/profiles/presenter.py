@@ -83,7 +83,8 @@ class Presenter:
         volumes: Volumes | None = None,
     ) -> None:
         self.profile = profile
-        self._volumes = volumes or FileVolumes(bench, data=data)
+        self.volumes: Volumes = volumes or FileVolumes(bench, data=data)
+        """Where the voxels come from."""
         studies = list(bench.studies())
         self._series = {(study.study_id, s.series): s for study in studies for s in study.series}
         self._studies = {study.study_id for study in studies}
@@ -161,7 +162,7 @@ class Presenter:
             if kept.renderer is None:
                 grid = series.grid if isinstance(series.grid, Grid) else None
                 kept.renderer = Renderer(
-                    self.profile, self._volumes.image(series), grid, series.modality
+                    self.profile, self.volumes.image(series), grid, series.modality
                 )
             return kept.renderer
 
@@ -210,7 +211,7 @@ class Presenter:
         with self._lock:
             kept = self._kept_for(series)
             if kept.labels is None:
-                labels = self._volumes.labels(series)
+                labels = self.volumes.labels(series)
                 if not isinstance(series.grid, Grid) or not labels.grid.matches(series.grid):
                     raise SitusError(
                         "its masks are not on the image's grid", where=series.series, fix="rebuild"

@@ -23,7 +23,7 @@ from situs.run.plan import items_of, selected_items
 from situs.run.released import Row, first_text, released_rows
 from situs.run.replay import ANSWER_FIELDS, REFERENCE_FIELDS, VOLUME_FIELDS, Joined, volume_stem
 from situs.run.requests import Presents, Shown, requests_for
-from situs.run.respondent import Respondent, respondent_of
+from situs.run.respondent import Respondent, Ways, respondent_of
 from situs.run.result import RunResult
 from situs.run.runner import run_baseline, run_client
 from situs.run.viewing import NATIVE, Viewing, volume_hull
@@ -53,6 +53,7 @@ __all__ = [
     "Shown",
     "Spec",
     "Viewing",
+    "Ways",
     "blind_rows",
     "boxes_of",
     "extent_of",

@@ -40,6 +40,11 @@ class RunInfo(msgspec.Struct, frozen=True):
     """Whether nothing was said about the pictures that were kept back."""
     sample: tuple[str, ...] = ()
     """The items it is about, where they were drawn from the bench, as a reader's quiz is; else all of the split."""
+    room: str = ""
+    """With a room: its name; `room.json` beside it has the rest."""
+    room_hash: str = ""
+    tools: str = ""
+    """With a room: which measuring tools it offered."""
     notes: tuple[str, ...] = ()
     """What whoever reads the answers should know: e.g. that the server ignored the pictures."""
 
@@ -57,10 +62,12 @@ def start_run(
     versions: dict[str, str] | None = None,
     withheld: str = "",
     sample: tuple[str, ...] = (),
+    room: tuple[str, str, str] = ("", "", ""),
 ) -> RunInfo:
     """Make the folder, or go on in it if it is the same run.
 
-    `withheld` tells how all pictures were kept back: `text` (it was said so) or `silent`; empty if they were shown.
+    `room` is the name, hash and tools of a reading room. `withheld` tells how all pictures were kept back: `text` (it
+    was said so) or `silent`; empty if they were shown.
     """
     info = RunInfo(
         client=client or str(spec),
@@ -77,6 +84,9 @@ def start_run(
         withheld=bool(withheld),
         silent=withheld == "silent",
         sample=sample,
+        room=room[0],
+        room_hash=room[1],
+        tools=room[2],
     )
     path = out / "run.json"
     if path.is_file():
@@ -142,6 +152,7 @@ def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
         ("bench", old.bench_hash, new.bench_hash),
         ("choice of what is shown", (old.withheld, old.silent), (new.withheld, new.silent)),
         ("sample of items", old.sample, new.sample),
+        ("room", (old.room, old.room_hash, old.tools), (new.room, new.room_hash, new.tools)),
     ):
         if before != now:
             raise SitusError(

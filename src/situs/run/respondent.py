@@ -32,7 +32,7 @@ from situs.run.requests import Presents
 from situs.run.result import RunResult
 from situs.run.runner import run_baseline, run_client
 
-__all__ = ["ItemProgress", "Respondent", "RunProgress", "respondent_of"]
+__all__ = ["ItemProgress", "Respondent", "RunProgress", "Ways", "respondent_of"]
 
 ItemProgress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 """Shows how a baseline gets on: name → a context that is called with (done, total)."""
@@ -72,12 +72,28 @@ class Respondent(Protocol):
         """Free what is held between runs."""
 
 
+class Ways(msgspec.Struct, frozen=True):
+    """How questions are put: one by one with their pictures, or as another package does it."""
+
+    ask: Callable[..., RunResult] = run_client
+    """Puts a bench to a client, as `run_client` does."""
+    answer: Callable[..., RunResult] = run_baseline
+    """Puts a bench to a baseline, as `run_baseline` does."""
+    forecast: Callable[..., Forecast] = forecast_run
+    """Reckons what asking would take, as `forecast_run` does."""
+    baselines: tuple[str, ...] = tuple(BASELINES)
+
+
+_ONE_BY_ONE = Ways()
+
+
 def respondent_of(
     model: str | object,
     asking: Asking,
     *,
     where: str,
     batch: bool = False,
+    ways: Ways = _ONE_BY_ONE,
     run_progress: RunProgress = lambda name: nullcontext(lambda tally, before, total: None),
     item_progress: ItemProgress = lambda name: nullcontext(lambda done, total: None),
     say: Callable[[str], None] = lambda text: None,
@@ -88,12 +104,12 @@ def respondent_of(
     """
     if not isinstance(model, str):
         client = ObjectClient(model)
-        return _Model(client.spec, asking, run_progress, say, client)
+        return _Model(client.spec, asking, run_progress, say, ways, client)
     spec = parse_spec(model)
-    if spec.kind in BASELINES:
-        return _BaselineRespondent(spec, item_progress)
-    check_kind(spec.kind, where, BASELINES)
-    return _Model(spec, asking, run_progress, say, batch=batch)
+    if spec.kind in ways.baselines:
+        return _BaselineRespondent(spec, item_progress, ways)
+    check_kind(spec.kind, where, ways.baselines)
+    return _Model(spec, asking, run_progress, say, ways, batch=batch)
 
 
 class _KeptOpen:
@@ -121,10 +137,12 @@ class _Model:
         asking: Asking,
         progress: RunProgress,
         say: Callable[[str], None],
+        ways: Ways,
         client: Client | None = None,
         *,
         batch: bool = False,
     ) -> None:
+        self._ways = ways
         self._spec = spec
         self._batch = batch
         self._asking = asking
@@ -149,7 +167,7 @@ class _Model:
         client = self._client()
         price = self._asking.price(self._spec, client)
         with self._asking.cache(self._say) as cache, self._progress(out.name) as progress:
-            result = run_client(
+            result = self._ways.ask(
                 bench,
                 client,
                 self._spec,
@@ -182,7 +200,7 @@ class _Model:
         limit: int | None,
     ) -> Forecast:
         client = self._client()
-        return forecast_run(
+        return self._ways.forecast(
             plan_run(bench, split, limit),
             client,
             self._spec,
@@ -215,9 +233,10 @@ class _Model:
 class _BaselineRespondent:
     """Puts benches to a baseline, which sees no picture: what is shown or withheld makes no difference."""
 
-    def __init__(self, spec: Spec, progress: ItemProgress) -> None:
+    def __init__(self, spec: Spec, progress: ItemProgress, ways: Ways) -> None:
         self._spec = spec
         self._progress = progress
+        self._ways = ways
 
     def __call__(
         self,
@@ -232,8 +251,15 @@ class _BaselineRespondent:
         skip_hidden: bool = False,
     ) -> RunResult:
         with self._progress(out.name) as progress:
-            return run_baseline(
-                bench, self._spec, profile, out, split=split, limit=limit, progress=progress
+            return self._ways.answer(
+                bench,
+                self._spec,
+                profile,
+                out,
+                split=split,
+                limit=limit,
+                progress=progress,
+                **self._shown(presenter, withhold),
             )
 
     def forecast(
@@ -246,6 +272,12 @@ class _BaselineRespondent:
         limit: int | None,
     ) -> Forecast:
         return Forecast(0, 0, 0, 0, 0.0, 0.0, None, "a baseline asks no model")
+
+    def _shown(self, presenter: Presents, withhold: str) -> dict[str, object]:
+        """What is shown, for scripted readers, who look; a plain baseline sees nothing."""
+        if self._ways.answer is run_baseline:
+            return {}
+        return {"presenter": presenter, "withhold": withhold}
 
     def close(self) -> None:
         """Nothing is open."""

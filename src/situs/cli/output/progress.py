@@ -19,12 +19,15 @@ _LOG_SECONDS = 30.0
 
 def progress_text(tally: Tally, before: int, total: int) -> str:
     """Done, rate, time left, tokens, cost and states in one line."""
-    done, seconds = before + tally.done, tally.seconds
-    rate = tally.done / seconds if seconds > 0 else 0.0
+    now = tally.done if tally.items is None else tally.items
+    done, seconds = before + now, tally.seconds
+    rate = now / seconds if seconds > 0 else 0.0
     parts = [f"{done:,}/{total:,}", f"{rate:.1f}/s"]
     if rate > 0 and done < total:
         left = int((total - done) / rate)
         parts.append(f"{left // 3600}:{left // 60 % 60:02d}:{left % 60:02d} left")
+    if tally.items is not None:
+        parts.append(f"{tally.done:,} turns, {tally.looks:,} looks")
     if tally.prompt_tokens or tally.completion_tokens:
         parts.append(f"{tally.prompt_tokens:,.0f} + {tally.completion_tokens:,.0f} tokens")
         parts.append("cost unknown" if tally.cost is None else f"${tally.cost:.2f}")
@@ -59,6 +62,7 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
 
         def show(tally: Tally, before: int, total: int) -> None:
             text = progress_text(tally, before, total)
-            bar.update(task, completed=before + tally.done, total=total, description=text)
+            now = tally.done if tally.items is None else tally.items
+            bar.update(task, completed=before + now, total=total, description=text)
 
         yield show

@@ -17,9 +17,13 @@ _SECONDS = 0.02
 
 
 class Feed:
-    """Hands out requests one by one; at most `ahead` of them exist before they are asked for."""
+    """Hands out requests one by one; at most `ahead` of them exist before they are asked for.
 
-    def __init__(self, requests: Iterable[Request], ahead: int) -> None:
+    A source whose next request depends on replies that are still out waits a moment for them and yields None: what was
+    made so far is then asked.
+    """
+
+    def __init__(self, requests: Iterable[Request | None], ahead: int) -> None:
         self._source = iter(requests)
         self._ahead = ahead
         self._ready: deque[Request] = deque()
@@ -49,9 +53,13 @@ class Feed:
     def _make(self) -> None:
         until = time.monotonic() + _SECONDS
         try:
-            for _ in range(self._ahead):
-                self._ready.append(next(self._source))
-                if time.monotonic() > until:
+            made = 0
+            while made < self._ahead and not self._ended:
+                request = next(self._source)
+                if request is not None:
+                    self._ready.append(request)
+                    made += 1
+                if self._ready and (request is None or time.monotonic() > until):
                     return
         except StopIteration:
             self._ended = True

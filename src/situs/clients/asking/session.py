@@ -38,7 +38,7 @@ _NOTHING = Spent()
 
 def ask(
     client: Client,
-    requests: Iterable[Request],
+    requests: Iterable[Request | None],
     record: Record,
     *,
     restricted: bool,
@@ -52,7 +52,8 @@ def ask(
 ) -> Asked:
     """Put requests to a client and record every reply as it comes.
 
-    Requests are made as they are needed. What `record` or the requests raise ends the session; replies that came
+    Requests are made as they are needed; None among them waits for replies that are still out, on which the next one
+    depends. What `record` or the requests raise ends the session; replies that came
     before are recorded. Failed calls are tried again, and recorded as failed only when that does not help; what was not
     asked because the session stopped early is not recorded at all.
     """
@@ -81,7 +82,7 @@ class _Asking:
     def __init__(
         self,
         client: Client,
-        requests: Iterable[Request],
+        requests: Iterable[Request | None],
         record: Record,
         limits: Limits,
         cache: ResponseCache | None,
@@ -184,6 +185,7 @@ class _Asking:
     def _stop_asking(self, reason: str) -> None:
         self._stopped = self._stopped or reason
         self._stop.set()
+        self._feed.close()
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, but not past the end of the session."""

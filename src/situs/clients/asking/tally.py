@@ -23,6 +23,10 @@ class Tally(msgspec.Struct):
     completion_tokens: float = 0
     cost: float | None = 0.0
     """Dollars; None if the price is not known."""
+    items: int | None = None
+    """Of sessions of several requests: how many have ended; None where a request is an item."""
+    looks: int = 0
+    """Of such sessions: pictures asked for."""
     begun: float = msgspec.field(default_factory=time.monotonic)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,7 @@ from situs.profiles.planes import Plane
 from situs.profiles.schema import Profile, View
 from situs.space import FrameBox, Grid, PixelGrid, WorldBox
 
-__all__ = ["Layout", "layout_of", "mark_points"]
+__all__ = ["Layout", "layout_of", "mark_points", "pictures_of"]
 
 _LARGEST_SHEET_PX = 16_384
 
@@ -143,7 +143,7 @@ def layout_of(profile: Profile, grid: Grid | PixelGrid, item: Item | None = None
     tiles = [(screen, index, window) for screen, index in slices for window in windows]
     chosen_by_item = profile.view.slices == "item" and item is not None and bool(item.frames)
     is_counted = lattice.axes[2].count is not None or chosen_by_item
-    return Layout(lattice, _pictures(profile.view, lattice, tiles), is_counted=is_counted)
+    return Layout(lattice, pictures_of(profile.view, lattice, tiles), is_counted=is_counted)
 
 
 def _windows(profile: Profile) -> list[int | None]:
@@ -212,9 +212,10 @@ def _inside(index: float, count: int) -> int:
     return int(np.clip(np.floor(index + 0.5), 0, count - 1))
 
 
-def _pictures(
-    view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | None]]
+def pictures_of(
+    view: View, lattice: Lattice, slices: Sequence[tuple[Screen, int, int | None]]
 ) -> tuple[Frame, ...]:
+    """Slices (with the window each is seen through) as pictures: one each, or on sheets."""
     if view.montage is None:
         return tuple(_single(view, lattice, *one) for one in slices)
     per_sheet = view.montage.columns * view.montage.rows
@@ -227,7 +228,7 @@ def _single(view: View, lattice: Lattice, screen: Screen, index: int, window: in
     return Frame([Tile(lattice, screen, index, size=size, corner=corner, window=window)], whole)
 
 
-def _sheet(view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | None]]) -> Frame:
+def _sheet(view: View, lattice: Lattice, slices: Sequence[tuple[Screen, int, int | None]]) -> Frame:
     """Tiles of one sheet; each cell is as large as the largest tile."""
     montage = view.montage
     assert montage is not None

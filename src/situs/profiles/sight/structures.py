@@ -18,11 +18,11 @@ from situs.profiles.pixels.renderer import Renderer
 from situs.profiles.pixels.samples import in_lattice_order, slice_of
 from situs.profiles.sight.visibility import SliceView, contrast, load_thresholds, width_px
 from situs.space import Grid, WorldBox
-from situs.volumes import LabelMap
+from situs.volumes import LabelMap, Structure
 
-__all__ = ["Role", "Sight", "shown_part"]
+__all__ = ["Role", "Sight", "index_slices", "lesions_of_role", "shown_part"]
 
-_LARGEST = "largest:"
+_ROLES = ("largest:", "second:")
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -99,17 +99,11 @@ class Sight:
 
     def _role_mask(self, key: str, boxes: Sequence[Box]) -> NDArray[np.bool_] | None:
         box = next((box for box in boxes if box.label == key and isinstance(box, WorldBox)), None)
-        family = (
-            key.removeprefix(_LARGEST)
-            if key.startswith(_LARGEST)
-            else lesion_family(key, self._own_terms)
-        )
-        lesions = {s: lesion_family(s.name, self._own_terms) for s in self._labels.structures}
-        own = [s for s, found in lesions.items() if found and family in ("*", found)]
+        own = lesions_of_role(key, self._labels, self._own_terms)
         if box is None or not own:
             return None
         mask = np.zeros(self._layers[0].shape, dtype=bool)
-        inside = _index_slices(box, self._labels.grid.in_patient_order())
+        inside = index_slices(box, self._labels.grid.in_patient_order())
         for structure in own:
             mask[inside] |= self._layers[structure.layer][inside] == structure.value
         return mask
@@ -145,6 +139,16 @@ class Sight:
         seen = None if picture is None else contrast(picture, mask, self._rim)
         plane = "" if tile.plane is None else tile.plane.value
         return SliceView(plane, tile.source_index, width_px(mask), seen)
+
+
+def lesions_of_role(
+    key: str, labels: LabelMap, own_terms: Mapping[str, Term] | None = None
+) -> list[Structure]:
+    """The annotated lesions that a role (`largest:liver_lesion`) or a numbered name (`liver_lesion_2`) may mean."""
+    role = next((role for role in _ROLES if key.startswith(role)), "")
+    family = key.removeprefix(role) if role else lesion_family(key, own_terms)
+    lesions = {s: lesion_family(s.name, own_terms) for s in labels.structures}
+    return [s for s, found in lesions.items() if found and family in ("*", found)]
 
 
 def shown_part(layout: Layout) -> tuple[slice, slice, slice]:
@@ -186,7 +190,7 @@ def _widened(place: tuple[slice, ...], by: int, shape: tuple[int, ...]) -> tuple
     )
 
 
-def _index_slices(box: WorldBox, grid: Grid) -> tuple[slice, slice, slice]:
+def index_slices(box: WorldBox, grid: Grid) -> tuple[slice, slice, slice]:
     """The voxels whose centres may lie in a world box."""
     corners = np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))
     linear, shift = np.linalg.inv(grid.affine.linear), grid.affine.matrix[:3, 3]

@@ -1,0 +1,32 @@
+"""The reading room: a model scrolls, measures and uses tools, and it is known what it saw."""
+
+from situs.room.files import load_room, shipped_rooms, with_tools
+from situs.room.ladder import LIES, Tools, parse_tools
+from situs.room.readers import READERS
+from situs.room.runner import RoomResult, run_reader, run_sessions
+from situs.room.schema import Allowance, Room
+from situs.room.score_tables import room_tables
+from situs.room.scores import RoomScores, is_room_run, score_room
+from situs.room.source import THROUGH_ROOMS
+from situs.room.ways import room_ways
+
+__all__ = [
+    "LIES",
+    "READERS",
+    "THROUGH_ROOMS",
+    "Allowance",
+    "Room",
+    "RoomResult",
+    "RoomScores",
+    "Tools",
+    "is_room_run",
+    "load_room",
+    "parse_tools",
+    "room_tables",
+    "room_ways",
+    "run_reader",
+    "run_sessions",
+    "score_room",
+    "shipped_rooms",
+    "with_tools",
+]

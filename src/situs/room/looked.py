@@ -1,0 +1,127 @@
+"""What each session of a run saw, and when: from the journal alone."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from situs.items import Answer
+from situs.room.evidence import Sighting, Target, unseen
+from situs.room.journal import FILE, Opened, Outcome, SessionRows, read_turns
+
+__all__ = ["Looked", "looked_in", "sessions_in"]
+
+_DOUBT = re.compile(
+    r"\b(wrong|implausible|impossible|contradict\w*|inconsistent|mismatch\w*|disagree\w*|unreliable|incorrect|"
+    r"erroneous|doubt\w*|cannot be right|can't be right|does not match|doesn't match|do not trust|ignore the tool|"
+    r"not what i see|swapped|stale|off by)\b",
+    re.IGNORECASE,
+)
+"""Words in a note or an answer by which a reader says that a tool cannot be right."""
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """One session, summed up."""
+
+    item_id: str
+    end: str
+    turns: int
+    looks: int
+    pixels: int
+    known: bool
+    """Whether it is known what has to be seen."""
+    saw_all: bool
+    decided_at: int | None
+    """The look by which all of the evidence had been seen; None if that never was."""
+    volume_share: float
+    """Share of the scan that was on some picture."""
+    tokens: float
+    heard: bool
+    """Whether a tool lied to it."""
+    doubted: bool
+    """Whether it wrote that something cannot be right, after the tool had spoken."""
+    lied_answer: Answer | None
+    must_answer: str
+
+
+def sessions_in(run: Path) -> Iterator[tuple[str, SessionRows]]:
+    """Every session of a run, whole. Rows of sessions that went on at the same time are sorted apart."""
+    going: dict[str, SessionRows] = {}
+    for row in read_turns(run / FILE):
+        rows = going.setdefault(row.item_id, SessionRows())
+        rows.add(row)
+        if isinstance(row, Outcome) and row.end:
+            yield row.item_id, going.pop(row.item_id)
+
+
+def looked_in(run: Path) -> dict[str, Looked]:
+    """Item → what its session saw, for sessions that have ended."""
+    return {item_id: _looked(item_id, rows) for item_id, rows in sessions_in(run)}
+
+
+def _looked(item_id: str, rows: SessionRows) -> Looked:
+    opened = rows.opened or Opened(item_id)
+    looks = [one for one in rows.outcomes if one.picture]
+    told = next((one.turn for one in rows.outcomes if one.tool is not None), None)
+    return Looked(
+        item_id,
+        rows.end,
+        len(rows.replies),
+        len(looks),
+        sum(one.size[0] * one.size[1] for one in looks),
+        bool(opened.targets),
+        bool(opened.targets) and not unseen(opened.targets, _all(looks)),
+        _decided_at(opened.targets, looks),
+        _volume_share(opened, looks),
+        sum(
+            row.usage.get("prompt_tokens", 0) + row.usage.get("completion_tokens", 0)
+            for row in rows.replies
+        ),
+        any(one.tool is not None and one.tool.lie for one in rows.outcomes),
+        told is not None and any(_doubts(one) for one in rows.outcomes if one.turn > told),
+        opened.lied_answer,
+        rows.outcomes[-1].must_answer,
+    )
+
+
+def _all(looks: Iterable[Outcome]) -> list[Sighting]:
+    return [sighting for one in looks for sighting in one.sightings]
+
+
+def _decided_at(targets: tuple[Target, ...], looks: list[Outcome]) -> int | None:
+    if not targets:
+        return None
+    seen: list[Sighting] = []
+    for one in looks:
+        seen += one.sightings
+        if not unseen(targets, seen):
+            return one.picture
+    return None
+
+
+def _doubts(outcome: Outcome) -> bool:
+    words = outcome.arguments.get("text" if outcome.action == "note" else "answer", "")
+    return outcome.action in ("note", "answer") and bool(_DOUBT.search(str(words)))
+
+
+def _volume_share(opened: Opened, looks: Iterable[Outcome]) -> float:
+    """Planes are at right angles, so a voxel is unseen if it is on no shown slice of any plane.
+
+    A magnified look shows the part of its slice that its magnification leaves.
+    """
+    shown: dict[str, dict[int, float]] = defaultdict(dict)
+    for one in looks:
+        if one.look is not None:
+            part = 1.0 / one.look.zoom**2
+            for index in one.look.slices:
+                known = shown[one.look.plane]
+                known[index] = max(part, known.get(index, 0.0))
+    left = 1.0
+    for plane, parts in shown.items():
+        count = opened.slices.get(plane, 0)
+        left *= 1.0 - (min(1.0, sum(parts.values()) / count) if count else 0.0)
+    return 1.0 - left
