@@ -14,8 +14,8 @@ from situs.items import Item
 from situs.profiles.planes import Plane
 from situs.room import load_room, with_tools
 from situs.room.actions import action_kinds
-from situs.room.evidence import Target
-from situs.room.opened import OpenScan, OpenScans
+from situs.room.view.evidence import Target
+from situs.room.view.opened import OpenScan, OpenScans
 from situs.room.words import opening
 from situs.run import make_baseline
 

@@ -1,13 +1,13 @@
 """The reading room: a model scrolls, measures and uses tools, and it is known what it saw."""
 
 from situs.room.files import load_room, shipped_rooms, with_tools
-from situs.room.ladder import LIES, Tools, parse_tools
 from situs.room.readers import READERS
 from situs.room.runner import RoomResult, run_reader, run_sessions
 from situs.room.schema import Allowance, Room
 from situs.room.score_tables import room_tables
 from situs.room.scores import RoomScores, is_room_run, score_room
 from situs.room.source import THROUGH_ROOMS
+from situs.room.tools.ladder import LIES, Tools, parse_tools
 from situs.room.ways import room_ways
 
 __all__ = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from situs.clients.turns import ActionKind, Field
-from situs.room.scan import Scan
 from situs.room.schema import Room
+from situs.room.view.scan import Scan
 
 __all__ = ["ANSWER", "action_kinds"]
 

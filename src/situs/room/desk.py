@@ -13,12 +13,11 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles.geometry.layout import mark_points
 from situs.profiles.schema import WindowRule
-from situs.room.measures import ToolWord
-from situs.room.scan import FRAME, Look, Picture, Point, Scan
+from situs.room.tools.measures import Segmentation, ToolWord
+from situs.room.view.scan import FRAME, Look, Picture, Point, Scan
 
 __all__ = ["Desk", "Done"]
 
-Segmentation = Callable[[str, str], ToolWord]
 _VALUES = re.compile(r"^\s*(-?\d+(?:\.\d+)?)\s*(?:to|,|\.\.|:)\s*(-?\d+(?:\.\d+)?)\s*$")
 
 

@@ -11,8 +11,8 @@ import msgspec
 
 from situs.base.files import read_text
 from situs.errors import SitusError, did_you_mean
-from situs.room.ladder import parse_tools
 from situs.room.schema import Room
+from situs.room.tools.ladder import parse_tools
 
 __all__ = ["load_room", "shipped_rooms", "with_tools"]
 

@@ -14,9 +14,9 @@ from situs.base.files import check_regular
 from situs.clients import Reply, Spent, ToolCall
 from situs.errors import SitusError
 from situs.items import Answer
-from situs.room.evidence import Sighting, Target
-from situs.room.measures import ToolWord
-from situs.room.scan import Look
+from situs.room.tools.measures import ToolWord
+from situs.room.view.evidence import Sighting, Target
+from situs.room.view.scan import Look
 from situs.run import AppendFile
 
 __all__ = ["FILE", "Opened", "Outcome", "ReplyRow", "SessionRows", "TurnJournal", "read_turns"]

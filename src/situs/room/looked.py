@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from situs.items import Answer
-from situs.room.evidence import Sighting, Target, unseen
 from situs.room.journal import FILE, Opened, Outcome, SessionRows, read_turns
+from situs.room.view.evidence import Sighting, Target, unseen
 
 __all__ = ["Looked", "looked_in", "sessions_in"]
 

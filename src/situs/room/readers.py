@@ -13,11 +13,11 @@ from situs.clients import Reply, Spec
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles import Profile
-from situs.room.evidence import Sighting, unseen
 from situs.room.journal import Outcome
 from situs.room.schema import Room
 from situs.room.session import Session
 from situs.room.sessions import session_seed
+from situs.room.view.evidence import Sighting, unseen
 from situs.run import BASELINES, make_baseline
 
 __all__ = ["READERS", "Reader", "make_reader"]

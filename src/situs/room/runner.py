@@ -29,14 +29,14 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
 from situs.room.journal import FILE, ReplyRow, TurnJournal
-from situs.room.ladder import parse_tools
-from situs.room.opened import OpenScans
 from situs.room.readers import Reader, make_reader
 from situs.room.schema import Room
 from situs.room.session import SessionSettings
 from situs.room.sessions import Sessions
 from situs.room.source import RoomSource
-from situs.room.tool import SegmentationTool
+from situs.room.tools.ladder import parse_tools
+from situs.room.tools.segmentation import SegmentationTool
+from situs.room.view.opened import OpenScans
 from situs.run import Journal, Presents, RunResult, start_run
 from situs.run.balance import set_aside
 from situs.run.folder import add_notes

@@ -16,11 +16,12 @@ from situs.clients.turns import Action, ActionKind, Misread, read_action, schema
 from situs.errors import SitusError
 from situs.items import Item
 from situs.room.actions import ANSWER, action_kinds
-from situs.room.desk import Desk, Done, Segmentation
-from situs.room.evidence import Target, sightings_on
+from situs.room.desk import Desk, Done
 from situs.room.journal import Outcome
-from situs.room.opened import OpenScan
-from situs.room.scan import Picture
+from situs.room.tools.measures import Segmentation
+from situs.room.view.evidence import Target, sightings_on
+from situs.room.view.opened import OpenScan
+from situs.room.view.scan import Picture
 from situs.room.words import must_answer_words, opening, picture_words
 
 __all__ = ["Session", "SessionSettings"]

@@ -12,10 +12,10 @@ from situs.clients import Reply, Request
 from situs.errors import SitusError
 from situs.items import Item
 from situs.room.journal import Opened, Outcome, ReplyRow, SessionRows, TurnJournal
-from situs.room.opened import OpenScans
 from situs.room.session import Session, SessionSettings
 from situs.room.source import RoomSource
-from situs.room.tool import SegmentationTool
+from situs.room.tools.segmentation import SegmentationTool
+from situs.room.view.opened import OpenScans
 from situs.run.hidden import HiddenItems
 from situs.run.journal import AnswerRow, Journal
 

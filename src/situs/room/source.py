@@ -6,7 +6,7 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.probe.blind import KeptHidden, OtherPatient, Silent, WordsOnly
 from situs.profiles import Presenter, Volumes
-from situs.room.opened import OpenScan
+from situs.room.view.opened import OpenScan
 from situs.run import Presents
 
 __all__ = ["THROUGH_ROOMS", "RoomSource"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from situs.clients.turns import ActionKind
 from situs.items import Item, has_places, marks_of
 from situs.profiles import prompt_text
-from situs.room.scan import FRAME, Picture, Scan
+from situs.room.view.scan import FRAME, Picture, Scan
 
 __all__ = ["action_words", "inventory", "must_answer_words", "opening", "picture_words"]
 

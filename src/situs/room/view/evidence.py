@@ -17,7 +17,7 @@ from situs.profiles.geometry.frame import Tile
 from situs.profiles.pixels.samples import in_lattice_order, slice_of
 from situs.profiles.sight.structures import index_slices, lesions_of_role
 from situs.profiles.sight.visibility import contrast, load_thresholds, width_px
-from situs.room.scan import Picture, Scan, plane_axis, shown_at
+from situs.room.view.scan import Picture, Scan, plane_axis, shown_at
 from situs.space import FrameBox, WorldBox
 from situs.volumes import LabelMap
 

@@ -12,8 +12,8 @@ from situs.profiles import Layout, Verdict
 from situs.profiles.sight.hidden import judge_item
 from situs.profiles.sight.structures import Role
 from situs.profiles.sight.visibility import SliceView, load_thresholds
-from situs.room.evidence import Masks, Target, sightings_on
-from situs.room.scan import Look, Scan
+from situs.room.view.evidence import Masks, Target, sightings_on
+from situs.room.view.scan import Look, Scan
 from situs.volumes import LabelMap
 
 __all__ = ["possible"]

@@ -13,7 +13,7 @@ from situs.facts import Fact, Ledger
 from situs.items import resolve
 from situs.items.subjects import subjects
 
-__all__ = ["ToolWord", "Value", "say_values", "tool_values"]
+__all__ = ["Segmentation", "ToolWord", "Value", "say_values", "tool_values"]
 
 Value = float | str
 Shift = Callable[[Fact], float]
@@ -44,6 +44,10 @@ class ToolWord(msgspec.Struct, frozen=True):
     """Which lie it is; empty for the truth."""
     truth: dict[str, Value] = {}
     """With a lie: what a truthful tool would have said."""
+
+
+Segmentation = Callable[[str, str], ToolWord]
+"""What a session may ask: a structure, and another or nothing."""
 
 
 def tool_values(ledger: Ledger, structure: str, other: str, shift: Shift) -> dict[str, Value]:

@@ -16,10 +16,10 @@ from situs.items import Item, resolve
 from situs.measure import nearest_faces
 from situs.probe import Patient
 from situs.profiles import FileVolumes, Profile, Verdict, Volumes
-from situs.room.evidence import Masks, Target, targets_of
-from situs.room.possible import possible
-from situs.room.scan import Scan
 from situs.room.schema import Room
+from situs.room.view.evidence import Masks, Target, targets_of
+from situs.room.view.possible import possible
+from situs.room.view.scan import Scan
 from situs.space import Grid
 
 __all__ = ["OpenScan", "OpenScans"]

@@ -12,11 +12,10 @@ from situs.errors import SitusError
 from situs.facts import Fact, Ledger, number
 from situs.items import Answer, Item
 from situs.probe import Patient
-from situs.room.desk import Segmentation
-from situs.room.ladder import Tools
-from situs.room.lies import lied_answer, lied_patient, lying_ledger
-from situs.room.measures import ToolWord, Value, say_values, tool_values
-from situs.room.opened import OpenScan, OpenScans
+from situs.room.tools.ladder import Tools
+from situs.room.tools.lies import lied_answer, lied_patient, lying_ledger
+from situs.room.tools.measures import Segmentation, ToolWord, Value, say_values, tool_values
+from situs.room.view.opened import OpenScan, OpenScans
 
 __all__ = ["SegmentationTool"]
 
