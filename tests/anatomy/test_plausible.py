@@ -397,3 +397,70 @@ class TestWhatIsSuspected:
             seen[name] = sighting(name, ml, (x, y, z))
         expected = [(Doubt.LEFT_RIGHT, Doubt.FRONT_BACK, Doubt.UP_DOWN)[axis] for axis in axes]
         assert set(expected) <= doubts(Scene(seen, {name: term(name) for name in seen}))
+
+
+def doubted(scene: Scene) -> set[str]:
+    """Structures that are in doubt."""
+    return {
+        name
+        for found in judge(scene)
+        if found.doubt is Doubt.STRUCTURE
+        for name in found.structures
+    }
+
+
+class TestVesselsBesideEachOther:
+    def with_vessels(self, step_mm: float, mirror: int = 1) -> Scene:
+        """Both cut at both ends, so that size and centre tell nothing."""
+        scene = study(mirror=(mirror, 1, 1), without=("aorta",))
+        for number, name in enumerate(("inferior_vena_cava", "aorta")):
+            x = mirror * (11 - 22 * number)
+            cut = Sighting(30.0, (x, 35.0, 0.0), (25.0, 25.0, 60.0), cut=True)
+            scene = with_sighting(scene, **{name: cut})
+        beside = {("inferior_vena_cava", "aorta"): step_mm}
+        return msgspec.structs.replace(scene, beside_mm=beside)
+
+    @pytest.mark.parametrize("step_mm", [44.0, 22.0, 0.0, -4.0])
+    def test_a_usual_patient_passes(self, step_mm: float) -> None:
+        assert doubted(self.with_vessels(step_mm)) == set()
+
+    def test_exchanged_names_are_seen_though_both_are_cut(self) -> None:
+        assert doubted(self.with_vessels(-22.0)) == {"inferior_vena_cava", "aorta"}
+
+    def test_a_mirrored_patient_has_them_the_other_way_round(self) -> None:
+        scene = self.with_vessels(-22.0, mirror=-1)
+        renamed = {
+            name.replace("left", "x").replace("right", "left").replace("x", "right"): seen
+            for name, seen in scene.sightings.items()
+        }
+        scene = msgspec.structs.replace(scene, sightings=renamed)
+        assert not {"inferior_vena_cava", "aorta"} & doubted(scene)
+
+    def test_the_table_names_known_structures(self) -> None:
+        assert all(term(name).known for row in table("beside") for name in row.values())
+
+
+class TestSwollenMasks:
+    def test_one_mask_that_reaches_into_its_neighbours(self) -> None:
+        layers = {("liver", "kidney_right"): 5.0, ("stomach", "liver"): 4.0}
+        assert doubted(msgspec.structs.replace(study(), layers_mm=layers)) == {"liver"}
+
+    @pytest.mark.parametrize(
+        "layers",
+        [
+            {("liver", "kidney_right"): 5.0},
+            {("liver", "kidney_right"): 1.0, ("stomach", "liver"): 1.5},
+            {("liver", "kidney_right"): 4.0, ("stomach", "liver"): 4.0, ("spleen", "stomach"): 4.0},
+        ],
+        ids=["one neighbour", "sloppy contours", "all masks overlap"],
+    )
+    def test_what_may_be_an_annotators_habit_passes(self, layers: dict) -> None:
+        assert doubted(msgspec.structs.replace(study(), layers_mm=layers)) == set()
+
+
+@pytest.mark.parametrize(
+    ("roundness", "wrong"), [(0.85, False), (1.15, False), (1.4, True), (0.7, True)]
+)
+def test_an_aorta_that_is_not_round_tells_of_another_spacing(roundness: float, wrong: bool) -> None:
+    scene = msgspec.structs.replace(study(), aorta_roundness=roundness)
+    assert (Doubt.SCALE in doubts(scene)) is wrong

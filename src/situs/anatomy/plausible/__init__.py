@@ -3,7 +3,7 @@
 from situs.anatomy.plausible.doubts import judge
 from situs.anatomy.plausible.masks import BITTEN
 from situs.anatomy.plausible.numbering import VERTEBRAE, vertebra_number
-from situs.anatomy.plausible.ranges import Range, plausible_range
+from situs.anatomy.plausible.ranges import Range, beside_pairs, plausible_range
 from situs.anatomy.plausible.scene import (
     Anchor,
     Doubt,
@@ -26,6 +26,7 @@ __all__ = [
     "Sighting",
     "Suspect",
     "Suspicion",
+    "beside_pairs",
     "expected_side",
     "judge",
     "neighbours",

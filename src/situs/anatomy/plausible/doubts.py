@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from situs.anatomy.plausible.masks import overlaps, scattered, tissues
-from situs.anatomy.plausible.names import misnamed
+from situs.anatomy.plausible.masks import overlaps, scattered, swollen, tissues
+from situs.anatomy.plausible.names import crossed, misnamed
 from situs.anatomy.plausible.numbering import numbering
 from situs.anatomy.plausible.orientation import (
     AXIS_OF,
@@ -48,7 +48,13 @@ def judge(scene: Scene) -> list[Suspicion]:
     patients pass; a study that many of them contradict does not.
     """
     votes = votes_of(scene)
-    single = [*sizes(scene), *overlaps(scene), *scattered(scene), *tissues(scene)]
+    single = [
+        *sizes(scene),
+        *overlaps(scene),
+        *swollen(scene),
+        *scattered(scene),
+        *tissues(scene),
+    ]
     odd_ones = {name for found in single for name in found.structures}
     whole = [*_sides(scene, votes, odd_ones)]
     known = {found.doubt for found in whole}
@@ -69,7 +75,13 @@ def judge(scene: Scene) -> list[Suspicion]:
     names = misnamed(
         scene, [axis.world_index for axis in settled], patient_size(scene), mirrored=mirrored
     )
-    found = [*whole, *numbering(scene), *single, *misplaced(votes, settled), *names]
+    # Where an organ lies on its other side, too, the whole patient may be mirrored.
+    askew = {name for one in whole if one.code is Suspect.WRONG_SIDE for name in one.structures}
+    knows_side = Axis.LEFT_RIGHT in settled and all(
+        scene.terms[name].kind == _CROSSING for name in askew
+    )
+    sided = crossed(scene, mirrored=mirrored) if knows_side else ()
+    found = [*whole, *numbering(scene), *single, *sided, *misplaced(votes, settled), *names]
     return _unrepeated([*found, *_spread(scene, found)])
 
 

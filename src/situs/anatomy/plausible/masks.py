@@ -8,7 +8,7 @@ from situs.anatomy.part_whole import is_part
 from situs.anatomy.plausible.ranges import plausible_range
 from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
 
-__all__ = ["BITTEN", "SOLID", "overlaps", "scattered", "tissues"]
+__all__ = ["BITTEN", "SOLID", "overlaps", "scattered", "swollen", "tissues"]
 
 SOLID = ("organ", "bone", "vertebra", "muscle")
 """Kinds of structure of which no two share a place, unless one is part of the other."""
@@ -23,6 +23,10 @@ _SHARED = 0.2
 """Part of the smaller of two masks that both may hold: contours of neighbours overlap a little."""
 _BROAD = 0.2
 """Part of a structure's surface that may be on such a neighbour."""
+_THICK_MM = 2.5
+"""Layer that two masks may share through sloppy contours."""
+_NEIGHBOURS = 2
+"""So many of them a mask that is too large all round reaches into."""
 _ONE_PIECE = (
     "kidney_left",
     "kidney_right",
@@ -58,6 +62,32 @@ def overlaps(scene: Scene) -> Iterator[Suspicion]:
         if share >= _BROAD:
             text = f"{share:.0%} of the surface of {a} is on {b}, as if one mask bit into the other"
             yield Suspicion(Suspect.OVERLAP, (a, b), text, fix, Doubt.STRUCTURE)
+
+
+def swollen(scene: Scene) -> Iterator[Suspicion]:
+    """One mask that reaches into all its neighbours, in a study whose other masks keep apart.
+
+    A contour drawn by hand may run a little into the next one; a mask that is too large all round
+    shares a layer with everything that it touches.
+    """
+    thick = {
+        pair: mm
+        for pair, mm in scene.layers_mm.items()
+        if mm >= _THICK_MM
+        and all(scene.terms[name].kind in SOLID for name in pair)
+        and not is_part(scene.terms[pair[0]], scene.terms[pair[1]], scene.terms)
+    }
+    names = {name for pair in thick for name in pair}
+    for name in sorted(names):
+        own = [pair for pair in thick if name in pair]
+        if len(own) < _NEIGHBOURS or len(own) < len(thick):
+            continue
+        others = ", ".join(sorted({other for pair in own for other in pair} - {name})[:3])
+        text = (
+            f"the mask of {name} reaches into its neighbours ({others}): it is too large all round"
+        )
+        fix = "check its mask: was it grown, smoothed or drawn on another grid?"
+        yield Suspicion(Suspect.OVERLAP, (name,), text, fix, Doubt.STRUCTURE)
 
 
 def scattered(scene: Scene) -> Iterator[Suspicion]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from situs.anatomy.plausible.places import Fit, fit_of
 from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
 
-__all__ = ["misnamed", "rings"]
+__all__ = ["crossed", "misnamed", "rings"]
 
 _GAIN = 4.0
 """Cost by which exchanged names must fit better, for each of them: two names by 8, odds of e^4 for usual spreads; pairs
@@ -26,6 +26,22 @@ _IMPOSSIBLE = 1e6
 _ROWS = ("vertebrae_", "rib_left_", "rib_right_")
 """Rows of like bones: their order is tested by their numbers, not by place and volume."""
 _FIX = "check the names of the masks (name map, label numbers, file names)"
+
+
+_BESIDE_MM = 6.0
+"""How far two vessels that lie beside each other must lie the other way round: more than a bend or a sloppy mask."""
+
+
+def crossed(scene: Scene, *, mirrored: bool) -> Iterator[Suspicion]:
+    """Vessels that run beside each other, each on the other's side.
+
+    Both may be cut at both ends, so that neither length, size nor centre tells which is which.
+    """
+    sign = -1.0 if mirrored else 1.0
+    for (right, left), step in sorted(scene.beside_mm.items()):
+        if sign * step < -_BESIDE_MM:
+            text = f"{right} and {left} lie on each other's side, {abs(step):.0f} mm apart"
+            yield Suspicion(Suspect.MISNAMED, (right, left), text, _FIX, Doubt.STRUCTURE)
 
 
 def misnamed(

@@ -12,7 +12,14 @@ import msgspec
 
 from situs.anatomy.terms import Term
 
-__all__ = ["Range", "SizeRule", "expectation_rows", "plausible_range", "size_rules"]
+__all__ = [
+    "Range",
+    "SizeRule",
+    "beside_pairs",
+    "expectation_rows",
+    "plausible_range",
+    "size_rules",
+]
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -68,6 +75,12 @@ def size_rules() -> tuple[SizeRule, ...]:
         for row in rows
         for name in row.smaller.split("|")
     )
+
+
+@functools.cache
+def beside_pairs() -> tuple[tuple[str, str], ...]:
+    """Pairs of which the first lies right of the second at every height; `beside.csv`."""
+    return tuple((row["right"], row["left"]) for row in expectation_rows("beside"))
 
 
 def plausible_range(entry: Term) -> Range | None:

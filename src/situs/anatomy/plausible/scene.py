@@ -124,6 +124,12 @@ class Scene(msgspec.Struct, frozen=True):
     """Pairs of masks that share voxels → the shared part of the smaller."""
     bitten: dict[tuple[str, str], float] = {}
     """Pairs of masks that touch → the part of the first's surface that is on the second."""
+    beside_mm: dict[tuple[str, str], float] = {}
+    """Pairs of `beside.csv` that reach the same heights → how far the first lies right of the second there."""
+    aorta_roundness: float | None = None
+    """Width over depth of the aorta where it runs from head to foot; None if too little of it does."""
+    layers_mm: dict[tuple[str, str], float] = {}
+    """Pairs of masks that share more than a row of voxels → how thick the shared layer is."""
     anchors: tuple[Anchor, ...] = ()
     geometry: Geometry = Geometry.STATED
 

@@ -36,6 +36,7 @@ _USUAL_PITCH_BESIDE_ORGANS = 1.05
 _SPREAD_OF_PITCH = 0.12
 _SPREAD_OF_STEPS = 0.13
 _SPREAD_OF_WIDTH = 0.16
+_SPREAD_OF_ROUNDNESS = 0.085
 """How much patients differ in these ratios (natural logarithm); by judgement, see `sources.md`."""
 _STRETCHED = 2.7
 """Spreads of the clues together from which on one axis has another spacing: about 1 sound patient in 150."""
@@ -183,9 +184,21 @@ def _stretched(scene: Scene) -> str:
     spreads = float(np.sum(clues) / np.sqrt(len(clues))) if clues else 0.0
     if abs(spreads) > (_STRETCHED if len(clues) > 1 else _STRETCHED_BY_ONE):
         return f"it looks {'stretched' if spreads > 0 else 'flattened'} from head to foot: is one spacing wrong?"
-    if wide and deep and abs(np.log(wide / deep)) > _STRETCHED_BY_ONE * _SPREAD_OF_WIDTH:
-        return f"it is {wide / deep:.2g} times as wide as its depth tells: is one spacing wrong?"
-    return ""
+    return _widened(scene, wide / deep if wide and deep else None)
+
+
+def _widened(scene: Scene, steps: float | None) -> str:
+    """Width beside depth: how far apart structures lie, and whether the aorta is round."""
+    clues = []
+    if steps is not None:
+        clues.append(np.log(steps) / _SPREAD_OF_WIDTH)
+    if scene.aorta_roundness is not None:
+        clues.append(np.log(scene.aorta_roundness) / _SPREAD_OF_ROUNDNESS)
+    spreads = float(np.sum(clues) / np.sqrt(len(clues))) if clues else 0.0
+    if abs(spreads) <= (_STRETCHED if len(clues) > 1 else _STRETCHED_BY_ONE):
+        return ""
+    word = "wide" if spreads > 0 else "narrow"
+    return f"it is too {word} for its depth: is one spacing wrong?"
 
 
 def _body_scale_of_organs(scene: Scene) -> tuple[float | None, int]:

@@ -17,6 +17,7 @@ from situs.anatomy.plausible import (
     Geometry,
     Scene,
     Sighting,
+    beside_pairs,
     vertebra_number,
 )
 from situs.facts.masks.edges import edge_contrast
@@ -37,6 +38,13 @@ _HEAD_ABOVE = 0.4
 _HEAD_AT = 0.1
 _SAMPLES = 8
 _FEW_LEVELS = 2.0
+_LAYER_MM = 10.0
+_FEWEST_HEIGHTS = 3
+"""Layers that two vessels must share before their sides tell anything."""
+_FEWEST_POINTS = 8
+_WIDEST_AORTA_MM = 55.0
+_LAYER_OF_VOXEL = 0.75
+"""Part of a voxel's longest side: a thinner layer is one row of voxels along an edge that two masks share."""
 _JOINED = 0.3
 """Gap to the sacrum or skull, in vertebrae, up to which a vertebra is the one that joins it."""
 _FAR = 0.6
@@ -56,6 +64,9 @@ def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
         dict(ledger.terms),
         overlaps=_overlaps(ledger),
         bitten=_bitten(ledger),
+        beside_mm=dict(_beside(ledger)),
+        aorta_roundness=_aorta_roundness(ledger),
+        layers_mm=dict(_layers(ledger)),
         anchors=tuple(_anchors(ledger)),
         geometry=_geometry(ledger),
     )
@@ -153,6 +164,70 @@ def _bitten(ledger: Ledger) -> dict[tuple[str, str], float]:
             area = ledger.contacts.area_mm2(a, b)
             shares[smaller, larger] = area / ledger.regions[smaller].face_area_mm2
     return shares
+
+
+def _beside(ledger: Ledger) -> Iterator[tuple[tuple[str, str], float]]:
+    """How far vessels lie beside each other: the median over the heights that both reach."""
+    by_canonical = {ledger.terms[name].canonical: name for name in ledger.structures}
+    for first, second in beside_pairs():
+        names = by_canonical.get(first), by_canonical.get(second)
+        if names[0] is None or names[1] is None:
+            continue
+        pair = names[0], names[1]
+        right, left = (_x_by_height(ledger.regions[name].boundary_mm) for name in pair)
+        steps = [right[height] - left[height] for height in right.keys() & left.keys()]
+        if len(steps) >= _FEWEST_HEIGHTS:
+            yield pair, float(np.median(steps))
+
+
+def _aorta_roundness(ledger: Ledger) -> float | None:
+    """Width over depth of the aorta, the median over the heights at which it is one vessel."""
+    name = next((n for n in ledger.structures if ledger.terms[n].canonical == "aorta"), None)
+    if name is None:
+        return None
+    points = np.asarray(ledger.regions[name].boundary_mm)
+    heights = np.floor(points[:, 2] / _LAYER_MM).astype(int)
+    ratios = []
+    for height in set(heights):
+        layer = points[heights == height, :2]
+        # In the chest its two limbs lie in one layer, and the arch runs along it.
+        if len(layer) >= _FEWEST_POINTS and np.ptp(layer, axis=0).max() <= _WIDEST_AORTA_MM:
+            ratios.append(float(np.divide(*layer.std(axis=0))))
+    return float(np.median(ratios)) if len(ratios) >= _FEWEST_HEIGHTS else None
+
+
+def _layers(ledger: Ledger) -> Iterator[tuple[tuple[str, str], float]]:
+    """How thick the layers are that masks share: twice their volume over their surface."""
+    labels = ledger.regions.labels
+    if len(labels.layers) < 2:
+        return
+    spacing = np.asarray(labels.grid.affine.spacing_mm)
+    face_mm2 = spacing.prod() / spacing
+    for a, b in ledger.contacts.pairs:
+        if not ledger.contacts.shared_voxels(a, b):
+            continue
+        first, second = (ledger.regions[name] for name in (a, b))
+        low = np.maximum(first.box_index.lo, second.box_index.lo)
+        high = np.minimum(first.box_index.hi, second.box_index.hi)
+        window = tuple(slice(int(i), int(j)) for i, j in zip(low, high, strict=True))
+        shared = np.logical_and(
+            *(
+                labels.layers[r.structure.layer][window] == r.structure.value
+                for r in (first, second)
+            )
+        )
+        padded = np.pad(shared, 1)
+        faces = [np.count_nonzero(np.diff(padded, axis=axis)) for axis in range(3)]
+        surface_mm2 = float(np.dot(faces, face_mm2))
+        thickness = 2.0 * float(np.count_nonzero(shared) * spacing.prod()) / surface_mm2
+        if thickness >= _LAYER_OF_VOXEL * spacing.max():
+            yield (a, b), thickness
+
+
+def _x_by_height(points: NDArray[np.float64]) -> dict[int, float]:
+    """Mean x of the points in each layer of the body."""
+    heights = np.floor(points[:, 2] / _LAYER_MM).astype(int)
+    return {int(height): float(points[heights == height, 0].mean()) for height in set(heights)}
 
 
 def _anchors(ledger: Ledger) -> Iterator[Anchor]:

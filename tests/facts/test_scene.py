@@ -1,0 +1,84 @@
+"""What a study is judged by, measured from voxels: vessels beside each other, their roundness, shared layers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attacks import Study, exchanged, ledger_of_study, situs_inversus
+from attacks._study import axis_toward, redrawn, renamed, reordered
+from laws._studies import phantom_labels
+from situs.facts.masks.scene import scene_of
+from situs.space import Affine, Grid
+from situs.volumes import LabelMap, Structure
+
+VESSELS = {"aorta", "inferior_vena_cava"}
+
+
+@pytest.fixture(scope="module")
+def slab() -> Study:
+    """The middle of a phantom: both vessels go through it from end to end."""
+    labels = phantom_labels(100, 0, (6.0, 6.0, 6.0))
+    axis, _ = axis_toward(labels, 2)
+    length = labels.grid.shape[axis]
+    kept = [slice(None)] * 3
+    kept[axis] = slice(int(0.4 * length), int(0.7 * length))
+    cropped = reordered(labels, lambda layer: layer[tuple(kept)])
+    shown = {s.name for s in cropped.structures if cropped.mask(s).any()}
+    return Study(renamed(cropped, lambda name: name if name in shown else None))
+
+
+def doubted(study: Study) -> set[str]:
+    return {name for found in ledger_of_study(study).doubts for name in found.structures}
+
+
+def test_vessels_that_are_cut_at_both_ends_keep_their_names(slab: Study) -> None:
+    ledger = ledger_of_study(slab)
+    assert all(ledger.is_cut(name) for name in VESSELS)
+    assert not VESSELS & doubted(slab)
+
+
+def test_their_names_exchanged_are_seen(slab: Study) -> None:
+    wrong = exchanged("aorta", "inferior_vena_cava")(slab)
+    assert wrong is not None
+    assert doubted(wrong) >= VESSELS
+
+
+def test_a_mirrored_patient_keeps_the_names(slab: Study) -> None:
+    assert not VESSELS & doubted(situs_inversus(slab))
+
+
+def tube(width_mm: float, depth_mm: float) -> LabelMap:
+    """An elliptic aorta of 2 mm voxels that runs from head to foot, and nothing else."""
+    x, y = np.mgrid[-40:41:2, -40:41:2].astype(float)
+    disc = (2 * x / width_mm) ** 2 + (2 * y / depth_mm) ** 2 <= 1.0
+    layer = np.repeat(disc[:, :, None], 40, axis=2).astype(np.uint8)
+    return LabelMap(
+        Grid(layer.shape, Affine(np.diag([2.0, 2.0, 2.0, 1.0]))),
+        (layer,),
+        (Structure(1, "aorta", 0, 1),),
+    )
+
+
+@pytest.mark.parametrize(("width", "depth"), [(24, 24), (31, 24), (24, 31)])
+def test_roundness_is_width_over_depth(width: float, depth: float) -> None:
+    seen = scene_of(ledger_of_study(Study(tube(width, depth))), None).aorta_roundness
+    assert seen == pytest.approx(width / depth, rel=0.08)
+
+
+@pytest.mark.parametrize("voxels", [2, 4])
+def test_a_shared_layer_is_as_thick_as_it_is(voxels: int) -> None:
+    """Two slabs that share some rows of 2 mm voxels: twice the volume over the surface, less for the rims."""
+    shape = (40, 40, 40)
+    first, second = np.zeros(shape, bool), np.zeros(shape, bool)
+    first[5:35, 5:35, 5:20] = True
+    second[5:35, 5:35, 20 - voxels : 35] = True
+    empty = LabelMap(
+        Grid(shape, Affine(np.diag([2.0, 2.0, 2.0, 1.0]))),
+        (np.zeros(shape, np.uint8),),
+        (Structure(1, "liver", 0, 1), Structure(2, "stomach", 0, 2)),
+    )
+    labels = redrawn(empty, {"liver": first, "stomach": second})
+    (thickness,) = scene_of(ledger_of_study(Study(labels)), None).layers_mm.values()
+    volume, surface = 900 * voxels, 2 * 900 + 4 * 30 * voxels
+    assert thickness == pytest.approx(2.0 * 2.0 * volume / surface)
