@@ -1,7 +1,8 @@
-// Three planes of one item. Pixels are voxels; the browser scales them by millimetres.
-const PLANES = ['axial', 'coronal', 'sagittal'];
+// Three planes of one item, in the report and in the reading station. Pixels are voxels; the browser scales them by
+// millimetres. The report embeds its pictures; the station gives `options`: `paint` draws a slice it has fetched, `outlines`
+// fetches edges, `hands` turns on crosshair, window, pan and zoom by mouse, `moved` is told of every slice that is shown.
 const ENDS = { axial: 'from the feet', coronal: 'from the back', sagittal: "from the patient's left" };
-const show = { hidden: new Set(), boxes: null, line: true, lines: false, zoom: false, main: null };
+const show = { hidden: new Set(), boxes: null, line: true, lines: false, zoom: false, main: null, overlay: true, neurological: false };
 const images = new Map();
 
 function imageOf(uri, ready) {
@@ -16,17 +17,21 @@ function imageOf(uri, ready) {
   else image.addEventListener('load', () => ready(image), { once: true });
 }
 
-function makeViewer(shared, view, subjects) {
-  const pictures = shared.pictures[view.source], outlines = shared.outlines[view.series] || {};
+function makeViewer(shared, view, subjects, options = {}) {
+  const PLANES = Object.keys(view.planes);
+  const pictures = options.paint ? null : shared.pictures[view.source];
+  const outlines = options.outlines ? null : shared.outlines[view.series] || {};
+  const cameras = {};
   const panes = {};
   const at = {};
   const grid = h('div', { class: 'panes' });
 
   // Every shown axis falls from the left and top edge, so that a pixel is the index counted from the far end.
-  const pixel = (plane, point) => {
-    const { across, down } = shared.planes[plane];
-    return [view.shape[across] - 0.5 - point[across], view.shape[down] - 0.5 - point[down]];
-  };
+  // In the neurological convention left and right change places; front and back, head and feet never do.
+  const isFlipped = (plane) => show.neurological && shared.planes[plane].across === 0;
+  const columnOf = (plane, value) => isFlipped(plane) ? value + 0.5 : view.shape[shared.planes[plane].across] - 0.5 - value;
+  const rowOf = (plane, value) => view.shape[shared.planes[plane].down] - 0.5 - value;
+  const pixel = (plane, point) => [columnOf(plane, point[shared.planes[plane].across]), rowOf(plane, point[shared.planes[plane].down])];
   const sizeOf = (plane) => {
     const { across, down } = shared.planes[plane];
     return { w: view.shape[across], h: view.shape[down], mx: view.spacing[across], my: view.spacing[down] };
@@ -35,6 +40,10 @@ function makeViewer(shared, view, subjects) {
   function rectOf(plane) {
     const { w, h: height, mx, my } = sizeOf(plane);
     const corners = view.marks.boxes.flatMap((box) => box.corners.map((point) => pixel(plane, point)));
+    if (cameras[plane]) {
+      const { zoom, x, y } = cameras[plane];
+      return [x - w / zoom / 2, y - height / zoom / 2, w / zoom, height / zoom];
+    }
     if (!show.zoom || !corners.length) return [0, 0, w, height];
     const bounds = [0, 1].map((i) => {
       const step = i ? my : mx, count = i ? height : w;
@@ -57,15 +66,16 @@ function makeViewer(shared, view, subjects) {
     at[plane] = slices[clamp(slices.indexOf(at[plane]) + by, 0, slices.length - 1)];
     draw(plane);
     if (show.lines) PLANES.forEach((other) => other !== plane && drawMarks(other));
+    if (options.moved) options.moved(plane, at[plane], by);
   }
 
   function makePane(plane) {
     const letters = shared.planes[plane], count = view.shape[letters.through];
     const canvas = h('canvas', { 'aria-hidden': 'true' }), svg = s('svg', { preserveAspectRatio: 'none', 'aria-hidden': 'true' });
     const scale = h('div', { class: 'scale' }), labels = h('div', {});
-    const stage = h('div', { class: 'stage' }, canvas, svg, labels,
-      ['left', 'right', 'top', 'bottom'].map((side) => h('span', { class: 'edge ' + side }, letters[side])), scale);
-    const frame = h('div', { class: 'frame', tabindex: 0, role: 'group', 'aria-label': plane + ' view; arrow keys change the slice' }, stage);
+    const edges = Object.fromEntries(['left', 'right', 'top', 'bottom'].map((side) => [side, h('span', { class: 'edge ' + side }, letters[side])]));
+    const stage = h('div', { class: 'stage' }, canvas, svg, labels, Object.values(edges), scale);
+    const frame = h('div', { class: 'frame', tabindex: 0, 'data-plane': plane, role: 'group', 'aria-label': plane + ' view; arrow keys change the slice' }, stage);
     const slider = h('input', { type: 'range', min: 0, max: view.planes[plane].slices.length - 1, step: 1, 'aria-label': plane + ' slice' });
     const output = h('output', {});
     const pane = h('div', { class: 'pane' },
@@ -76,31 +86,79 @@ function makeViewer(shared, view, subjects) {
     let turned = 0;
     frame.addEventListener('wheel', (event) => {
       event.preventDefault();
+      if (options.hands && event.ctrlKey) { zoomAt(plane, event.deltaY < 0 ? 1.15 : 1 / 1.15, event); return; }
       turned += event.deltaMode ? event.deltaY * 30 : event.deltaY;
       const notches = Math.trunc(turned / 30);
       if (notches) { turned -= notches * 30; step(plane, -clamp(notches, -3, 3)); }
     }, { passive: false });
     frame.addEventListener('keydown', (event) => {
-      const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 5, PageDown: -5 }[event.key];
-      if (event.key === 'Home') { at[plane] = view.planes[plane].opening; step(plane, 0); } else if (by) step(plane, by);
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      const jump = options.hands ? 10 : 5, last = view.planes[plane].slices.length;
+      const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: jump, PageDown: -jump }[event.key];
+      if (options.hands && (event.key === 'Home' || event.key === 'End')) step(plane, event.key === 'End' ? last : -last);
+      else if (event.key === 'Home') { at[plane] = view.planes[plane].opening; step(plane, 0); } else if (by) step(plane, by);
       else return;
       event.preventDefault();
       event.stopPropagation();
     });
-    stage.addEventListener('click', (event) => {
-      const box = stage.getBoundingClientRect(), [x0, y0, w, height] = rectOf(plane);
-      const x = x0 + w * (event.clientX - box.left) / box.width, y = y0 + height * (event.clientY - box.top) / box.height;
-      const { across, down } = letters;
-      PLANES.forEach((other) => {
-        const through = shared.planes[other].through;
-        if (through === across) move(other, Math.round(view.shape[across] - 0.5 - x));
-        if (through === down) move(other, Math.round(view.shape[down] - 0.5 - y));
-      });
-      frame.focus({ preventScroll: true });
-      drawAll();
-    });
-    panes[plane] = { pane, frame, stage, canvas, svg, labels, scale, slider, output, count };
+    if (options.hands) addHands(plane, stage, frame);
+    else stage.addEventListener('click', (event) => { crosshair(plane, event); frame.focus({ preventScroll: true }); });
+    panes[plane] = { pane, frame, stage, canvas, svg, labels, scale, slider, output, count, edges };
     return pane;
+  }
+
+  // The picture's coordinates under the pointer.
+  function under(plane, event) {
+    const box = panes[plane].stage.getBoundingClientRect(), [x0, y0, w, height] = rectOf(plane);
+    return [x0 + w * (event.clientX - box.left) / box.width, y0 + height * (event.clientY - box.top) / box.height];
+  }
+  // Brings the other planes to the point under the pointer.
+  function crosshair(plane, event) {
+    const [x, y] = under(plane, event), { across, down } = shared.planes[plane];
+    PLANES.forEach((other) => {
+      const through = shared.planes[other].through;
+      if (other !== plane && through === across) move(other, Math.round(isFlipped(plane) ? x - 0.5 : view.shape[across] - 0.5 - x));
+      if (other !== plane && through === down) move(other, Math.round(view.shape[down] - 0.5 - y));
+    });
+    drawAll();
+    if (options.moved) PLANES.forEach((other) => other !== plane && options.moved(other, at[other], 0));
+  }
+  function zoomAt(plane, factor, event) {
+    const { w, h: height } = sizeOf(plane), [x, y] = under(plane, event), [x0, y0, rw, rh] = rectOf(plane);
+    const zoom = clamp(w / rw * factor, 1, 12), share = [(x - x0) / rw, (y - y0) / rh];
+    if (zoom === 1) delete cameras[plane];
+    else cameras[plane] = { zoom, x: x + w / zoom * (0.5 - share[0]), y: y + height / zoom * (0.5 - share[1]) };
+    fit(plane);
+    draw(plane);
+  }
+  // Left drag moves the crosshair, right drag the window, middle drag the picture; a double click enlarges the plane.
+  function addHands(plane, stage, frame) {
+    let drag = null;
+    stage.addEventListener('contextmenu', (event) => event.preventDefault());
+    stage.addEventListener('pointerdown', (event) => {
+      event.preventDefault();
+      frame.focus({ preventScroll: true });
+      drag = { button: event.button, x: event.clientX, y: event.clientY };
+      stage.setPointerCapture(event.pointerId);
+      if (event.button === 0) { show.lines = true; crosshair(plane, event); }
+    });
+    stage.addEventListener('pointermove', (event) => {
+      if (!drag) return;
+      const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
+      if (drag.button === 0) crosshair(plane, event);
+      if (drag.button === 2) options.window(dx, dy);
+      if (drag.button === 1) pan(plane, dx, dy);
+      drag.x = event.clientX;
+      drag.y = event.clientY;
+    });
+    stage.addEventListener('pointerup', () => { drag = null; });
+    stage.addEventListener('pointercancel', () => { drag = null; });
+    stage.addEventListener('dblclick', () => { show.main = plane; layout(); });
+  }
+  function pan(plane, dx, dy) {
+    const { w, h: height } = sizeOf(plane), [x0, y0, rw, rh] = rectOf(plane), box = panes[plane].stage.getBoundingClientRect();
+    cameras[plane] = { zoom: w / rw, x: clamp(x0 + rw / 2 - dx * rw / box.width, 0, w), y: clamp(y0 + rh / 2 - dy * rh / box.height, 0, height) };
+    draw(plane);
   }
 
   function fit(plane) {
@@ -124,13 +182,22 @@ function makeViewer(shared, view, subjects) {
     p.slider.value = view.planes[plane].slices.indexOf(index);
     p.output.textContent = `${index + 1}/${p.count}`;
     p.slider.setAttribute('aria-valuetext', `slice ${index + 1} of ${p.count}, ${ENDS[plane]}`);
-    imageOf(pictures[plane][index], (image) => {
+    const { edges } = p, letters = shared.planes[plane];
+    edges.left.textContent = isFlipped(plane) ? letters.right : letters.left;
+    edges.right.textContent = isFlipped(plane) ? letters.left : letters.right;
+    const paint = (image) => {
       if (at[plane] !== index) return;
-      const context = p.canvas.getContext('2d');
+      const context = p.canvas.getContext('2d'), [x0, y0, w, height] = rect;
       context.imageSmoothingEnabled = true;
       context.imageSmoothingQuality = 'high';
-      context.drawImage(image, ...rect, 0, 0, p.canvas.width, p.canvas.height);
-    });
+      context.clearRect(0, 0, p.canvas.width, p.canvas.height);
+      context.save();
+      if (isFlipped(plane)) { context.translate(p.canvas.width, 0); context.scale(-1, 1); }
+      context.drawImage(image, isFlipped(plane) ? sizeOf(plane).w - x0 - w : x0, y0, w, height, 0, 0, p.canvas.width, p.canvas.height);
+      context.restore();
+    };
+    if (options.paint) options.paint(plane, index, paint);
+    else imageOf(pictures[plane][index], paint);
     drawMarks(plane);
   }
 
@@ -139,11 +206,13 @@ function makeViewer(shared, view, subjects) {
     p.svg.setAttribute('viewBox', rect.join(' '));
     const parts = [], labels = [];
     const colour = (place) => ' c' + place % 5;
+    const edges = s('g', isFlipped(plane) ? { transform: `translate(${sizeOf(plane).w} 0) scale(-1 1)` } : {});
     view.structures.forEach((name, place) => {
-      const path = ((outlines[name] || {})[plane] || {})[index];
-      if (path && !show.hidden.has(place)) parts.push(s('path', { class: 'o' + colour(place), d: path }));
+      const path = options.outlines ? options.outlines(plane, index, name) : ((outlines[name] || {})[plane] || {})[index];
+      if (path && show.overlay && !show.hidden.has(place)) edges.append(s('path', { class: 'o' + colour(place), d: path }));
     });
-    if (isShown('boxes')) view.marks.boxes.forEach((box, place) => {
+    parts.push(edges);
+    if (show.overlay && isShown('boxes')) view.marks.boxes.forEach((box, place) => {
       const cut = boxCut(box.corners, through, index).map((point) => pixel(plane, point));
       if (cut.length > 2) parts.push(s('path', { class: view.boxed ? 'bx asked' : 'bx' + colour(place), d: 'M' + cut.map((c) => c.map((v) => v.toFixed(2)).join(' ')).join('L') + 'z' }));
       if (cut.length > 2 && view.boxed) labels.push([(Math.min(...cut.map((c) => c[0])) + Math.max(...cut.map((c) => c[0]))) / 2, Math.max(...cut.map((c) => c[1])), box.label]);
@@ -152,19 +221,19 @@ function makeViewer(shared, view, subjects) {
       const far = 1e4;
       PLANES.forEach((other) => {
         const axis = shared.planes[other].through;
-        if (axis === across) { const x = view.shape[axis] - 0.5 - at[other]; parts.push(s('path', { class: 'sl', d: `M${x} ${-far}V${far}` })); }
-        if (axis === down) { const y = view.shape[axis] - 0.5 - at[other]; parts.push(s('path', { class: 'sl', d: `M${-far} ${y}H${far}` })); }
+        if (axis === across) { const x = columnOf(plane, at[other]); parts.push(s('path', { class: 'sl', d: `M${x} ${-far}V${far}` })); }
+        if (axis === down) { const y = rowOf(plane, at[other]); parts.push(s('path', { class: 'sl', d: `M${-far} ${y}H${far}` })); }
       });
     }
-    if (show.line && view.marks.midline) parts.push(...midline(plane, index));
-    if (show.line) for (const mark of view.marks.planes) {
+    if (show.overlay && show.line && view.marks.midline) parts.push(...midline(plane, index));
+    if (show.overlay && show.line) for (const mark of view.marks.planes) {
       if (mark.axis === through) continue;
       const other = mark.axis === across ? down : across;
       const step = mark.steps[[0, 1, 2].filter((axis) => axis !== mark.axis).indexOf(other)];
       const ends = [-45, 45].map((mm) => pixel(plane, mark.at.map((v, i) => v + mm * step[i])));
       parts.push(s('path', { class: 'mg', d: `M${ends[0].join(' ')}L${ends[1].join(' ')}` }));
     }
-    if (show.line) for (const line of view.marks.lines) {
+    if (show.overlay && show.line) for (const line of view.marks.lines) {
       const a = pixel(plane, line.end), b = pixel(plane, line.start);
       const d = `M${b[0]} ${b[1]}L${a[0]} ${a[1]}`;
       const off = [line.end, line.start].map((point) => Math.abs(point[through] - index) > 1);
@@ -175,6 +244,13 @@ function makeViewer(shared, view, subjects) {
       });
       const { mx, my } = sizeOf(plane);
       if (Math.hypot((a[0] - b[0]) * mx, (a[1] - b[1]) * my) * (p.perMm || 1) > 46 && line.axis !== through) labels.push([(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, line.text]);
+    }
+    // Marks that the question speaks of are drawn whatever else is hidden.
+    for (const [letter, point] of view.asked || []) {
+      if (Math.abs(point[through] - index) > 0.5) continue;
+      const [x, y] = pixel(plane, point);
+      parts.push(s('path', { class: 'dot', d: `M${x} ${y}h0.001` }), s('path', { class: 'dot-in c0', d: `M${x} ${y}h0.001` }));
+      labels.push([x, y - 6 / (p.perMm || 1), letter]);
     }
     p.svg.replaceChildren(...parts);
     p.labels.replaceChildren(...labels.map(([x, y, text]) => {
@@ -249,18 +325,20 @@ function makeViewer(shared, view, subjects) {
     view.marks.boxes.length ? toggle('Boxes', 'boxes', view.boxed ? 'the box that is asked for' : 'boxes of the structures') : null,
     hasLine ? toggle(view.marks.midline ? 'Midline' : view.marks.lines.length ? 'Measured line' : 'Measured height', 'line', 'what was measured') : null,
     toggle('Slice lines', 'lines', 'where the other two views cut'),
-    toggle('Zoom', 'zoom', 'show only the structures and 15 mm around them'));
+    view.marks.boxes.length || !options.hands ? toggle('Zoom', 'zoom', 'show only the structures and 15 mm around them') : null);
   PLANES.forEach((plane) => { grid.append(makePane(plane)); at[plane] = view.planes[plane].opening; move(plane, at[plane]); });
   new ResizeObserver(refit).observe(grid);
   requestAnimationFrame(layout);
 
-  const words = [view.window + '.', "Radiological view: the patient's right is on the picture's left."];
+  const words = [options.hands ? 'Not for diagnosis.' : view.window + '.', options.hands ? '' : "Radiological view: the patient's right is on the picture's left."];
   const kinds = { centres: 'between the two centres', gap: 'between the nearest points of the two surfaces', extent: 'from end to end along the patient axis' };
   const [line] = view.marks.lines, [rule] = view.marks.planes;
   if (view.boxed && view.marks.boxes.length) words.push(`Green box: ${view.marks.boxes[0].label}.`);
   if (line) words.push(`White line: ${kinds[line.kind]}, projected on each plane; dashed, with hollow ends, where it leaves the slice.`);
   if (rule) words.push(`Dotted: ${rule.text}.`);
   if (view.marks.midline) words.push(`Yellow dashes: ${view.marks.midline.text}.`);
-  words.push('Scroll, drag the slider or use arrow keys to change slices; click a point to bring the other views to it.');
-  return h('div', { class: 'viewer' }, toolbar, grid, h('p', { class: 'caption' }, words.join(' ')));
+  if (!options.hands) words.push('Scroll, drag the slider or use arrow keys to change slices; click a point to bring the other views to it.');
+  const viewer = h('div', { class: 'viewer' }, toolbar, grid, h('p', { class: 'caption' }, words.join(' ').trim()));
+  if (options.hands) viewer.controls = { show, at, panes, cameras, step, move, drawAll, refit, layout, pixel, rectOf, draw, drawMarks };
+  return viewer;
 }

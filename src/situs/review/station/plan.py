@@ -178,7 +178,8 @@ def _laid_out(
     items = [unit for unit in ranked if unit.kind == "item"]
     again = items[: math.ceil(protocol.repeat * len(items))] if protocol.repeat else []
     for unit in again:
-        places.append(Place(reader, unit.key, len(blocks) + 1, len(places), repeat=True))
+        # In the last block, so that no short block of its own tells them apart.
+        places.append(Place(reader, unit.key, len(blocks), len(places), repeat=True))
     return places
 
 

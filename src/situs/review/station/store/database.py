@@ -45,6 +45,7 @@ class Database:
         """A look; nothing is written."""
         with self._look() as db:
             yield db
+            db.expunge_all()  # what was read stays readable after the transaction
             db.rollback()
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ _HEADERS = {
 }
 _MOST_BODY = 256 * 1024
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html", "txt": "text/plain"}
-_SHARED = ("page.js", "dom.js", "numberline.js", "viewer.js", "detail.js")
+_SHARED = ("dom.js", "numberline.js", "viewer.js", "detail.js")
 _EXPORTS = "export { makeViewer, stepList, factTable, flagList, h };\n"
 
 Next = Callable[[Request], Awaitable[Response]]
@@ -64,6 +64,8 @@ def _static_files() -> dict[str, bytes]:
         if entry.name.rpartition(".")[2] in _TYPES:
             result[entry.name] = entry.read_bytes()
     result["viewer.js"] = _shared_viewer().encode()
+    look = files("situs.report").joinpath("templates", "report.css")
+    result["report.css"] = look.read_bytes()
     return result
 
 
@@ -71,7 +73,7 @@ def _shared_viewer() -> str:
     """The report's item view as a module: planes, letters, marks and derivations are drawn by the same code."""
     parts = [files("situs.base").joinpath("page.js").read_text("utf-8")]
     templates = files("situs.report").joinpath("templates")
-    parts += [templates.joinpath(name).read_text("utf-8") for name in _SHARED[1:]]
+    parts += [templates.joinpath(name).read_text("utf-8") for name in _SHARED]
     return "".join(parts) + _EXPORTS
 
 

@@ -9,11 +9,13 @@ import time
 from typing import Any
 
 import httpx
-from authlib.integrations.httpx_client import OAuth2Client
-from authlib.jose import JsonWebKey, jwt
-from authlib.jose.errors import JoseError
+from authlib.common.urls import add_params_to_uri
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
 from sqlalchemy import select
 
 from situs.review.station.folder import OpenId
@@ -29,6 +31,8 @@ _STATE_COOKIE = "__Host-situs-openid"
 _STATE_SECONDS = 600
 _MOST_WAITING = 1000
 _TIMEOUT = 10.0
+_ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
+"""Signatures by a key pair only: a client secret must never sign a token, nor nothing at all."""
 
 
 class Provider:
@@ -45,13 +49,17 @@ class Provider:
     def start(self) -> tuple[str, str]:
         """Where to send the browser, and the state its cookie must bring back."""
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        with self._client() as client:
-            address, _ = client.create_authorization_url(
-                self._endpoint("authorization_endpoint"),
-                state=state,
-                nonce=nonce,
-                code_verifier=verifier,
-            )
+        asked = {
+            "response_type": "code",
+            "client_id": self.settings.client_id,
+            "redirect_uri": self.redirect,
+            "scope": "openid profile",
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": create_s256_code_challenge(verifier),
+            "code_challenge_method": "S256",
+        }
+        address = add_params_to_uri(self._endpoint("authorization_endpoint"), list(asked.items()))
         with self._lock:
             now = time.monotonic()
             self._waiting = {s: w for s, w in self._waiting.items() if w[2] > now}
@@ -67,37 +75,35 @@ class Provider:
         if not nonce or until < time.monotonic():
             raise Problem(401, "the sign-in has expired; begin again")
         try:
-            with self._client() as client:
-                answer = client.fetch_token(
-                    self._endpoint("token_endpoint"), code=code, code_verifier=verifier
-                )
-            keys = JsonWebKey.import_key_set(self._get(self._endpoint("jwks_uri")))
-            claims = jwt.decode(
-                answer["id_token"],
-                keys,
-                claims_options={
-                    "iss": {"essential": True, "value": self.settings.issuer},
-                    "aud": {"essential": True, "value": self.settings.client_id},
-                    "nonce": {"essential": True, "value": nonce},
-                    "exp": {"essential": True},
-                },
-            )
-            claims.validate(leeway=60)
+            answer = self._exchange(code, verifier)
+            keys = KeySet.import_key_set(self._get(self._endpoint("jwks_uri")))  # type: ignore[arg-type]
+            claims = jwt.decode(str(answer["id_token"]), keys, algorithms=_ALGORITHMS).claims
+            jwt.JWTClaimsRegistry(
+                leeway=60,
+                iss={"essential": True, "value": self.settings.issuer},
+                aud={"essential": True, "value": self.settings.client_id},
+                nonce={"essential": True, "value": nonce},
+                exp={"essential": True},
+            ).validate(claims)
         except (httpx.HTTPError, JoseError, KeyError, ValueError) as error:
             raise Problem(401, "the provider's answer cannot be trusted") from error
         return str(claims.get(self.settings.claim, ""))
 
-    def _client(self) -> OAuth2Client:
-        more = {"transport": self._transport} if self._transport is not None else {}
-        return OAuth2Client(
-            self.settings.client_id,
-            self.settings.client_secret or None,
-            scope="openid profile",
-            redirect_uri=self.redirect,
-            code_challenge_method="S256",
-            timeout=_TIMEOUT,
-            **more,
-        )
+    def _exchange(self, code: str, verifier: str) -> dict[str, Any]:
+        sent = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.redirect,
+            "client_id": self.settings.client_id,
+            "code_verifier": verifier,
+        }
+        if self.settings.client_secret:
+            sent["client_secret"] = self.settings.client_secret
+        with httpx.Client(timeout=_TIMEOUT, transport=self._transport) as client:
+            answer = client.post(self._endpoint("token_endpoint"), data=sent)
+            answer.raise_for_status()
+            result: dict[str, Any] = answer.json()
+        return result
 
     def _endpoint(self, name: str) -> str:
         if not self._document:

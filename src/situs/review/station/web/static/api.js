@@ -1,0 +1,58 @@
+// Talking to the station: the page's token on every write, one retry after signing in again, and a word about being offline.
+let token = '';
+let askPassword = async () => {};
+
+export class ApiError extends Error {
+  constructor(status, body) {
+    super(body.title || 'the station answered ' + status);
+    this.status = status;
+    this.body = body;
+  }
+}
+export class Offline extends Error {}
+
+export const setToken = (value) => { token = value; };
+// What shows the sign-in or the locked screen over the page, and resolves once the password was given.
+export const onLocked = (ask) => { askPassword = ask; };
+export const freshKey = () => crypto.randomUUID();
+
+export async function api(path, { method = 'GET', body, version, key, signingIn = false } = {}) {
+  const headers = { Accept: 'application/json' };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (version !== undefined) headers['If-Match'] = `"v${version}"`;
+  if (key) headers['Idempotency-Key'] = key;
+  if (method !== 'GET') headers['X-Situs-Token'] = token;
+  let answer;
+  try {
+    answer = await fetch('/api/v1' + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: 'same-origin' });
+  } catch (error) {
+    throw new Offline('the station cannot be reached');
+  }
+  const data = await answer.json().catch(() => ({}));
+  if (answer.ok) return data;
+  if ((answer.status === 401 || answer.status === 423) && !signingIn) {
+    await askPassword(answer.status === 423 ? 'locked' : 'ended');
+    return api(path, { method, body, version, key });
+  }
+  throw new ApiError(answer.status, data);
+}
+
+// A submit that is sent until it is heard: the same key each time, so that it counts once.
+export async function submit(path, options, waiting) {
+  const key = freshKey();
+  for (let pause = 1000; ; pause = Math.min(pause * 1.6, 8000)) {
+    try {
+      return await api(path, { ...options, method: 'POST', key });
+    } catch (error) {
+      if (!(error instanceof Offline)) throw error;
+      waiting(true);
+      await new Promise((done) => { setTimeout(done, pause); window.addEventListener('online', done, { once: true }); });
+    }
+  }
+}
+
+export async function slice(address, signal) {
+  const answer = await fetch('/api/v1/series/' + address, { signal, credentials: 'same-origin' });
+  if (!answer.ok) throw new ApiError(answer.status, {});
+  return new Int16Array(await answer.arrayBuffer());
+}

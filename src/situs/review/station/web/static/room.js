@@ -1,0 +1,200 @@
+// The reading room: three linked planes and one question; wordings and adjudication are read here too.
+import { html, useState, useEffect, useRef } from './preact-htm.js';
+import { api, submit, ApiError, Offline } from './api.js';
+import { listen, keyMap } from './keys.js';
+import { openNext } from './list.js';
+import { Planes } from './planes.js';
+import { AnswerForm, RatingForm, DecisionForm, answerProblem, ratingProblem } from './forms.js';
+import { stepList, factTable, flagList } from '/static/viewer.js';
+
+const EMPTY = { answers: {}, cannot: '', confidence: 0, score: null, flags: [], verdicts: {}, comment: '', decision: '', key_wrong: null, reason: '' };
+
+export function Room({ id }) {
+  const [view, setView] = useState(null), [draft, setDraft] = useState(EMPTY), [state, setState] = useState(''), [conflict, setConflict] = useState(null);
+  const [problem, setProblem] = useState(''), [amending, setAmending] = useState(false), [window_, setWindow] = useState([0, 0]), [flipped, setFlipped] = useState(false);
+  const held = useRef({ version: 0, draft: EMPTY, timer: 0, saving: null, active: 0, last: Date.now() }), planes = useRef(null), box = useRef(null);
+
+  const take = (got, keepDraft) => {
+    held.current.version = got.version;
+    const fresh = { ...EMPTY, ...(got.rating || {}), ...got.draft };
+    if (!keepDraft) { setDraft(fresh); held.current.draft = fresh; }
+    setView(got);
+    setAmending(false);
+    setProblem('');
+  };
+  useEffect(() => {
+    api('/assignments/' + id).then((got) => take(got)).catch((error) => setProblem(error.status === 404 ? 'There is no such case on your list.' : error.message));
+    const timer = setInterval(() => { if (!document.hidden && Date.now() - held.current.last < 30000) held.current.active += 1000; }, 1000);
+    const alive = () => { held.current.last = Date.now(); };
+    ['pointermove', 'keydown', 'wheel'].forEach((name) => window.addEventListener(name, alive, { passive: true }));
+    return () => { clearInterval(timer); clearTimeout(held.current.timer); ['pointermove', 'keydown', 'wheel'].forEach((name) => window.removeEventListener(name, alive)); if (planes.current) planes.current.close(); };
+  }, [id]);
+
+  // The viewer is made anew when the stage changes: only then may it know the overlay.
+  useEffect(() => {
+    if (!view || !view.series || !box.current) return;
+    const before = planes.current;
+    const made = new Planes(view, { overlay: view.reveal, onWindow: (low, high) => setWindow([low, high]) });
+    if (before) {
+      made.setWindow(before.low, before.high);
+      for (const plane of view.series.planes) { made.controls.at[plane] = before.controls.at[plane]; }
+      made.kept = before.kept;
+      made.bytes = before.bytes;
+      made.seen = before.seen;
+      before.close();
+    } else { made.controls.show.main = view.series.large; made.controls.show.neurological = false; made.controls.show.hidden.clear(); made.controls.show.lines = false; }
+    planes.current = made;
+    box.current.replaceChildren(made.element);
+    window.situsPlanes = made;
+  }, [view && view.id, view && view.stage]);
+
+  const change = (part) => {
+    const next = { ...held.current.draft, ...part };
+    held.current.draft = next;
+    setDraft(next);
+    if (view.state === 'done' || view.state === 'signed') return;
+    clearTimeout(held.current.timer);
+    setState('unsaved');
+    held.current.timer = setTimeout(save, 700);
+  };
+  const save = async () => {
+    if (held.current.saving) { held.current.again = true; return; }
+    held.current.saving = (async () => {
+      try {
+        const { version } = await api(`/assignments/${id}/draft`, { method: 'PUT', version: held.current.version, body: { draft: held.current.draft } });
+        held.current.version = version;
+        setState('saved');
+      } catch (error) {
+        if (error instanceof Offline) { setState('offline'); held.current.timer = setTimeout(save, 2000); }
+        else if (error.status === 412) setConflict(error.body);
+        else setProblem(error.message);
+      }
+      held.current.saving = null;
+      if (held.current.again) { held.current.again = false; await save(); }
+    })();
+    await held.current.saving;
+  };
+
+  const send = async (goOn) => {
+    if (!view || state === 'sending') return false;
+    const said = held.current.draft, first = view.stage === 1;
+    const decides = !first && view.purpose === 'adjudicate';
+    if (view.state === 'done' && !amending) { if (goOn || view.kind !== 'training') await openNext(); return true; }
+    if (view.state === 'signed') { await openNext(); return true; }
+    const missing = first ? answerProblem(view, said) : decides ? (said.decision && said.key_wrong !== null && said.reason.trim() ? '' : 'Choose a decision, say whether the key is wrong, and why.') : ratingProblem(view, said, amending);
+    if (missing) { setProblem(missing); return true; }
+    clearTimeout(held.current.timer);
+    if (held.current.saving) await held.current.saving;
+    clearTimeout(held.current.timer);
+    setState('sending');
+    const looked = { active_ms: held.current.active, slices_seen: planes.current ? planes.current.seen.size : 0 };
+    const rating = { score: said.score, flags: said.flags, verdicts: said.verdicts, comment: said.comment };
+    const [path, body] = first ? ['answer', { answers: said.cannot ? {} : said.answers, cannot: said.cannot, confidence: said.confidence, ...looked }]
+      : decides ? ['decision', { decision: said.decision, key_wrong: said.key_wrong, reason: said.reason }]
+        : amending ? ['amend', { ...rating, reason: said.reason }] : ['rating', { ...rating, ...looked }];
+    try {
+      const got = await submit(`/assignments/${id}/${path}`, { version: held.current.version, body }, () => setState('offline'));
+      setState('');
+      if (first || (got.kind === 'training' && !goOn)) { held.current.active = 0; take(got); }
+      else await openNext().then((next) => { if (next.id === id || !next.id) { take(got); if (!next.id) location.hash = ''; } });
+    } catch (error) {
+      setState('');
+      if (error instanceof ApiError && error.status === 412) setConflict(error.body);
+      else setProblem(error.message);
+    }
+    return true;
+  };
+
+  useEffect(() => {
+    if (!view) return undefined;
+    const overlay = (on) => { const p = planes.current; if (p && view.reveal) { p.controls.show.overlay = on; p.controls.drawAll(); } };
+    const space = (event) => {
+      if (event.code !== 'Space' || event.target.closest('textarea, input, button, summary, select')) return;
+      event.preventDefault();
+      overlay(event.type === 'keyup');
+    };
+    window.addEventListener('keydown', space);
+    window.addEventListener('keyup', space);
+    const letters = view.form === 'yes_no' ? ['yes', 'no'] : view.options.map((o) => o[0]);
+    const single = view.parts && view.parts.length === 1 && ['yes_no', 'choice'].includes(view.form);
+    const pick = (n) => () => (view.stage === 1 && single && letters[n] !== undefined ? change({ answers: { [view.parts[0].name]: letters[n] }, cannot: '' }) : false);
+    const rate = (n) => () => { if (view.stage === 1 && view.stages === 2) return n ? change({ confidence: n }) : false; return n < 3 && (view.state !== 'done' || amending) ? change({ score: n }) : false; };
+    const flag = () => (view.stage === 2 ? change({ flags: held.current.draft.flags.includes('key wrong') ? held.current.draft.flags.filter((f) => f !== 'key wrong') : [...held.current.draft.flags, 'key wrong'] }) : false);
+    const stop = listen({
+      answer1: pick(0), answer2: pick(1), answer3: pick(2), answer4: pick(3), answer5: pick(4), answer6: pick(5),
+      cannot: () => { const field = document.getElementById('cannot'); if (!field) return false; field.focus(); return true; },
+      zero: rate(0), one: rate(1), two: rate(2), three: rate(3), keyWrong: flag,
+      submit: () => { send(false); }, next: () => { send(true); },
+      amend: () => (view.state === 'done' && view.purpose === 'read' ? setAmending(true) : false),
+      convention: () => convention(), lines: () => { const p = planes.current; if (!p) return false; p.controls.show.lines = !p.controls.show.lines; p.controls.drawAll(); return true; },
+      reset: () => { const p = planes.current; if (!p) return false; for (const plane of view.series.planes) delete p.controls.cameras[plane]; p.preset(0); p.controls.refit(); return true; },
+      ...Object.fromEntries([0, 1, 2, 3, 4, 5].map((n) => ['window' + (n + 1), () => { if (!planes.current) return false; planes.current.preset(n); return true; }])),
+    });
+    return () => { stop(); window.removeEventListener('keydown', space); window.removeEventListener('keyup', space); };
+  });
+  const convention = () => { const p = planes.current; if (!p) return false; p.controls.show.neurological = !p.controls.show.neurological; setFlipped(p.controls.show.neurological); p.controls.drawAll(); return true; };
+
+  const resolve = async (mine) => {
+    const got = await api('/assignments/' + id);
+    setConflict(null);
+    take(got, mine && got.stage === view.stage);
+    if (mine && got.stage === view.stage) await save();
+  };
+
+  if (!view) return html`<main tabindex="-1" class="page">${problem ? html`<p class="problem" role="alert">${problem}</p>` : html`<p>Loading …</p>`}</main>`;
+  const title = view.kind === 'wording' ? 'Wording' : view.kind === 'training' ? 'Training case' : view.purpose === 'adjudicate' ? 'Adjudication' : 'Case';
+  const finished = (view.state === 'done' || view.state === 'signed') && !amending;
+  const words = { unsaved: '', saved: 'Draft kept.', offline: 'Offline: your work is kept here and sent when the station can be reached.', sending: 'Sending …' }[state] || '';
+  return html`<main tabindex="-1" class=${'room ' + view.kind}>
+    ${view.series ? html`<section class="pictures" aria-label="Scan"><${Tools} view=${view} window_=${window_} flipped=${flipped} convention=${convention} planes=${planes} /><div ref=${box}></div></section>` : null}
+    <section class="sheet" aria-label="Question">
+      <p class="kicker">${title} · ${view.block ? 'block ' + view.block + ', ' : ''}${view.done} of ${view.cases} done ${view.stages === 2 ? ' · stage ' + view.stage + ' of 2' : ''}</p>
+      ${view.kind === 'wording' ? html`<h1>Is this question well put?</h1><ol class="wordings">${view.wordings.map((w) => html`<li>${w}</li>`)}</ol>${view.options.length ? html`<p class="small">Options, for example: ${view.options[0].join(' · ')}</p>` : null}` : html`<h1 class="question">${view.question}</h1>`}
+      ${view.stage === 1 ? html`<${AnswerForm} view=${view} draft=${draft} change=${change} />` : html`<${Revealed} view=${view} />`}
+      ${view.stage === 2 && view.readings ? html`<${Readings} view=${view} />` : null}
+      ${view.feedback && finished ? html`<p class="feedback" role="status">${view.feedback}</p>` : null}
+      ${view.stage === 2 ? (view.purpose === 'adjudicate' ? html`<${DecisionForm} draft=${draft} change=${change} done=${finished} />` : html`<${RatingForm} view=${view} draft=${draft} change=${change} done=${finished} amending=${amending} />`) : null}
+      ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
+      <p class="small state" role="status">${words}</p>
+      <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case</button>${view.state === 'done' && view.purpose === 'read' ? html`<button type="button" onClick=${() => setAmending(true)}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
+        : html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>`}</div>
+      <p class="small">Research reading. Not for diagnosis.</p>
+    </section>
+    ${conflict ? html`<div class="cover"><div class="dialog" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>
+      <p>This case was ${conflict.state === 'open' ? 'edited' : 'submitted'} in another window meanwhile. Nothing is lost.</p>
+      ${conflict.draft && Object.keys(conflict.draft).length ? html`<p class="small">There: ${Object.entries(conflict.draft).filter(([, v]) => v && String(v).length && !(typeof v === 'object' && !Object.keys(v).length)).map(([k, v]) => k + ': ' + (typeof v === 'object' ? JSON.stringify(v) : v)).join(' · ')}</p>` : null}
+      <div class="row"><button type="button" class="primary" autofocus onClick=${() => resolve(true)}>Keep what is here</button><button type="button" onClick=${() => resolve(false)}>Take what is there</button></div></div></div>` : null}
+  </main>`;
+}
+
+function Tools({ view, window_, flipped, convention, planes }) {
+  const [low, high] = window_, map = keyMap();
+  const show = (n) => Math.abs(n) >= 100 || Number.isInteger(n) ? Math.round(n) : n.toPrecision(3);
+  return html`<div class="tools" role="group" aria-label="Window and view">
+    <select aria-label="window" onChange=${(e) => { planes.current.preset(Number(e.target.value)); e.target.blur(); }}>${view.series.windows.map((w, n) => html`<option value=${n}>${w[0]} (${map['window' + (n + 1)] || ''})</option>`)}</select>
+    <output>L ${show((low + high) / 2)} W ${show(high - low)}</output>
+    ${view.series.oriented ? html`<button type="button" aria-pressed=${flipped} onClick=${convention}>${flipped ? 'Neurological: patient’s left is on the left' : 'Radiological: patient’s right is on the left'}</button>` : html`<span class="small">No orientation in this file: left and right are the picture’s.</span>`}
+    ${view.series.oblique_degrees > 5 ? html`<span class="flag caution">oblique grid (${Math.round(view.series.oblique_degrees)}°), letters are nearest axis</span>` : null}
+  </div>`;
+}
+
+function Revealed({ view }) {
+  const place = useRef(null);
+  useEffect(() => {
+    if (!view.reveal || !place.current) return;
+    const data = { runs: [], facts: view.reveal.facts, series: { s: { flags: view.reveal.notes } } };
+    const detail = { ...view.reveal.detail, series: 's' };
+    place.current.replaceChildren(...[flagList(data, detail), stepList(data, detail), factTable(data, detail)].filter(Boolean));
+  }, [view.id, view.stage]);
+  if (!view.reveal) return null;
+  const said = view.answer ? (view.answer.cannot ? 'cannot be told: ' + view.answer.cannot : Object.values(view.answer.answers).join('; ')) : '';
+  return html`<div class="revealed">${view.options.length ? html`<ul class="options">${view.options.map(([letter, words]) => html`<li class=${view.reveal.right.includes(letter) ? 'right' : ''}><span class="letter">${letter}</span><span class="said-key">${words}</span>${view.reveal.right.includes(letter) ? html`<span class="key">✓ key</span>` : null}</li>`)}</ul>` : null}
+    <p class="key-line-words"><b>Key:</b> ${view.reveal.key}</p>${said ? html`<p><b>You said:</b> ${said} <span class="small">(confidence ${view.answer.confidence}; locked)</span></p>` : null}
+    <details open><summary>Why the key says so</summary><div ref=${place}></div></details></div>`;
+}
+
+function Readings({ view }) {
+  return html`<div class="readings"><h2>Readings</h2>${view.readings.map((r) => html`<section class="reading"><h3>Reader ${r.reader}</h3>
+    <p>${r.cannot ? 'cannot be told: ' + r.cannot : Object.values(r.answers || {}).join('; ')}${r.confidence ? ` (confidence ${r.confidence})` : ''}${r.score !== undefined && r.score !== null ? ` · score ${r.score}` : ''}</p>
+    ${r.flags && r.flags.length ? html`<p>${r.flags.map((f) => html`<span class="flag">${f}</span> `)}</p>` : null}${r.comment ? html`<p class="small">“${r.comment}”</p>` : null}</section>`)}</div>`;
+}
