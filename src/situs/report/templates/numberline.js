@@ -30,7 +30,8 @@ function textAt(x, y, words, cls) {
 }
 
 function numberLine(step) {
-  LINE_WIDTH = clamp(byId('detail').clientWidth - 90, 240, 640);
+  const room = byId('detail') || document.querySelector('.sheet');
+  LINE_WIDTH = clamp((room ? room.clientWidth : 640) - 90, 240, 640);
   const [least, most] = domainOf(step);
   const at = (value) => clamp(12 + (LINE_WIDTH - 24) * (value - least) / (most - least || 1), 4, LINE_WIDTH - 4);
   const unit = step.unit && step.unit !== 'fraction' ? ' ' + step.unit : '';
