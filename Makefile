@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-cluster test-models lint bench sweep attack mutants clean
+.PHONY: demo test test-browser test-cluster test-review demo-review test-models lint bench sweep attack mutants clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,13 @@ $(VENV)/cluster: $(VENV)/dev
 
 test-cluster: $(VENV)/cluster  ## Cohorts on Ray clusters that are started on this machine.
 	RAY_AUTH_MODE=disabled $(BIN)/python -m pytest -q -m cluster tests/cluster
+
+test-review: $(VENV)/browser  ## The reading station: server, database, pages in Chromium, PostgreSQL where it is installed.
+	$(BIN)/python -m pytest -q -m review tests/review
+
+demo-review: $(VENV)/dev  ## A reading study with scripted people on phantoms; ends with the agreement table and the page (EXIT=1: without).
+	@test -d demo-review/bench || $(BIN)/situs build phantoms --studies 6 --out demo-review/bench
+	$(BIN)/python -m situs.review.station.demo --out demo-review --bench demo-review/bench $(if $(EXIT),--exit)
 
 # torch comes first and alone: asked for by another package, pip would fetch a build with several GB of CUDA. The last
 # two come without their requirements, which are many: the tests use the weights in the one and the scoring of the other.
@@ -80,4 +87,4 @@ mutants: $(VENV)/dev  ## Seeded changes to formulas: which does no test notice? 
 	nice -n 10 $(BIN)/python benchmarks/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 clean:
-	rm -rf $(VENV) $(MODELS) demo
+	rm -rf $(VENV) $(MODELS) demo demo-review

@@ -26,7 +26,7 @@ from situs.review.station.store.database import Database, open_database
 from situs.review.station.store.projects import Sample, find_project, import_bench
 from situs.review.station.store.verify import verify
 from situs.review.station.web.app import create_app
-from situs.review.station.web.server import Binding, make_station
+from situs.review.station.web.server import Binding, make_station, server_config
 
 __all__ = ["ScriptedPerson", "main", "run_demo", "serve_in_thread"]
 
@@ -95,7 +95,7 @@ def serve_in_thread(folder: StationFolder, database: Database) -> tuple[str, Cal
     listener.bind(("127.0.0.1", 0))
     binding = Binding(port=listener.getsockname()[1])
     app = create_app(make_station(folder, database, binding))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    server = uvicorn.Server(server_config(app, binding))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     while not server.started:

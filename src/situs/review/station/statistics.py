@@ -177,7 +177,8 @@ def _coefficients(
     several = np.isfinite(ratings).sum(axis=1) >= 2 if len(ratings) else np.zeros(0, dtype=bool)
     n = int(several.sum())
     if not n:
-        return {"n": 0, "note": "no unit was read by two"}
+        nothing: dict[str, Any] = dict.fromkeys(("raw", "ac1", "alpha", "kappa"))
+        return nothing | {"n": 0, "note": "no unit was read by two"}
     ratings, clusters = ratings[several], [c for c, s in zip(clusters, several.tolist()) if s]
     given = np.unique(ratings[np.isfinite(ratings)])
     # Scores are 0, 1 and 2, whether or not somebody gave each of them.

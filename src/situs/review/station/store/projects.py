@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 
+_OUTSIDE = 1_000_000
+
+
 class Sample(msgspec.Struct, frozen=True):
     """What is taken of a bench."""
 
@@ -353,8 +356,10 @@ def release_reader(db: Connection, project: Project, code: str, actor: str) -> d
         for a in open_rows
         if units[a.unit_id].kind in ("item", "catch", "wording")
     }
-    readers = [codes[uid] for uid in users if uid in active] or list(codes.values())
-    given = replan(wanted, readers, loads, project.seed)
+    # Those who read in this project already come first, whatever their load.
+    for uid, reader in codes.items():
+        loads[reader] += 0 if uid in active else _OUTSIDE
+    given = replan(wanted, sorted(codes.values()), loads, project.seed)
     last = db.scalar(
         select(func.max(Assignment.position)).where(Assignment.project_id == project.id)
     )

@@ -47,11 +47,13 @@ _MOST_TEXT = 4000
 
 
 class Conflict(Exception):
-    """Somebody (perhaps the same person in another tab) wrote meanwhile; `assignment` is as it is now."""
+    """Somebody (perhaps the same person in another tab) wrote meanwhile; what the case holds now is told."""
 
     def __init__(self, assignment: Assignment) -> None:
         super().__init__("the case was changed meanwhile")
-        self.assignment = assignment
+        self.version = assignment.version
+        self.state = assignment.state
+        self.draft = dict(assignment.draft)
 
 
 class Looked(msgspec.Struct, frozen=True):

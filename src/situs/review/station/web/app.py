@@ -138,13 +138,12 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(Conflict)
     async def on_conflict(_: Request, error: Conflict) -> Response:
-        held = error.assignment
         return problem(
             412,
             "this case was changed in another window",
-            version=held.version,
-            state=held.state,
-            draft=held.draft,
+            version=error.version,
+            state=error.state,
+            draft=error.draft,
         )
 
     @app.exception_handler(RequestValidationError)

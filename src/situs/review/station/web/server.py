@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import uvicorn
+from fastapi import FastAPI
 
 from situs.errors import SitusError
 from situs.review.station.folder import StationFolder
@@ -17,7 +18,7 @@ from situs.review.station.web.app import create_app
 from situs.review.station.web.openid import Provider
 from situs.review.station.web.station import Station
 
-__all__ = ["Binding", "make_station", "serve"]
+__all__ = ["Binding", "make_station", "serve", "server_config"]
 
 _MOST_HEADER = 16 * 1024
 
@@ -78,6 +79,23 @@ def make_station(folder: StationFolder, database: Database, binding: Binding) ->
     return station
 
 
+def server_config(app: FastAPI, binding: Binding) -> uvicorn.Config:
+    """How the server runs: bounded headers, no talk about itself, no address believed but the socket's."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        http="h11",
+        h11_max_incomplete_event_size=_MOST_HEADER,
+        timeout_keep_alive=30,
+        limit_concurrency=200,
+        ssl_certfile=binding.certificate,
+        ssl_keyfile=binding.key,
+    )
+
+
 def serve(
     folder: StationFolder, binding: Binding, ready: Callable[[str], None] = lambda address: None
 ) -> None:
@@ -96,19 +114,7 @@ def serve(
         ) from error
     if not binding.port:
         binding = msgspec.structs.replace(binding, port=listener.getsockname()[1])
-    config = uvicorn.Config(
-        create_app(make_station(folder, database, binding)),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        http="h11",
-        h11_max_incomplete_event_size=_MOST_HEADER,
-        timeout_keep_alive=30,
-        limit_concurrency=200,
-        ssl_certfile=binding.certificate,
-        ssl_keyfile=binding.key,
-    )
+    config = server_config(create_app(make_station(folder, database, binding)), binding)
     ready(binding.origins[0])
     try:
         uvicorn.Server(config).run([listener])

@@ -1,0 +1,327 @@
+"""Reading: two stages, drafts, submits that count once, corrections, adjudication, and what is closed until when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from conftest import PASSWORD, Running, first_answer, ok
+
+
+def readings(running: Running) -> int:
+    from sqlalchemy import func, select
+
+    from situs.review.station.store.tables import Reading
+
+    with running.database.read() as db:
+        return db.scalar(select(func.count()).select_from(Reading)) or 0
+
+
+def real_case(person: Any) -> Any:
+    """The next case that is no training."""
+    while (view := person.case())["kind"] == "training":
+        person.read(view)
+    return view
+
+
+def test_a_case_goes_from_answer_to_rating_and_is_locked(reading: Running) -> None:
+    reader = reading.person("R1")
+    view = real_case(reader)
+    assert (view["stage"], view["reveal"], view["answer"]) == (1, None, None)
+    # A rating before the answer is not heard.
+    assert reader.rate(view).status_code == 409
+    revealed = ok(reader.answer(view, confidence=3))
+    assert (revealed["stage"], revealed["state"]) == (2, "revealed")
+    assert revealed["reveal"]["key"]
+    assert revealed["answer"]["confidence"] == 3
+    # Back after the reveal: what was said stays, and a second answer is refused.
+    again = ok(reader.get(f"/assignments/{view['id']}"))
+    assert (again["stage"], again["answer"]) == (2, revealed["answer"])
+    assert reader.answer(again).status_code == 412
+    done = ok(reader.rate(revealed, 1, ("wording",), "odd"))
+    assert (done["state"], done["rating"]["score"]) == ("done", 1)
+    assert reader.rate(done).status_code == 409
+
+
+def test_incomplete_and_impossible_answers_are_refused(reading: Running) -> None:
+    reader = reading.person("R1")
+    view = real_case(reader)
+    path, version = f"/assignments/{view['id']}/answer", view["version"]
+    for body in (
+        {"answers": {}, "confidence": 2},
+        {"answers": {"nobody asked": "x"}, "confidence": 2},
+        {"cannot": " ", "confidence": 1},
+    ):
+        assert reader.send(path, body, version=version).status_code == 409
+    for body in ({"answers": {}, "confidence": 4}, {"confidence": 1, "more": 1}, [], None):
+        assert reader.send(path, body, version=version).status_code == 422
+    assert readings(reading) == readings(reading)
+    said = ok(reader.send(path, {"cannot": "cut off", "confidence": 1}, version=version))
+    assert said["answer"]["cannot"] == "cut off"
+
+
+def test_the_same_submit_twice_counts_once(reading: Running) -> None:
+    reader = reading.person("R1")
+    view = reader.case()
+    path, body = f"/assignments/{view['id']}/answer", first_answer(view)
+    one = reader.send(path, body, version=view["version"], key="the-same-key")
+    two = reader.send(path, body, version=view["version"], key="the-same-key")
+    assert ok(one) == ok(two)
+    assert readings(reading) == 1
+    other = reader.send(path, body | {"confidence": 1}, version=view["version"], key="the-same-key")
+    assert other.status_code == 409
+
+
+def test_two_tabs_a_stale_draft_shows_the_other_text(reading: Running) -> None:
+    """The second tab's write is refused, told what the first wrote, and nothing is lost."""
+    reader = reading.person("R1")
+    view = reader.case()
+    path = f"/assignments/{view['id']}/draft"
+    ok(
+        reader.send(
+            path, {"draft": {"comment": "first tab"}}, version=view["version"], method="PUT"
+        )
+    )
+    stale = reader.send(
+        path, {"draft": {"comment": "second"}}, version=view["version"], method="PUT"
+    )
+    assert stale.status_code == 412
+    assert stale.headers["content-type"] == "application/problem+json"
+    told = stale.json()
+    assert told["draft"] == {"comment": "first tab"}
+    ok(reader.send(path, {"draft": {"comment": "both"}}, version=told["version"], method="PUT"))
+    assert reader.case()["draft"] == {"comment": "both"}
+    # And so is a submit from the stale tab.
+    assert reader.answer(view).status_code == 412
+    assert readings(reading) == 0
+
+
+def test_drafts_survive_the_end_of_a_session(reading: Running) -> None:
+    reader = reading.person("R1")
+    view = reader.case()
+    path = f"/assignments/{view['id']}/draft"
+    ok(reader.send(path, {"draft": {"comment": "half a"}}, version=view["version"], method="PUT"))
+    ok(reader.send("/auth/logout"))
+    assert reader.get("/me").status_code == 401
+    body = {"code": "R1", "password": PASSWORD}
+    reader.token = ok(reader.send("/auth/login", body))["token"]
+    assert reader.case()["draft"] == {"comment": "half a"}
+
+
+def test_a_correction_is_a_new_version_with_a_reason(reading: Running) -> None:
+    from sqlalchemy import select
+
+    from situs.review.station.store.tables import Reading
+
+    reader = reading.person("R1")
+    done = reader.read(real_case(reader), score=2)
+    path, body = f"/assignments/{done['id']}/amend", {"score": 0, "flags": ["key wrong"]}
+    assert reader.send(path, body | {"reason": " "}, version=done["version"]).status_code == 409
+    changed = ok(reader.send(path, body | {"reason": "saw it late"}, version=done["version"]))
+    assert changed["rating"]["score"] == 0
+    with reading.database.read() as db:
+        found = db.scalars(select(Reading).where(Reading.stage == 2).order_by(Reading.version))
+        rows = [(r.version, r.body["score"], r.reason) for r in found]
+    assert (1, 2, "") in rows
+    assert (2, 0, "saw it late") in rows
+
+
+def test_a_signed_block_is_closed(reading: Running) -> None:
+    reader = reading.person("R1")
+    assert reader.send("/blocks/1/sign").status_code == 409
+    last = None
+    while (view := reader.case()) is not None:
+        last = reader.read(view) if view["kind"] != "wording" else ok(reader.rate(view))
+    blocks = ok(reader.get("/blocks"))
+    whole = [b for b in blocks if b["done"] == b["cases"] and b["name"].startswith("block")]
+    for block in whole:
+        assert ok(reader.send(f"/blocks/{block['block']}/sign"))["signed"] == block["cases"]
+    if whole and last is not None:
+        now = ok(reader.get(f"/assignments/{last['id']}"))
+        if now["state"] == "signed":
+            body = {"score": 0, "reason": "late"}
+            answer = reader.send(f"/assignments/{now['id']}/amend", body, version=now["version"])
+            assert answer.status_code == 409
+
+
+def read_everything(running: Running, code: str, score: int, flags: tuple[str, ...] = ()) -> None:
+    person = running.person(code)
+    while (view := person.case()) is not None:
+        person.read(view, score, flags if view["kind"] == "item" else ())
+
+
+def test_disputes_go_to_an_adjudicator_who_reads_blind_and_sees_no_names(reading: Running) -> None:
+    judge = reading.person("J1")
+    assert judge.case() is None
+    read_everything(reading, "R1", 2)
+    assert judge.case() is None, "an adjudication opened before all had read"
+    read_everything(reading, "R2", 0, ("key wrong",))
+    view = judge.case()
+    assert (view["purpose"], view["stage"], view["readings"]) == ("adjudicate", 1, None)
+    decision = {"decision": "fix", "key_wrong": True, "reason": "the mask misses the tip"}
+    path = f"/assignments/{view['id']}/decision"
+    assert judge.send(path, decision, version=view["version"]).status_code == 409
+    shown = ok(judge.answer(view))
+    assert sorted(r["reader"] for r in shown["readings"]) == ["A", "B"]
+    text = judge.get(f"/assignments/{view['id']}").text
+    assert "R1" not in text
+    assert "R2" not in text
+    assert ok(judge.send(path, decision, version=shown["version"]))["state"] == "done"
+    # Readers have no say there.
+    assert reading.person("R1").send(path, decision, version=1).status_code in (403, 404)
+
+
+def test_agreement_is_closed_until_the_reads_are_locked(reading: Running) -> None:
+    desk, project = reading.person("C1"), reading.project()
+    read_everything(reading, "R1", 2)
+    read_everything(reading, "R2", 2)
+    assert desk.get(f"/projects/{project}/agreement").status_code == 409
+    for code in ("R1", "J1"):
+        assert reading.person(code).get(f"/projects/{project}/agreement").status_code == 403
+    ok(desk.send(f"/projects/{project}/lock"))
+    found = ok(desk.get(f"/projects/{project}/agreement"))
+    assert found["agreement"]["score"]["raw"] == 1.0
+    assert found["agreement"]["score"]["alpha_note"] == "not estimable, all ratings equal"
+    assert found["agreement"]["score"]["n"] == 14 or found["agreement"]["score"]["n"] > 10
+    assert found["key_errors"]["value"] == 0.0
+    # Nothing can be read any more.
+    assert reading.person("R1").case() is None
+
+
+def test_training_gives_feedback_and_counts_nowhere(reading: Running) -> None:
+    reader = reading.person("R1")
+    view = reader.case()
+    assert view["kind"] == "training"
+    assert reader.read(view)["feedback"]
+    read_everything(reading, "R1", 2)
+    read_everything(reading, "R2", 2)
+    desk = reading.person("C1")
+    ok(desk.send(f"/projects/{reading.project()}/lock"))
+    found = ok(desk.get(f"/projects/{reading.project()}/agreement"))
+    from situs.review.station.store.projects import find_project
+    from situs.review.station.store.rows import read_rows
+
+    with reading.database.read() as db:
+        rows = read_rows(db, find_project(db, "pilot"))
+    assert sum(row.kind == "training" for row in rows) == 2
+    assert found["readings"] == sum(row.kind != "training" for row in rows)
+
+
+def test_a_hidden_repeat_waits_for_its_time(reading: Running) -> None:
+    """After everything else is read only repeats are left; they come two weeks later, not before."""
+    from situs.review.station.store.readings import next_assignment
+    from situs.review.station.store.tables import Unit, User
+
+    read_everything(reading, "R1", 2)
+    with reading.database.read() as db:
+        from sqlalchemy import select
+
+        user = db.scalar(select(User).where(User.code == "R1"))
+        assert user is not None
+        assert next_assignment(db, user) is None
+        assert next_assignment(db, user, time.time() + 13 * 24 * 3600) is None
+        later = next_assignment(db, user, time.time() + 15 * 24 * 3600)
+        assert later is not None
+        assert db.get_one(Unit, later.unit_id).kind == "repeat"
+    assert reading.person("R1").get("/next").json()["waiting"] >= 1
+
+
+def test_a_reader_who_leaves_is_planned_anew_and_locked_reads_stay(reading: Running) -> None:
+    leaving = reading.person("R1")
+    for _ in range(3):
+        leaving.read(leaving.case())
+    before = readings(reading)
+    desk = reading.person("C1")
+    changed = ok(desk.send(f"/projects/{reading.project()}/release", {"reader": "R1"}))
+    assert changed["given"] > 0
+    assert readings(reading) == before
+    assert leaving.case() is None
+    taken = reading.person("R3").case()
+    assert taken is not None
+    reading.person("R3").read(taken)
+
+
+SERVER = """
+import os, signal, sys
+from pathlib import Path
+from situs.review.station.folder import open_folder
+from situs.review.station.web import server as module
+make = module.create_app
+def killing(station):
+    app = make(station)
+    @app.middleware("http")
+    async def kill(request, call_next):
+        response = await call_next(request)
+        if request.headers.get("x-test-kill"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return response
+    return app
+module.create_app = killing
+module.serve(open_folder(Path(sys.argv[1])), module.Binding(port=int(sys.argv[2])), lambda a: print(a, flush=True))
+"""
+
+
+def served(root: Path, port: int) -> Any:
+    command = [sys.executable, "-c", SERVER, str(root), str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == f"http://127.0.0.1:{port}"
+    process.stdout.close()
+    for _ in range(600):
+        try:
+            httpx.get(f"http://127.0.0.1:{port}/", timeout=5)
+            return process
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise AssertionError("the station did not answer")
+
+
+def test_killed_between_submit_and_answer(new_station: Any, tmp_path: Path) -> None:
+    """The server dies between commit and answer: the page's retry finds one reading, and the record is whole."""
+    from situs.review.station.demo import ScriptedPerson
+    from situs.review.station.store.verify import verify
+
+    running: Running = new_station()
+    running.freeze("R1", "R2")
+    token = running.invitations["R1"]
+    running.database.close()
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = served(running.folder.root, port)
+    reader = ScriptedPerson(f"http://127.0.0.1:{port}", "R1", token)
+    case = reader.get("/next")["id"]
+    view = reader.get(f"/assignments/{case}")
+    headers = {
+        "X-Situs-Token": reader.token,
+        "If-Match": f'"v{view["version"]}"',
+        "Idempotency-Key": "once-and-only-once",
+        "Cookie": "; ".join(f"{k}={v}" for k, v in reader.cookies.items()),
+    }
+    path, body = f"/assignments/{case}/answer", first_answer(view)
+    with pytest.raises(httpx.TransportError):
+        reader.http.post(path, json=body, headers=headers | {"X-Test-Kill": "1"})
+    assert process.wait(60) == -signal.SIGKILL
+    process = served(running.folder.root, port)
+    try:
+        answer = reader.http.post(path, json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["stage"] == 2
+        again = reader.http.post(path, json=body, headers=headers)
+        assert again.json() == answer.json()
+    finally:
+        os.kill(process.pid, signal.SIGTERM)
+        process.wait(60)
+    assert readings(running) == 1
+    with running.database.read() as db:
+        assert verify(db, running.folder).problems == []

@@ -1,0 +1,299 @@
+"""The record: nothing can be rewritten unseen, exports are complete, and schemas move with their data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from conftest import Running, ok
+from situs.errors import SitusError
+
+
+@pytest.fixture
+def read(reading: Running) -> Running:
+    """A station with a few readings."""
+    for code in ("R1", "R2"):
+        person = reading.person(code)
+        for score in (2, 0):
+            person.read(person.case(), score)
+    return reading
+
+
+def problems(running: Running) -> list[str]:
+    from situs.review.station.store.verify import verify
+
+    with running.database.read() as db:
+        return verify(db, running.folder).problems
+
+
+def by_hand(running: Running, *statements: str) -> None:
+    """Edit the database as somebody with its file and the right to drop triggers would."""
+    sqlite = running.database.engine.dialect.name == "sqlite"
+    with running.database.engine.connect() as connection:
+        tables = ("readings", "events", "adjudications", "snapshots")
+        guards: list[str] = []
+        if sqlite:
+            found = connection.execute(
+                text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            )
+            for name, sql in found.all():
+                guards.append(sql)
+                connection.execute(text(f"DROP TRIGGER {name}"))
+            connection.execute(text("PRAGMA foreign_keys = OFF"))
+        else:
+            connection.execute(text("SET session_replication_role = replica"))
+        for statement in statements:
+            connection.execute(text(statement))
+        for guard in guards:
+            connection.execute(text(guard))
+        if not sqlite:
+            connection.execute(text("SET session_replication_role = DEFAULT"))
+        connection.commit()
+        assert tables
+
+
+def test_the_guards_refuse(read: Running) -> None:
+    assert problems(read) == []
+    for statement in (
+        "UPDATE readings SET active_ms = 1", "DELETE FROM readings", "UPDATE events SET actor = 'x'",
+        "DELETE FROM events", "UPDATE snapshots SET shown = '{}'", "DELETE FROM protocols",
+    ):  # fmt: skip
+        with pytest.raises(SQLAlchemyError), read.database.write() as db:
+            db.execute(text(statement))
+    assert problems(read) == []
+
+
+LAST = "(SELECT max(sequence) FROM events)"
+
+
+@pytest.mark.parametrize(
+    ("statements", "finding"),
+    [
+        (["UPDATE readings SET active_ms = active_ms + 1 WHERE id = 2"], "readings 2 was changed"),
+        (["DELETE FROM readings WHERE id = 1"], "readings 1 was removed"),
+        (["UPDATE events SET actor = 'R9' WHERE sequence = 4"], "event 4 was changed"),
+        (["DELETE FROM events WHERE sequence = 5"], "event 5 is missing"),
+        ([f"DELETE FROM events WHERE sequence >= {LAST}"], "were removed"),
+        (
+            [
+                "INSERT INTO readings (assignment_id, stage, version, body, reason, active_ms, slices_seen, at) "
+                "SELECT assignment_id, stage, 9, body, '', 0, 0, at FROM readings WHERE id = 1"
+            ],
+            "added behind the station's back",
+        ),
+    ],
+)
+def test_edits_by_hand_are_found(read: Running, statements: list[str], finding: str) -> None:
+    by_hand(read, *statements)
+    assert any(finding in one for one in problems(read)), problems(read)
+
+
+def test_a_chain_computed_anew_is_found(read: Running) -> None:
+    """Whoever rewrites an event and every hash after it is betrayed by the heads outside the database."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.chain import FIRST, event_hash
+    from situs.review.station.store.tables import Event
+
+    with read.database.read() as db:
+        events = list(db.scalars(select(Event).order_by(Event.sequence)))
+    statements, previous = [], FIRST
+    for event in events:
+        event.actor = "R9" if event.sequence == 4 else event.actor
+        event.previous = previous
+        event.hash = previous = event_hash(event)
+        statements.append(
+            f"UPDATE events SET actor = '{event.actor}', previous = '{event.previous}', "
+            f"hash = '{event.hash}' WHERE sequence = {event.sequence}"
+        )
+    by_hand(read, *statements)
+    found = problems(read)
+    assert any("is not the one that was written" in one for one in found)
+    read.folder.heads.unlink()
+    assert problems(read) == ["heads.log is missing"]
+
+
+def test_a_dropped_guard_is_found(new_station: Callable[..., Running]) -> None:
+    running = new_station()
+    with running.database.engine.connect() as connection:
+        connection.execute(text("DROP TRIGGER readings_no_update"))
+        connection.commit()
+    assert problems(running) == ["the guard of table readings is gone"]
+
+
+def exported(running: Running, out: Path, **options: Any) -> Any:
+    from situs.review.station.exported import export_station
+    from situs.review.station.store.projects import find_project
+
+    with running.database.read() as db:
+        project = find_project(db, "pilot")
+    return export_station(running.database, project, out, **options)
+
+
+def test_an_export_is_taken_in_again_whole(read: Running, tmp_path: Path) -> None:
+    from situs.review.station.exported import restore_station
+    from situs.review.station.folder import create_folder
+    from situs.review.station.store.database import open_database
+    from situs.review.station.store.projects import find_project
+    from situs.review.station.store.rows import read_rows
+    from situs.review.station.store.verify import verify
+
+    result = exported(read, tmp_path / "out", volumes=True)
+    assert set(result.agreement["score"]) >= {"raw", "ac1", "alpha", "kappa", "n"}
+    folder = create_folder(tmp_path / "again")
+    database = open_database(folder)
+    restore_station(database, tmp_path / "out")
+    with database.read() as db, read.database.read() as before:
+        checked = verify(db, folder)
+        assert (checked.problems, checked.head) == ([], result.head)
+        found, expected = (read_rows(s, find_project(s, "pilot")) for s in (db, before))
+        assert found == expected
+    assert sorted(p.name for p in folder.volumes.iterdir()) == sorted(
+        p.name for p in read.folder.volumes.iterdir()
+    )
+    with pytest.raises(SitusError, match="has projects already"):
+        restore_station(database, tmp_path / "out")
+    database.close()
+
+
+def test_a_changed_export_is_refused(read: Running, tmp_path: Path) -> None:
+    from situs.review.station.exported import restore_station
+    from situs.review.station.folder import create_folder
+    from situs.review.station.store.database import open_database
+
+    exported(read, tmp_path / "out")
+    path = next((tmp_path / "out" / "tables").glob("*readings.jsonl"))
+    path.write_text(path.read_text().replace('"score":2', '"score":1', 1))
+    database = open_database(create_folder(tmp_path / "again"))
+    with pytest.raises(SitusError, match="was changed or is missing"):
+        restore_station(database, tmp_path / "out")
+    database.close()
+
+
+def test_unaided_answers_become_runs_that_are_scored(
+    new_station: Callable[..., Running], tmp_path: Path, bench: Path, situs: Callable[..., Any]
+) -> None:
+    """Two readers who always choose the key's letter, or never: their human rows score 1 and 0."""
+    from sqlalchemy import select
+
+    from situs.bench import open_bench
+    from situs.review.station.store.tables import Assignment, Snapshot, Unit
+
+    running = new_station(items=20, training=0)
+    running.freeze("R1", "R2")
+    expected = {"R1": 1.0, "R2": 0.0}
+    for code, knows in (("R1", True), ("R2", False)):
+        person = running.person(code)
+        while (view := person.case()) is not None:
+            with running.database.read() as db:
+                held = db.scalar(select(Assignment).where(Assignment.public_id == view["id"]))
+                assert held is not None
+                unit = db.get_one(Unit, held.unit_id)
+                hidden = db.get_one(Snapshot, unit.snapshot_hash).hidden
+            right, number = hidden["right"], hidden["detail"].get("number")
+            letters = ["yes", "no"] if view["form"] == "yes_no" else [o[0] for o in view["options"]]
+            said = None
+            if right and unit.kind != "catch":
+                said = right[0] if knows else next(x for x in letters if x not in right)
+            elif number:
+                said = str(number[0]) if knows else "0.001"
+            person.read(view, said=said)
+    exported(running, tmp_path / "out", bench=open_bench(bench))
+    for code, value in expected.items():
+        ran = situs("score", bench, tmp_path / "out" / "runs" / code, "--json")
+        assert ran.code == 0, ran.err
+        found = ran.json["overall"]
+        accuracy = next(e for e in found if e["metric"].startswith(("choice", "accuracy")))
+        assert accuracy["value"] == value
+    rows = (tmp_path / "out" / "imrmc.csv").read_text().splitlines()
+    assert rows[0] == "readerID,caseID,modalityID,score"
+    truth = {line.split(",")[1]: line.split(",")[3] for line in rows[1:] if line.startswith("-1,")}
+    for line in rows[1:]:
+        reader, case, _, score = line.split(",")
+        if reader == "R1":
+            assert (int(score) > 0) == (truth[case] == "1")
+    requests = json.loads((tmp_path / "out" / "requests.json").read_text())
+    assert {"item", "decision", "reason", "verified_by"} <= set(requests[0])
+
+
+def test_the_schema_is_that_of_the_tables(station: Running) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from situs.review.station.store.tables import Base
+
+    with station.database.engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, Base.metadata) == []
+
+
+LATER = '''
+"""A later schema."""
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision = "v2", "v1"
+def upgrade():
+    op.add_column("assignments", sa.Column("note", sa.Text(), nullable=False, server_default="moved"))
+    op.execute("UPDATE assignments SET note = purpose")
+'''
+
+
+def test_a_migration_keeps_the_data(read: Running, tmp_path: Path) -> None:
+    """A later revision changes a table that holds work; every reading is still there and the record whole."""
+    from situs.review.station.store.database import open_database, schema_version, upgrade
+
+    (tmp_path / "v2.py").write_text(LATER)
+    with read.database.engine.connect() as connection:
+        before = connection.execute(text("SELECT id, body, at FROM readings ORDER BY id")).all()
+        upgrade(connection, more=(tmp_path,))
+        connection.commit()
+        assert schema_version(connection) == "v2"
+        after = connection.execute(text("SELECT id, body, at FROM readings ORDER BY id")).all()
+        notes = connection.execute(text("SELECT DISTINCT note FROM assignments")).scalars().all()
+    assert list(map(tuple, before)) == list(map(tuple, after))
+    assert notes == ["read"]
+    assert problems(read) == []
+    # A version that does not know the revision says so instead of guessing.
+    with pytest.raises(SitusError, match="later version"):
+        open_database(read.folder)
+
+
+def test_the_command_line_from_init_to_verify(
+    tmp_path: Path, bench: Path, situs: Callable[..., Any]
+) -> None:
+    root = tmp_path / "s"
+    assert situs("review", "init", root, "--json").json["token"]
+    assert situs("review", "init", root).code == 2
+    for code in ("R1", "R2"):
+        assert situs("review", "user", root, "add", code, "--role", "reader", "--json").json[
+            "token"
+        ]
+    assert situs("review", "user", root, "add", "R3", "--role", "king").code == 2
+    taken = situs("review", "import", root, bench, "--project", "p", "--items", 8, "--json")
+    assert taken.json["units"]["item"] >= 6
+    assert situs("review", "import", root, bench, "--project", "p", "--items", 8).code == 2
+    plan = situs("review", "assign", root, "--project", "p", "--readers", "R1,R2", "--json").json
+    assert (plan["frozen"], sorted(plan["loads"])) == (False, ["R1", "R2"])
+    assert (
+        situs("review", "assign", root, "--project", "p", "--readers", "R1,R2", "--freeze").code
+        == 0
+    )
+    out = situs(
+        "review", "export", root, "--project", "p", "--out", tmp_path / "out", "--json"
+    ).json
+    assert {"readings", "agreement", "key_errors"} <= set(out)
+    found = situs("review", "verify", root, "--json").json
+    assert {"events", "ok", "head", "problems"} <= set(found)
+    assert found["ok"] is True
+    assert found["head"] != out["head"] or found["events"] > 0
+    assert situs("review", "verify", tmp_path).code == 2
+    log = root / "heads.log"
+    log.write_text(log.read_text().replace(" ", " 0", 1))
+    assert situs("review", "verify", root).code == 1
+    assert ok is not None
