@@ -41,6 +41,8 @@ class BuildSettings(TypedDict, total=False):
     """`opaque` (default), `table` or `stem`."""
     trust: Iterable[str]
     """Studies to ask about although their anatomy looks wrong: `STUDY` or `STUDY:DOUBT`."""
+    review: PathLike | None
+    """An export of `situs review export`: what its readers dropped or want fixed is not asked."""
 
 
 class AskSettings(TypedDict, total=False):
@@ -85,7 +87,16 @@ def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = Fals
         overwrite=given.get("overwrite", False),
         ids=IdRule(ids),
         trust=tuple(given.get("trust", ())),
+        withdrawn=_withdrawn(given.get("review")),
     )
+
+
+def _withdrawn(review: PathLike | None) -> dict[str, str]:
+    if review is None:
+        return {}
+    from situs.review.station.results import read_results
+
+    return read_results(path_of(review)).withdrawn
 
 
 def asking_of(given: AskSettings) -> Asking:

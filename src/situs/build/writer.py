@@ -53,6 +53,8 @@ class BuildOptions(msgspec.Struct, frozen=True):
     ids: IdRule = IdRule()
     trust: tuple[str, ...] = ()
     """Studies that the user vouches for, though they look wrong: `STUDY` or `STUDY:doubt`."""
+    withdrawn: dict[str, str] = {}
+    """Item → why it is left out: what readers of an earlier bench dropped, or asked to be fixed."""
 
 
 class BuildResult(msgspec.Struct, frozen=True):
@@ -124,8 +126,13 @@ class BenchWriter:
         not_asked: Mapping[str, int],
         places: Mapping[str, str],
     ) -> None:
-        """One study with its facts and items."""
+        """One study with its facts and items; those that readers withdrew are counted and left out."""
         self._refuse_repeated(items)
+        withdrawn = self._options.withdrawn
+        self.count_not_asked(
+            Counter(withdrawn[item.item_id] for item in items if item.item_id in withdrawn)
+        )
+        items = [item for item in items if item.item_id not in withdrawn]
         facts = list(facts)
         self._studies.write([study])
         self._facts.write(facts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from situs.cli.output.printing import json_option, out_option, print_json, print_table, warn
+from situs.cli.output.printing import echo, json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.review import AuditResult
@@ -133,12 +133,24 @@ def _export(
 def _import(
     bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool
 ) -> None:
-    """Read filled sheets (also a validator's, which is told by its column `role`) and tell shares and agreement."""
+    """Read filled sheets (also a validator's, which is told by its column `role`) and tell shares and agreement.
+
+    A folder of `situs review export` counts as a sheet; its readers' verdicts on the keys also go into the bench, and
+    the key-error rate onto its card.
+    """
     from situs.bench import open_bench
     from situs.review import audit_agreement, read_audit
+    from situs.review.station.results import is_export, keep_key_readings, read_results
 
-    rows = [row for sheet in sheets for row in read_audit(sheet)]
-    result = audit_agreement(rows, list(open_bench(bench).items()), validator=validator, seed=seed)
+    opened = open_bench(bench)
+    exports = {sheet: read_results(sheet) for sheet in sheets if is_export(sheet)}
+    files = [exports[sheet].audit_sheet if sheet in exports else sheet for sheet in sheets]
+    rows = [row for file in files for row in read_audit(file)]
+    result = audit_agreement(rows, list(opened.items()), validator=validator, seed=seed)
+    for results in exports.values():
+        sentence = keep_key_readings(bench, opened.info.content_hash, results)
+        if not as_json:
+            echo(f"reader-verified: {sentence}")
     if as_json:
         print_json(result)
         return

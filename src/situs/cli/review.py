@@ -207,8 +207,9 @@ def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
     opened, database = _open(folder)
     from situs.base.files import read_text
     from situs.bench import open_bench
-    from situs.review.station.exported import is_export, restore_station
+    from situs.review.station.exported import restore_station
     from situs.review.station.protocol import load_protocol
+    from situs.review.station.results import is_export
     from situs.review.station.store.projects import Sample, import_bench
 
     if is_export(source):

@@ -320,6 +320,7 @@ def test_killed_between_submit_and_answer(new_station: Any, tmp_path: Path) -> N
         again = reader.http.post(path, json=body, headers=headers)
         assert again.json() == answer.json()
     finally:
+        reader.close()
         os.kill(process.pid, signal.SIGTERM)
         process.wait(60)
     assert readings(running) == 1

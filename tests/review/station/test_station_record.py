@@ -187,7 +187,9 @@ def test_unaided_answers_become_runs_that_are_scored(
 
     running = new_station(items=20, training=0)
     running.freeze("R1", "R2")
-    expected = {"R1": 1.0, "R2": 0.0}
+    # Of what is not answered by a letter, yes, no or a number, both say nonsense.
+    known = {"R1": 0, "R2": 0}
+    total = {"R1": 0, "R2": 0}
     for code, knows in (("R1", True), ("R2", False)):
         person = running.person(code)
         while (view := person.case()) is not None:
@@ -203,14 +205,17 @@ def test_unaided_answers_become_runs_that_are_scored(
                 said = right[0] if knows else next(x for x in letters if x not in right)
             elif number:
                 said = str(number[0]) if knows else "0.001"
+            total[code] += unit.kind == "item"
+            known[code] += unit.kind == "item" and said is not None and knows
             person.read(view, said=said)
     exported(running, tmp_path / "out", bench=open_bench(bench))
-    for code, value in expected.items():
+    assert known["R1"] >= 10
+    for code in ("R1", "R2"):
         ran = situs("score", bench, tmp_path / "out" / "runs" / code, "--json")
         assert ran.code == 0, ran.err
         found = ran.json["overall"]
         accuracy = next(e for e in found if e["metric"].startswith(("choice", "accuracy")))
-        assert accuracy["value"] == value
+        assert accuracy["value"] == pytest.approx(known[code] / total[code])
     rows = (tmp_path / "out" / "imrmc.csv").read_text().splitlines()
     assert rows[0] == "readerID,caseID,modalityID,score"
     truth = {line.split(",")[1]: line.split(",")[3] for line in rows[1:] if line.startswith("-1,")}
@@ -220,6 +225,54 @@ def test_unaided_answers_become_runs_that_are_scored(
             assert (int(score) > 0) == (truth[case] == "1")
     requests = json.loads((tmp_path / "out" / "requests.json").read_text())
     assert {"item", "decision", "reason", "verified_by"} <= set(requests[0])
+
+
+def test_results_go_back_to_the_bench_and_the_builder(
+    reading: Running, tmp_path: Path, small: Path, situs: Callable[..., Any]
+) -> None:
+    """Both readers call every key wrong: the card says so, and a bench built anew asks none of these items."""
+    import shutil
+
+    for code in ("R1", "R2"):
+        person = reading.person(code)
+        while (view := person.case()) is not None:
+            person.read(view, 0, ("key wrong",))
+    judge = reading.person("J1")
+    while (view := judge.case()) is not None:
+        shown = ok(judge.answer(view))
+        decision = {"decision": "drop", "key_wrong": True, "reason": "plainly wrong"}
+        ok(judge.send(f"/assignments/{view['id']}/decision", decision, version=shown["version"]))
+    exported(reading, tmp_path / "out")
+    copy = tmp_path / "bench"
+    shutil.copytree(small / "bench", copy)
+    ran = situs("audit", "import", copy, tmp_path / "out", "--json")
+    assert ran.code == 0, ran.err
+    items = ran.json["items"]
+    assert ran.json["shares"]["correct"][:2] == [0, items]
+    assert "key-error rate 100.0 %" in (copy / "README.md").read_text("utf-8")
+    verified = json.loads((copy / "readings.json").read_text())
+    assert sorted(reading["reader"] for reading in verified) == ["R1", "R2"]
+    args = ("--annotation", "exact", "--licence", "CC0-1.0", "--recipe", small / "recipe.toml")
+    built = situs(
+        "build",
+        "masks",
+        small / "data",
+        *args,
+        "--out",
+        tmp_path / "anew",
+        "--review",
+        tmp_path / "out",
+        "--json",
+    )
+    assert built.code == 0, built.err
+    assert built.json["not_asked"]["dropped by readers"] == items
+    from situs.bench import open_bench
+
+    dropped = {
+        request["item"] for request in json.loads((tmp_path / "out" / "requests.json").read_text())
+    }
+    assert len(dropped) == items
+    assert not dropped & {item.item_id for item in open_bench(tmp_path / "anew").items()}
 
 
 def test_the_schema_is_that_of_the_tables(station: Running) -> None:

@@ -70,6 +70,11 @@ _SHARED = [
         help="Leave out studies that cannot be read, instead of stopping.",
     ),
     click.option("--overwrite", is_flag=True, help="Replace an existing bench."),
+    click.option(
+        "--review",
+        type=click.Path(path_type=Path),
+        help="Leave out what readers dropped or want fixed: a folder of situs review export.",
+    ),
     json_option,
 ]
 

@@ -58,6 +58,10 @@ class ScriptedPerson:
         """A look."""
         return self._checked(self.http.get(path, headers=self._cookie()))
 
+    def close(self) -> None:
+        """Leave."""
+        self.http.close()
+
     def _cookie(self) -> dict[str, str]:
         # On loopback without TLS a browser keeps Secure cookies, a plain client does not.
         return {"Cookie": "; ".join(f"{k}={v}" for k, v in self.cookies.items())}
@@ -176,6 +180,8 @@ def run_demo(
         say(f"ADJ settled {seats['ADJ'].read_all(answer, _adjudicator)} cases")
         desk.post(f"/projects/{project}/lock", {})
         agreement = desk.get(f"/projects/{project}/agreement")
+        for seat in seats.values():
+            seat.close()
     finally:
         stop()
     for name, entry in agreement["agreement"].items():

@@ -22,6 +22,7 @@ from situs.bench import Bench
 from situs.errors import SitusError
 from situs.profiles import load_profile
 from situs.review.station.folder import StationFolder
+from situs.review.station.results import MARKER
 from situs.review.station.statistics import (
     ProjectStatistics,
     ReadRow,
@@ -37,9 +38,8 @@ from situs.review.station.store.tables import Base, Event, Project, User
 from situs.review.station.store.verify import verify
 from situs.run import AnswerRow, Journal, Spec, start_run
 
-__all__ = ["ExportResult", "export_station", "is_export", "restore_station"]
+__all__ = ["ExportResult", "export_station", "restore_station"]
 
-_MARKER = "station-export.json"
 _FORMAT = 1
 _PRIVATE = ("sessions", "invites", "request_keys")
 """Tables that are nobody's record: who is signed in, and what was just answered."""
@@ -70,11 +70,6 @@ class _Manifest(msgspec.Struct, frozen=True):
     """File → SHA-256."""
 
 
-def is_export(path: Path) -> bool:
-    """Whether a folder is a station's export."""
-    return (path / _MARKER).is_file()
-
-
 def export_station(
     database: Database,
     project: Project,
@@ -90,7 +85,7 @@ def export_station(
     """
     with database.write() as db:
         append_event(db, "command line", "exported", project=project.name)
-    with database.read() as db, new_folder(out, marker=_MARKER, overwrite=overwrite) as scratch:
+    with database.read() as db, new_folder(out, marker=MARKER, overwrite=overwrite) as scratch:
         verified = verify(db, database.folder)
         rows, decisions = read_rows(db, project), decisions_of(db, project)
         protocol = protocol_of(db, project)
@@ -108,7 +103,7 @@ def export_station(
         if volumes and database.folder.volumes.is_dir():
             shutil.copytree(database.folder.volumes, scratch / "volumes")
         _json(
-            scratch / _MARKER,
+            scratch / MARKER,
             _Manifest(
                 _FORMAT,
                 __version__,
@@ -280,7 +275,7 @@ def _answer(row: ReadRow) -> AnswerRow:
 
 def restore_station(database: Database, export: Path) -> dict[str, int]:
     """Take an export into an empty station; refused if a file was changed or the chain does not end in its head."""
-    manifest = read_json(export / _MARKER, _Manifest)
+    manifest = read_json(export / MARKER, _Manifest)
     if manifest.format != _FORMAT:
         raise SitusError(f"has format {manifest.format}", where=export, fix="update Situs")
     for name, expected in manifest.files.items():
