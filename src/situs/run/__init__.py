@@ -10,11 +10,11 @@ from situs.run.baselines.catalogue import (
     BLIND,
     LEARNERS,
     Baseline,
-    Prior,
     blind_rows,
     is_baseline,
     make_baseline,
 )
+from situs.run.baselines.learners import Prior
 from situs.run.baselines.speech import list_boxes, speakable_boxes
 from situs.run.folder import RunInfo, open_run, start_run
 from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden

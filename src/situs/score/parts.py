@@ -54,6 +54,7 @@ __all__ = [
     "boxes_right",
     "frames_right",
     "is_place",
+    "least_overlap",
     "part_of",
     "read_part",
     "score_part",
@@ -261,7 +262,7 @@ def frames_right(truth: Sequence[int], said: Sequence[int], *, contiguous: bool)
 
 def boxes_right(item: Item, truth: list[FrameBox], told: list[FrameBox]) -> bool:
     """Whether boxes under the truth's labels (`same_labels`) overlap it enough, label by label."""
-    least = _least_overlap(item)
+    least = least_overlap(item)
     labels = {box.label for box in truth} | {box.label for box in told}
     return all(_own_tube_iou(truth, told, label) >= least for label in labels)
 
@@ -276,11 +277,12 @@ def _boxes_right(given: Given) -> bool:
     """As `boxes_right`; where one thing is asked for, the metric of the tube has been worked out already."""
     labels = {box.label for box in (*given.true_boxes, *given.said_boxes)}
     if len(labels) == 1:
-        return matches_of(given).tube_iou >= _least_overlap(given.item)
+        return matches_of(given).tube_iou >= least_overlap(given.item)
     return boxes_right(given.item, list(given.true_boxes), list(given.said_boxes))
 
 
-def _least_overlap(item: Item) -> float:
+def least_overlap(item: Item) -> float:
+    """From which overlap on boxes are right."""
     return RIGHT_TUBE_IOU_APPROXIMATE if "approximate" in item.tags else RIGHT_TUBE_IOU
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -20,8 +21,9 @@ from situs.agents import (
 from situs.base.files import canonical_json, digest, write_atomic
 from situs.base.publish import new_folder
 from situs.bench import StudyRecord
-from situs.build.frame import in_bench_order, placed, with_splits
+from situs.build.frame import StudyWork, finished_studies, in_bench_order, placed, with_splits
 from situs.build.scans import CT_RATE, Scan, find_scans
+from situs.build.spool import resume_key
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import Fact
@@ -48,7 +50,6 @@ _FORMS = 12
 class _Study(msgspec.Struct, frozen=True):
     record: StudyRecord
     report: Report
-    ledger: ReportLedger
     scan: Scan | None = None
 
 
@@ -57,6 +58,26 @@ class _Draft(msgspec.Struct, frozen=True):
 
     item: Item
     facts: tuple[Fact, ...]
+
+
+class _ReportJob(msgspec.Struct, frozen=True):
+    """A report to write questions on: by rule, or by checking what a model proposed."""
+
+    record: StudyRecord
+    report: Report
+    proposals: list[Proposal] | None = None
+
+    @property
+    def where(self) -> str:
+        """How messages on the terminal call it."""
+        return self.report.name
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """What became of a report."""
+
+    drafts: list[_Draft]
+    not_asked: dict[str, int]
 
 
 def build_reports(
@@ -85,36 +106,77 @@ def build_reports(
         problems.append(
             Problem(Severity.WARNING, "shared-report", path.name, text, "nothing to do")
         )
-    folder = out.with_name(f"{out.name}.asked")
+    asked_folder = out.with_name(f"{out.name}.asked")
     not_asked: Counter[str] = Counter()
-    if writer is None:
-        drafts = [draft for study in studies for draft in _by_rule(study, tasks, not_asked)]
-    else:
-        named = [(study.record.study_id, study.report) for study in studies]
-        proposals, asked = propose_questions(writer, named, folder, restricted=options.restricted)
-        ended(asked)
-        not_asked["the writer gave no readable reply, in reports"] = len(studies) - len(proposals)
-        drafts = [
-            draft
-            for study in studies
-            for draft in _by_model(study, proposals.get(study.record.study_id, []), not_asked)
-        ]
-    notes = [_written_by(writer, validator)]
-    if validator is not None:
-        if writer is not None and _same_model(writer, validator):
-            text = f"writer and validator are one model or of one family ({writer.spec.name}): it vets its own"
-            problems.append(
-                Problem(
-                    Severity.WARNING, "validator", validator.name, text, "give another --validator"
-                )
-            )
-        drafts = _vetted(drafts, studies, validator, folder, options, not_asked, ended)
-    notes += _prior_balance(drafts)
-    drafts = _limited(drafts, options, not_asked)
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
+    jobs = _jobs(studies, writer, asked_folder, options, not_asked, ended)
+    work = StudyWork(jobs, partial(_open_author, tasks), _Written, lambda job, written: [path])
+    with new_folder(
+        out,
+        marker="bench.json",
+        overwrite=options.overwrite,
+        resume_key=resume_key("reports", tasks, *jobs),
+    ) as scratch:
+        drafts: list[_Draft] = []
+        for _, written in finished_studies(work, scratch, options, problems, progress):
+            drafts += written.drafts
+            not_asked.update(written.not_asked)
+        if validator is not None:
+            problems += _one_family(writer, validator)
+            drafts = _vetted(drafts, studies, validator, asked_folder, options, not_asked, ended)
+        notes = [_written_by(writer, validator), *_prior_balance(drafts)]
+        drafts = _limited(drafts, options, not_asked)
         with BenchWriter(scratch, "reports", options, {}) as table:
             _write(table, studies, drafts, path, options, not_asked)
         return table.finish(problems, tuple(notes))
+
+
+def _jobs(
+    studies: Sequence[_Study],
+    writer: Asker | None,
+    folder: Path,
+    options: BuildOptions,
+    not_asked: Counter[str],
+    ended: Callable[[AskedByID], None],
+) -> list[_ReportJob]:
+    """A job a study, with what the writer proposed, if there is one."""
+    if writer is None:
+        return [_ReportJob(study.record, study.report) for study in studies]
+    named = [(study.record.study_id, study.report) for study in studies]
+    proposals, asked = propose_questions(writer, named, folder, restricted=options.restricted)
+    ended(asked)
+    not_asked["the writer gave no readable reply, in reports"] = len(studies) - len(proposals)
+    return [
+        _ReportJob(study.record, study.report, proposals.get(study.record.study_id, []))
+        for study in studies
+    ]
+
+
+def _open_author(tasks: Sequence[str]) -> Callable[[_ReportJob], _Written]:
+    """What a worker does with its reports."""
+    return partial(_author, tasks)
+
+
+def _author(tasks: Sequence[str], job: _ReportJob) -> _Written:
+    """The questions that one report proves."""
+    series = job.record.series[0].series if job.record.series else ""
+    ledger = ReportLedger(job.report, job.record.study_id, series)
+    not_asked: Counter[str] = Counter()
+    if job.proposals is None:
+        drafts = list(_by_rule(ledger, job.record, tasks, not_asked))
+    else:
+        drafts = list(_by_model(ledger, job.record, job.proposals, not_asked))
+    return _Written(drafts, dict(not_asked))
+
+
+def _one_family(writer: Asker | None, validator: Asker) -> list[Problem]:
+    """A warning where a model vets its own questions."""
+    if writer is None or not _same_model(writer, validator):
+        return []
+    text = (
+        f"writer and validator are one model or of one family ({writer.spec.name}): it vets its own"
+    )
+    fix = "give another --validator"
+    return [Problem(Severity.WARNING, "validator", validator.name, text, fix)]
 
 
 def _tasks(names: str | None) -> tuple[str, ...]:
@@ -158,54 +220,54 @@ def _studies(
         record = StudyRecord(
             study_id, patient, "", (scan.series,) if scan else (), {"report": report.hash}
         )
-        ledger = ReportLedger(report, study_id, scan.series.series if scan else "")
-        studies.append(_Study(record, report, ledger, scan))
+        studies.append(_Study(record, report, scan))
     records = with_splits([study.record for study in studies], options)
     studies = [msgspec.structs.replace(s, record=record) for s, record in zip(studies, records)]
     return sorted(studies, key=lambda study: study.record.study_id), len(reports) - len(first)
 
 
-def _by_rule(study: _Study, tasks: Sequence[str], not_asked: Counter[str]) -> Iterator[_Draft]:
+def _by_rule(
+    ledger: ReportLedger, record: StudyRecord, tasks: Sequence[str], not_asked: Counter[str]
+) -> Iterator[_Draft]:
     found = False
-    for question in report_questions(study.ledger):
+    for question in report_questions(ledger):
         if question.task in tasks:
-            item = pose_report(study.ledger, question, study.record.patient_id)
+            item = pose_report(ledger, question, record.patient_id)
             if isinstance(item, NotAsked):
                 not_asked[item.reason] += 1
                 continue
             found = True
-            fact = study.ledger.fact(
-                LOCATED, question.parameters["finding"], question.parameters["organ"]
-            )
+            subjects = question.parameters["finding"], question.parameters["organ"]
+            fact = ledger.fact(LOCATED, *subjects)
             yield _Draft(item, (fact,))
     not_asked["the report proves no place, in reports"] += not found
 
 
 def _by_model(
-    study: _Study, proposals: Sequence[Proposal], not_asked: Counter[str]
+    ledger: ReportLedger,
+    record: StudyRecord,
+    proposals: Sequence[Proposal],
+    not_asked: Counter[str],
 ) -> Iterator[_Draft]:
     """Proposals that pass the rules."""
     seen: set[str] = set()
     for proposal in proposals:
-        span = quote_span(study.ledger.text, proposal.quote, study.ledger.findings_length)
+        span = quote_span(ledger.text, proposal.quote, ledger.findings_length)
         if span is None:
             not_asked["rules: the quote is not in the report"] += 1
             continue
-        problem = proposal_problem(
-            proposal.question, proposal.answer, study.ledger.text[slice(*span)]
-        )
-        problem = problem or report_problem(study.ledger, proposal.question, *span)
+        problem = proposal_problem(proposal.question, proposal.answer, ledger.text[slice(*span)])
+        problem = problem or report_problem(ledger, proposal.question, *span)
         if problem is None and proposal.question in seen:
             problem = "it is asked twice"
         if problem is not None:
             not_asked[f"rules: {re.sub(chr(39) + '.*' + chr(39), '…', problem)}"] += 1
             continue
         seen.add(proposal.question)
-        fact = stated(study.ledger, proposal.question, proposal.answer, *span)
+        fact = stated(ledger, proposal.question, proposal.answer, *span)
         tags = tuple(
             dict.fromkeys([proposal.dimension, *dimensions_of(proposal.question, proposal.answer)])
         )
-        record = study.record
         item = written_item(
             fact, record.patient_id, record.split, tuple(tag for tag in tags if tag)
         )
@@ -222,7 +284,7 @@ def _vetted(
     ended: Callable[[AskedByID], None],
 ) -> list[_Draft]:
     """What the validator lets stand; what it did not speak of does not."""
-    texts = {study.record.study_id: study.ledger.text for study in studies}
+    texts = {study.record.study_id: study.report.text for study in studies}
     shown = [
         (d.item.item_id, texts[d.item.study_id], d.item.question, _answer_text(d.item))
         for d in drafts

@@ -1,4 +1,4 @@
-"""Slices as pictures, each with its map from pixel to millimetre and back."""
+"""Acquired slices as pictures, for readers: laid out, mapped and scaled as those of models are."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.profiles.geometry.frame import Screen, Tile
+from situs.profiles.geometry.lattice import AxisMap, Lattice
+from situs.profiles.pixels.renderer import resized
+from situs.profiles.pixels.samples import in_lattice_order, slice_of
 from situs.profiles.pixels.window import Window
 from situs.profiles.planes import Plane
-from situs.space import Axis, Grid, WorldPoints
+from situs.space import Grid, WorldPoints
 
 __all__ = ["PLANES", "PatientVolume", "Picture", "Plane"]
 
@@ -20,12 +24,11 @@ class PatientVolume:
     """A volume as a view whose axes run to the patient's right, front and head; no voxel is resampled."""
 
     def __init__(self, array: NDArray[Any], grid: Grid, modality: str) -> None:
-        order, flips = grid.to_patient_order()
-        self.array = array.transpose(order)[
-            tuple(slice(None, None, -1 if flip else 1) for flip in flips)
-        ]
+        self.array = in_lattice_order(array, grid)
         self.grid = grid.in_patient_order()
         self.modality = modality
+        x, y, z = (AxisMap(count, count) for count in self.array.shape)
+        self._lattice = Lattice((x, y, z), np.array(self.grid.affine.matrix), has_mm=True)
 
     def slices(self, plane: Plane) -> int:
         """How many slices the plane has."""
@@ -40,96 +43,47 @@ class PatientVolume:
         self, plane: Plane, index: int, window: Window, size_px: int | None = None
     ) -> Picture:
         """One slice. Without `size_px` its pixels are the voxels; with it, both axes have the same scale."""
-        grey = window.apply(_lay_out(_slice(self.array, plane, index), plane))
-        pixel_to_world = self._pixel_to_world(plane, index)
-        if size_px is None:
-            return Picture(grey, pixel_to_world, plane, index)
-        return _scaled(grey, pixel_to_world, plane, index, size_px)
+        grey = window.apply(self.mask_picture(self.array, plane, index))
+        screen = Screen(plane)
+        size = None if size_px is None else self._fitted(screen, size_px)
+        tile = Tile(self._lattice, screen, index, size=size)
+        return Picture(resized(grey, tile.size), tile)
 
-    def mask_picture(self, mask: NDArray[np.bool_], plane: Plane, index: int) -> NDArray[np.bool_]:
+    def mask_picture(self, mask: NDArray[Any], plane: Plane, index: int) -> NDArray[Any]:
         """The same slice of a mask stored like the volume was (already in patient order)."""
-        return _lay_out(_slice(mask, plane, index), plane)
+        return slice_of(mask, self._lattice, Screen(plane), index, "nearest")
 
-    def _pixel_to_world(self, plane: Plane, index: int) -> NDArray[np.float64]:
-        """3×3 matrix: (x, y, 1) of a pixel centre → mm."""
-        columns, rows = _screen_axes(plane)
-        to_index = np.zeros((3, 3))
-        for screen, axis in enumerate((columns, rows)):
-            to_index[axis.world_index, screen] = -1.0
-            to_index[axis.world_index, 2] = self.array.shape[axis.world_index] - 1
-        to_index[plane.through.world_index, 2] = index
-        matrix = self.grid.affine.linear @ to_index
-        matrix[:, 2] += self.grid.affine.matrix[:3, 3]
-        return matrix
+    def _fitted(self, screen: Screen, size_px: int) -> tuple[int, int]:
+        """The longer side has so many pixels."""
+        lengths = [
+            self.array.shape[axis] * float(self._lattice.spacing[axis])
+            for axis in (screen.columns, screen.rows)
+        ]
+        scale = size_px / max(lengths)
+        return max(1, round(lengths[0] * scale)), max(1, round(lengths[1] * scale))
 
 
 class Picture:
     """Grey pixels of one slice, and where each lies in the patient."""
 
-    def __init__(
-        self, grey: NDArray[np.uint8], pixel_to_world: NDArray[np.float64], plane: Plane, index: int
-    ) -> None:
+    def __init__(self, grey: NDArray[np.uint8], tile: Tile) -> None:
         self.grey = grey
-        self.plane = plane
-        self.index = index
-        self._to_world = pixel_to_world
+        self._tile = tile
 
     @property
     def mm_per_pixel(self) -> tuple[float, float]:
         """Millimetres from one pixel to the next, along x and y."""
-        x, y = np.linalg.norm(self._to_world[:, :2], axis=0)
+        x, y = np.linalg.norm(self._tile.matrix[:, :2], axis=0)
         return float(x), float(y)
 
     def to_world_origin(self) -> NDArray[np.float64]:
         """Where the first pixel lies, in mm."""
-        return self._to_world[:, 2]
+        return self._tile.origin
 
     def to_world(self, pixels: NDArray[np.float64]) -> WorldPoints:
         """(n, 2) pixel centres, x to the right and y downwards → mm."""
-        homogeneous = np.column_stack([pixels, np.ones(len(pixels))])
-        return WorldPoints(homogeneous @ self._to_world.T)
+        return WorldPoints(self._tile.to_source(pixels))
 
     def to_pixel(self, points: WorldPoints) -> NDArray[np.float64]:
         """mm → (n, 3): x, y on this picture and the distance in mm in front of or behind it."""
-        across = np.cross(self._to_world[:, 0], self._to_world[:, 1])
-        basis = np.column_stack([self._to_world[:, :2], across / np.linalg.norm(across)])
-        result: NDArray[np.float64] = np.linalg.solve(
-            basis, (np.asarray(points) - self._to_world[:, 2]).T
-        ).T
-        return result
-
-
-def _slice(array: NDArray[Any], plane: Plane, index: int) -> NDArray[Any]:
-    """A view; `np.take` would copy a volume that is not stored in C order."""
-    return np.asarray(array[(slice(None),) * plane.through.world_index + (index,)])
-
-
-def _screen_axes(plane: Plane) -> tuple[Axis, Axis]:
-    """The patient axes that run along the picture's x and y."""
-    return plane.left_edge.axis, plane.top_edge.axis
-
-
-def _lay_out(values: NDArray[Any], plane: Plane) -> NDArray[Any]:
-    """A slice of patient order as rows of a picture: every shown axis falls from the left and top edge."""
-    columns, rows = _screen_axes(plane)
-    upright = values if columns.world_index > rows.world_index else values.T
-    return upright[::-1, ::-1]
-
-
-def _scaled(
-    grey: NDArray[np.uint8], to_world: NDArray[np.float64], plane: Plane, index: int, size_px: int
-) -> Picture:
-    from PIL import Image
-
-    height, width = grey.shape
-    step_x, step_y = np.linalg.norm(to_world[:, :2], axis=0)
-    scale = size_px / max(width * step_x, height * step_y)
-    new = max(1, round(width * step_x * scale)), max(1, round(height * step_y * scale))
-    picture = np.asarray(
-        Image.fromarray(np.ascontiguousarray(grey)).resize(new, Image.Resampling.BILINEAR)
-    )
-    ratio_x, ratio_y = width / new[0], height / new[1]
-    resize = np.array(
-        [[ratio_x, 0.0, 0.5 * ratio_x - 0.5], [0.0, ratio_y, 0.5 * ratio_y - 0.5], [0.0, 0.0, 1.0]]
-    )
-    return Picture(picture, to_world @ resize, plane, index)
+        return self._tile.from_source(np.asarray(points))

@@ -19,7 +19,7 @@ from situs.profiles.pixels.window import Window, rules_of, window_of
 from situs.profiles.schema import Encoding, Profile
 from situs.space import Grid
 
-__all__ = ["Renderer", "drawn_on", "encode"]
+__all__ = ["Renderer", "drawn_on", "encode", "resized"]
 
 
 class Renderer:
@@ -57,9 +57,7 @@ class Renderer:
             self.values, lattice, tile.screen, tile.index, self.profile.resample.interpolation
         )
         numbers = range(3) if tile.window is None else [tile.window]
-        grey = [
-            _resized(self.window(number, values).apply(values), tile.size) for number in numbers
-        ]
+        grey = [resized(self.window(number, values).apply(values), tile.size) for number in numbers]
         return grey[0] if len(grey) == 1 else np.stack(grey, axis=2)
 
     def window(self, number: int, values: NDArray[Any]) -> Window:
@@ -89,7 +87,7 @@ def drawn_on(
     return picture
 
 
-def _resized(grey: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
+def resized(grey: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
     """Bilinear; smaller pictures average over each pixel's surroundings."""
     if grey.shape == (size[1], size[0]):
         return grey

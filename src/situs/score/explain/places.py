@@ -16,6 +16,7 @@ from situs.run import Viewing
 from situs.score import boxes_right, frames_right, same_labels, tube_iou
 from situs.score.explain.causes import Cause
 from situs.score.explain.closed import CAUSE_OF_AXIS
+from situs.score.parts import least_overlap
 from situs.space import FrameBox
 
 __all__ = ["PlaceTest", "box_tests", "frame_tests"]
@@ -70,8 +71,15 @@ def box_tests(
     sizes = shown.sizes(item)
     frames = shown.layout(item).frames
 
+    least = least_overlap(item)
+
     def right(boxes: list[FrameBox]) -> bool:
-        return _may_meet(true, boxes) and boxes_right(item, true, boxes)
+        # A grid says hundreds of boxes: what bounds show is not measured.
+        return (
+            _may_meet(true, boxes)
+            and _may_overlap(true, boxes, least)
+            and boxes_right(item, true, boxes)
+        )
 
     undos: dict[Cause, list[Undo]] = {}
     known = all(math.isfinite(width) for width, _ in sizes)
@@ -126,7 +134,7 @@ def box_tests(
 
         def like_prior(boxes: list[FrameBox]) -> bool:
             return (
-                _may_be_like(own, boxes)
+                _may_overlap(own, boxes, _LIKE_PRIOR)
                 and tube_iou(own, same_labels(own, boxes)[1]) >= _LIKE_PRIOR
             )
 
@@ -170,19 +178,20 @@ def _may_meet(true: list[FrameBox], told: list[FrameBox]) -> bool:
     )
 
 
-def _may_be_like(prior: list[FrameBox], told: list[FrameBox]) -> bool:
-    """Whether the two could overlap enough at all; most moved boxes are dismissed here.
+def _may_overlap(one: list[FrameBox], other: list[FrameBox], least: float) -> bool:
+    """Whether the overlap of two (IoU over all frames) can reach `least`; most moved boxes are dismissed here.
 
-    What both mark is at most the sum, over frames, of the lesser sum of areas there, and what either marks at least the
-    largest single box of each frame. A millionth is left for rounding.
+    What both mark is at most the sum, over frames, of the lesser sum of areas there, and what either
+    marks at least the largest single box of each frame. Where every label reaches `least` by itself,
+    all of them together do. A millionth is left for rounding.
     """
     areas: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    for number, boxes in enumerate((prior, told)):
+    for number, boxes in enumerate((one, other)):
         for box in boxes:
             areas[box.frame][number].append(box.area)
-    both = sum(min(sum(one), sum(other)) for one, other in areas.values())
-    either = sum(max((*one, *other)) for one, other in areas.values())
-    return both >= _LIKE_PRIOR * either * (1.0 - 1e-6)
+    both = sum(min(sum(first), sum(second)) for first, second in areas.values())
+    either = sum(max((*first, *second)) for first, second in areas.values())
+    return both >= least * either * (1.0 - 1e-6)
 
 
 def _size(box: FrameBox, sizes: Sequence[tuple[float, float]]) -> tuple[float, float]:
