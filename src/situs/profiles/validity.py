@@ -61,11 +61,12 @@ def problems_of(profile: Profile) -> list[str]:
     wrong = list(number_problems(profile))
     if wrong:
         return wrong  # nothing else can be asked of such numbers
-    parts = (_view, _lattice, _windows, _rest, _prompt)
+    parts = (_slices, _sizes, _kind, _lattice, _windows, _rest, _prompt)
     return list(itertools.chain.from_iterable(part(profile) for part in parts))
 
 
-def _view(profile: Profile) -> Iterator[str]:
+def _slices(profile: Profile) -> Iterator[str]:
+    """Which slices are shown."""
     view = profile.view
     if isinstance(view.slices, int) and not 1 <= view.slices <= _MOST_SLICES:
         yield "view.slices is not at least one slice"
@@ -85,6 +86,11 @@ def _view(profile: Profile) -> Iterator[str]:
         and not 0 <= view.fraction_range[0] <= view.fraction_range[1] <= 1
     ):
         yield "view.fraction_range is not first ≤ last between 0 and 1"
+
+
+def _sizes(profile: Profile) -> Iterator[str]:
+    """How large and how fast pictures are."""
+    view = profile.view
     if view.fps is not None and not 0 < view.fps <= 1000:
         yield "view.fps is not a rate"
     sizes = [size for size in (view.size_px, view.width_px, view.height_px) if size is not None]
@@ -96,6 +102,11 @@ def _view(profile: Profile) -> Iterator[str]:
         yield "give view.size_px, or view.width_px and view.height_px, or none"
     if view.fit == "pad" and view.width_px is None:
         yield 'view.fit = "pad" needs view.width_px and view.height_px'
+
+
+def _kind(profile: Profile) -> Iterator[str]:
+    """Sheets and views of three planes."""
+    view = profile.view
     montage = view.montage
     if montage is not None and not (
         1 <= montage.columns <= 64 and 1 <= montage.rows <= 64 and 0 <= montage.gap_px <= 64

@@ -230,24 +230,8 @@ def audit_agreement(
     known = {name: item for item in items for name in (item.source_id, item.item_id) if name}
     rows = [msgspec.structs.replace(row, item=as_known(row.item, known)) for row in rows]
     held = [row for row in rows if row.item in known]
-    twice = [
-        pair
-        for pair, n in Counter((known[row.item].item_id, row.rater) for row in held).items()
-        if n > 1
-    ]
-    if twice:
-        raise SitusError(
-            f"{twice[0][1]} rates {twice[0][0]} twice",
-            where="audit import",
-            fix="keep one of the rows",
-        )
+    _refuse_bad_sheets(held, known, validator)
     raters = sorted({row.rater for row in held})
-    if validator is not None and validator not in raters:
-        raise SitusError(
-            f"no row is of {validator!r}",
-            where="--validator",
-            fix=f"the raters are {', '.join(raters)}",
-        )
     models = {row.rater for row in held if row.validator} | (
         {validator} if validator is not None else set()
     )
@@ -256,10 +240,6 @@ def audit_agreement(
     order = sorted({known[row.item].item_id for row in held})
     place = {name: n for n, name in enumerate(order)}
     clusters = [cluster_of(known[name]) for name in order]
-    if held and all(getattr(row, question) is None for row in held for question in AUDIT_QUESTIONS):
-        raise SitusError(
-            "no cell is filled in", where="audit import", fix="write yes or no under the questions"
-        )
     ratings = {question: np.full((len(order), len(raters)), np.nan) for question in AUDIT_QUESTIONS}
     for row in held:
         for question in AUDIT_QUESTIONS:
@@ -300,6 +280,24 @@ def audit_agreement(
         result,
         warnings,
     )
+
+
+def _refuse_bad_sheets(
+    rows: Sequence[AuditRow], known: Mapping[str, Item], validator: str | None
+) -> None:
+    """Rows that cannot be counted: one twice, nobody's, empty ones."""
+    counts = Counter((known[row.item].item_id, row.rater) for row in rows)
+    twice = next((pair for pair, n in counts.items() if n > 1), None)
+    if twice is not None:
+        problem = f"{twice[1]} rates {twice[0]} twice"
+        raise SitusError(problem, where="audit import", fix="keep one of the rows")
+    raters = sorted({row.rater for row in rows})
+    if validator is not None and validator not in raters:
+        fix = f"the raters are {', '.join(raters)}"
+        raise SitusError(f"no row is of {validator!r}", where="--validator", fix=fix)
+    if rows and all(getattr(row, question) is None for row in rows for question in AUDIT_QUESTIONS):
+        fix = "write yes or no under the questions"
+        raise SitusError("no cell is filled in", where="audit import", fix=fix)
 
 
 def _votes(ratings: Ratings) -> tuple[Flags, Flags, Flags]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,14 +33,7 @@ def read_annotations(
     unusable: dict[str, set[Mark]] = defaultdict(set)
     organ_of_list: dict[Path, Counter[str]] = defaultdict(Counter)
     for path in files:
-        rows, volumes, bad = _rows(path)
-        if bad and (not skip_bad or not rows):
-            more = f" (and {len(bad) - 1} more rows)" if len(bad) > 1 else ""
-            raise SitusError(
-                bad[0].problem + more, where=bad[0].where, fix="mend them, or add --skip-bad"
-            )
-        if not rows and not volumes:
-            raise SitusError("holds no row", where=path, fix="give a file with boxes")
+        rows, volumes, bad = _usable_rows(path, skip_bad=skip_bad)
         found.problems += [
             Problem(Severity.ERROR, "row", e.where, e.problem, _left_out(e)) for e in bad
         ]
@@ -59,12 +52,7 @@ def read_annotations(
             unusable[entry.volume].add(entry.mark)
             if entry.volume:
                 by_volume.setdefault(entry.volume, [])
-        twice = next((volume for volume in by_volume if volume in found.file_of), None)
-        if twice is not None:
-            where = f"{found.file_of[twice].name} and {path.name}"
-            raise SitusError(
-                "annotate the same volume", where=where, fix="give each volume in one file"
-            )
+        _refuse_volumes_twice(by_volume, found.file_of, path)
         organ = _organ(rows)
         for volume, own in by_volume.items():
             found.file_of[volume] = path
@@ -93,6 +81,29 @@ def read_annotations(
     _count_lists(found, files, reviewed)
     found.annotations.sort(key=lambda annotation: annotation.volume)
     return found
+
+
+def _usable_rows(
+    path: Path, *, skip_bad: bool
+) -> tuple[list[BoxRow], dict[str, CocoVolume], list[BadRow]]:
+    """The rows of a file; bad ones are an error, or returned with `skip_bad`."""
+    rows, volumes, bad = _rows(path)
+    if bad and (not skip_bad or not rows):
+        more = f" (and {len(bad) - 1} more rows)" if len(bad) > 1 else ""
+        fix = "fix them, or add --skip-bad"
+        raise SitusError(bad[0].problem + more, where=bad[0].where, fix=fix)
+    if not rows and not volumes:
+        raise SitusError("holds no row", where=path, fix="give a file with boxes")
+    return rows, volumes, bad
+
+
+def _refuse_volumes_twice(volumes: Iterable[str], file_of: Mapping[str, Path], path: Path) -> None:
+    twice = next((volume for volume in volumes if volume in file_of), None)
+    if twice is not None:
+        where = f"{file_of[twice].name} and {path.name}"
+        raise SitusError(
+            "annotate the same volume", where=where, fix="give each volume in one file"
+        )
 
 
 def _rows(path: Path) -> tuple[list[BoxRow], dict[str, CocoVolume], list[BadRow]]:
