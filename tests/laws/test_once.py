@@ -1,0 +1,98 @@
+"""Everything is done once: a study is measured once a build, a reply is read and an item scored once a command."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from situs.facts import Ledger
+from situs.score import scored_run
+from situs.score.replies import READERS
+
+
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str, str]]:
+    """How often each reply was read as each answer: item, answer, reply."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+
+    def counting(read: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(item: Any, answer: Any, response: str, shown: Any) -> Any:
+            counts[item.item_id, repr(answer), response] += 1
+            return read(item, answer, response, shown)
+
+        return counted
+
+    for kind, reader in list(READERS._entries.items()):
+        monkeypatch.setitem(READERS._entries, kind, counting(reader))
+    return counts
+
+
+@pytest.fixture
+def scorings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each item of the run itself was scored."""
+    counts: Counter[str] = Counter()
+    score = scored_run.score_answer
+
+    def counted(item: Any, *given: Any, **how: Any) -> Any:
+        counts[item.item_id] += 1
+        return score(item, *given, **how)
+
+    monkeypatch.setattr(scored_run, "score_answer", counted)
+    return counts
+
+
+def test_a_reply_is_read_once_and_an_item_scored_once_a_command(
+    bench: Path,
+    tmp_path: Path,
+    situs: Callable[..., Any],
+    readings: Counter[tuple[str, str, str]],
+    scorings: Counter[str],
+) -> None:
+    run = tmp_path / "run"
+    assert situs("run", bench, "--model", "random", "--out", run).code == 0
+    assert not readings, "asking reads no reply"
+    rows = [json.loads(line) for line in (run / "answers.jsonl").read_text().splitlines()]
+    replies = {(row["item_id"], row["response"]) for row in rows}
+
+    def of_the_run() -> Counter[tuple[str, str, str]]:
+        return Counter({k: n for k, n in readings.items() if (k[0], k[2]) in replies})
+
+    commands = {
+        "first": ("score", bench, run),
+        "again": ("score", bench, run, "--signatures", "--breakdowns"),
+        "report": ("report", run, "--out", tmp_path / "report.html", "--pictures", 0),
+        "compare": ("compare", run, "--blind", run),
+    }
+    for name, command in commands.items():
+        readings.clear()
+        scorings.clear()
+        assert situs(*command).code == 0, name
+        assert set(of_the_run().values()) <= {1}, f"{name}: read more than once"
+        assert set(scorings.values()) <= {1}, f"{name}: scored more than once"
+        if name == "first":
+            assert scorings.keys() == {row["item_id"] for row in rows}
+            assert {key[0] for key in of_the_run()} == {row["item_id"] for row in rows}
+        else:
+            assert not scorings, f"{name}: what is kept in the run is not scored again"
+
+
+def test_a_study_is_measured_once(
+    small: Path, tmp_path: Path, situs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    start = Ledger.__init__
+
+    def counted(self: Ledger, *given: Any, **how: Any) -> None:
+        made.append(self)
+        start(self, *given, **how)
+
+    monkeypatch.setattr(Ledger, "__init__", counted)
+    study = small / "data" / "patient000"
+    args = ("--annotation", "exact", "--tasks", "volume", "--out", tmp_path / "bench")
+    assert situs("build", "masks", study, *args).code == 0
+    assert len(made) == 1
