@@ -4,6 +4,7 @@ from situs.tune.audit import Audited, audit_reward
 from situs.tune.checks.check import check_data
 from situs.tune.checks.problems import Checked
 from situs.tune.dataset import BuildChoices, Built, build_data
+from situs.tune.exports.export import export_data
 from situs.tune.forms import BOX_FORMS
 from situs.tune.record import Example, Manifest, TrainingData, open_data
 from situs.tune.rewards import REWARDS, total_reward
@@ -23,6 +24,7 @@ __all__ = [
     "audit_reward",
     "build_data",
     "check_data",
+    "export_data",
     "open_data",
     "total_reward",
 ]

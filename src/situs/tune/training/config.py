@@ -130,6 +130,8 @@ class Config(_Table, frozen=True):
     """Tokens an example may have; a longer one is refused, never cut. 0: the model's context."""
     save_every: int = 200
     keep: int = 3
+    billions: float = 0.0
+    """Parameters, for estimates where the model's folder is not here."""
     about: str = ""
     defects: tuple[str, ...] = ()
     """Known faults of a published recipe, told when it is used."""
@@ -143,13 +145,21 @@ def _folder() -> list[str]:
 
 def shipped_configs() -> dict[str, str]:
     """The shipped configurations and what each is, in one line."""
-    return {name: load_config(name).about for name in _folder()}
+    return {name: load_config(name, whole=False).about for name in _folder()}
 
 
 def load_config(
-    spec: str, *, model: str = "", data: tuple[str, ...] = (), method: str = ""
+    spec: str,
+    *,
+    model: str = "",
+    data: tuple[str, ...] = (),
+    method: str = "",
+    whole: bool = True,
 ) -> Config:
-    """A shipped configuration by name, or the user's own file; what is given replaces what it says."""
+    """A shipped configuration by name, or the user's own file; what is given replaces what it says.
+
+    `whole`: refused if it names no model or no data.
+    """
     if spec in _folder():
         text = files("situs.tune").joinpath("configs", f"{spec}.toml").read_text("utf-8")
         base = Path()
@@ -170,7 +180,7 @@ def load_config(
         config = msgspec.convert({**msgspec.to_builtins(config), "method": method}, Config)
     if data:
         config = _with_data(config, data, spec)
-    if problems := _problems(config):
+    if problems := _problems(config, whole=whole):
         raise SitusError("; ".join(problems), where=spec, fix="see docs/tune.md")
     return config
 
@@ -206,15 +216,15 @@ def _with_data(config: Config, data: tuple[str, ...], spec: str) -> Config:
     return msgspec.structs.replace(config, stages=stages)
 
 
-def _problems(config: Config) -> list[str]:
+def _problems(config: Config, *, whole: bool) -> list[str]:
     wrong = list(number_problems(config))
     if wrong:
         return wrong
-    if not config.model:
+    if not config.model and whole:
         wrong.append("no model is named (--model FOLDER)")
     if not config.stages:
         wrong.append("there is no stage")
-    wrong += _stage_problems(config.stages)
+    wrong += _stage_problems(config.stages, whole=whole)
     if min(config.batch.per_device, config.batch.accumulate, config.save_every, config.keep) < 1:
         wrong.append("batch.per_device, batch.accumulate, save_every and keep are at least 1")
     if config.optimizer.learning_rate <= 0:
@@ -232,10 +242,10 @@ def _problems(config: Config) -> list[str]:
     return wrong
 
 
-def _stage_problems(stages: tuple[Stage, ...]) -> list[str]:
+def _stage_problems(stages: tuple[Stage, ...], *, whole: bool) -> list[str]:
     wrong = []
     for number, stage in enumerate(stages, start=1):
-        if not stage.data:
+        if not stage.data and whole:
             wrong.append(f"stage {number} names no data (--data FOLDER)")
         if stage.steps < 0 or stage.epochs < 0 or not (stage.steps or stage.epochs):
             wrong.append(f"stage {number} has neither steps nor epochs")

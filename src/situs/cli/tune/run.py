@@ -1,0 +1,127 @@
+"""`situs tune run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from situs.cli.output.printing import (
+    echo,
+    json_option,
+    print_json,
+    print_table,
+    progress_bar,
+    warn,
+)
+
+_A_PATH = click.Path(path_type=Path)
+
+
+@click.command("run")
+@click.argument("config")
+@click.option("--out", type=_A_PATH, help="Where to write the run (a folder).")
+@click.option("--model", default="", help="The base model's folder, instead of the config's.")
+@click.option(
+    "--data", multiple=True, metavar="DATA", help="Training data: once, or once for each stage."
+)
+@click.option("--method", default="", metavar="sft|grpo", help="Instead of the config's.")
+@click.option("--steps", type=click.IntRange(1), help="Stop after so many steps at most.")
+@click.option("--resume", is_flag=True, help="Resume from the last checkpoint in --out.")
+@click.option("--dry-run", is_flag=True, help="Only estimate steps, tokens, memory and GPU hours.")
+@click.option(
+    "--launch-files",
+    type=_A_PATH,
+    help="Only write files for accelerate, DeepSpeed or FSDP into this folder.",
+)
+@json_option
+def command(config: str, as_json: bool, **options: Any) -> None:
+    """Fine-tune as CONFIG says: a TOML file, or a shipped recipe (situs tune run list shows them).
+
+    Interrupted or killed, the same command with --resume continues from the last checkpoint with
+    the same examples in the same order. Another model, other data, profile or box form are refused.
+    """
+    if config == "list":
+        _list(as_json)
+        return
+    from situs.errors import SitusError
+    from situs.tune.training.config import load_config
+
+    loaded = load_config(
+        config,
+        model=options["model"],
+        data=options["data"],
+        method=options["method"],
+        whole=options["launch_files"] is None,
+    )
+    for defect in loaded.defects:
+        warn(defect)
+    if options["launch_files"] is not None:
+        from situs.tune.training.launch import write_launch_files
+
+        names = write_launch_files(loaded, config, options["launch_files"])
+        echo(f"{options['launch_files']}: {', '.join(names)}")
+        return
+    if options["dry_run"]:
+        _estimate(loaded, options["steps"] or 0, as_json)
+        return
+    if options["out"] is None:
+        raise SitusError("no folder to write to", where="--out", fix="add --out RUN")
+    from situs.tune.training.sft import train
+
+    with progress_bar("steps") as progress:
+        trained = train(
+            loaded,
+            options["out"],
+            resume=options["resume"],
+            most_steps=options["steps"] or 0,
+            progress=progress,
+        )
+    if as_json:
+        print_json(trained)
+        return
+    rows = [
+        [f"trained: {part}", f"{count:,} parameters"] for part, count in trained.trained.items()
+    ]
+    rows += [[f"frozen: {part}", f"{count:,} parameters"] for part, count in trained.frozen.items()]
+    rows += [["steps", f"{trained.steps:,}"]]
+    if trained.loss is not None:
+        rows.append(["loss, last tenth", f"{trained.loss:.4f}"])
+    print_table(f"{options['out']}: {loaded.name}", ["", ""], rows, f"model: {trained.model}")
+
+
+def _list(as_json: bool) -> None:
+    from situs.tune.training.config import shipped_configs
+
+    configs = shipped_configs()
+    if as_json:
+        print_json({"configs": configs})
+    else:
+        rows = [[name, about] for name, about in configs.items()]
+        print_table("training recipes", ["name", "what it is"], rows)
+
+
+def _estimate(config: Any, steps: int, as_json: bool) -> None:
+    from situs.tune.training.estimate import estimate_run
+    from situs.tune.training.plan import make_plan
+
+    found = estimate_run(config, make_plan(config, most_steps=steps))
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        ["steps", f"{found.steps:,} of {found.batch} examples"],
+        ["tokens", f"{found.tokens:,}"],
+        [
+            "parameters",
+            f"{found.parameters / 1e9:.2f} billion, {found.trained / 1e6:,.1f} M trained",
+        ],
+        [
+            "memory per device",
+            f"{found.memory_gib:.1f} GiB"
+            + ("" if found.fits else f" (more than the {config.hardware.card_gib:g} GiB it has)"),
+        ],
+        ["GPU hours", f"{found.gpu_hours:.2f}"],
+    ]
+    print_table(f"{config.name}: estimate", ["", ""], rows, "\n".join(found.basis))
