@@ -15,6 +15,7 @@ _STEPS = {
     "run": "Fine-tune: full, LoRA or QLoRA, or by rewards (grpo).",
     "merge": "Put an adapter into its model's weights.",
     "eval": "Say what the boxes did: base, answer-only and box-supervised, by patient.",
+    "demo": "All of it with a tiny model on synthetic slices, in minutes on two cores.",
     "audit-reward": "Tell what cheaters would earn under a reward, before training on it.",
 }
 

@@ -15,7 +15,14 @@ from situs.clients.hf.processor import load_processor
 from situs.clients.spec import Spec
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["HfOptions", "LoadedModel", "fingerprint", "load_model", "read_options"]
+__all__ = [
+    "HfOptions",
+    "LoadedModel",
+    "fingerprint",
+    "image_token_id",
+    "load_model",
+    "read_options",
+]
 
 _KEYS = {
     "dtype",
@@ -165,7 +172,7 @@ def load_model(options: HfOptions) -> LoadedModel:
         processor=processor,
         device=str(model.device),
         dtype=dtype,
-        image_token_id=_image_token_id(model.config, processor, options.folder),
+        image_token_id=image_token_id(model.config, processor, options.folder),
         context=_context(model.config),
     )
 
@@ -210,7 +217,8 @@ def _check_cpu(dtype: str) -> None:
         )
 
 
-def _image_token_id(config: Any, processor: Any, folder: Path) -> int:
+def image_token_id(config: Any, processor: Any, folder: Path) -> int:
+    """The token that stands in a prompt for each piece of a picture."""
     for holder in (config, processor):
         for name in ("image_token_id", "image_token_index"):
             value = getattr(holder, name, None)

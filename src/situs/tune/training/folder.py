@@ -41,8 +41,8 @@ class TrainingRun(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def start_training(out: Path, run: TrainingRun, *, resume: bool) -> None:
-    """Make the folder, or check that it is the same run."""
+def start_training(out: Path, run: TrainingRun, plan: Plan, *, resume: bool) -> None:
+    """Make the folder, or check that it is the same run. It keeps the profile its model must be asked with."""
     path = out / "training.json"
     if path.is_file():
         before = read_json(path, TrainingRun)
@@ -57,6 +57,8 @@ def start_training(out: Path, run: TrainingRun, *, resume: bool) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise SitusError("exists and is not empty", where=out, fix="choose another --out")
     out.mkdir(parents=True, exist_ok=True)
+    last = plan.data[plan.order[0][len(plan) - 1]]
+    write_atomic(out / "profile.toml", (last.folder / "profile.toml").read_bytes())
     write_atomic(path, msgspec.json.format(canonical_json(run), indent=2) + b"\n")
 
 

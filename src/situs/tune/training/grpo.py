@@ -15,7 +15,7 @@ from situs.tune.rewards import Reward, answer_reward, format_reward, grounding_r
 from situs.tune.training.config import Config
 from situs.tune.training.examples import chat_row
 from situs.tune.training.folder import last_checkpoint, start_training
-from situs.tune.training.models import load_trainable, processor_of
+from situs.tune.training.models import keep_quiet, load_trainable, processor_of
 from situs.tune.training.plan import Plan, make_plan
 from situs.tune.training.sft import (
     Trained,
@@ -46,7 +46,7 @@ def train_by_reward(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Trained:
     """GRPO from the last checkpoint or the start; strong supervised training should come first."""
-    from transformers import set_seed
+    from transformers import PrinterCallback, set_seed
     from trl import GRPOConfig, GRPOTrainer
 
     plan = make_plan(config, most_steps=most_steps)
@@ -58,12 +58,13 @@ def train_by_reward(
             fix="make batch.per_device × batch.accumulate a multiple of it",
         )
     functions, weights = reward_functions(plan, config)
+    keep_quiet()
     set_seed(config.seed)
     model = load_trainable(config)
     record = run_record(config, plan, model)
     checkpoint = last_checkpoint(out) if resume else None
     if is_first_process():
-        start_training(out, record, resume=resume)
+        start_training(out, record, plan, resume=resume)
     settings = GRPOConfig(
         **trainer_settings(config, plan, out),
         num_generations=config.grpo.generations,
@@ -81,6 +82,7 @@ def train_by_reward(
         processing_class=processor_of(Path(config.model), config),
         callbacks=[log_callback(out, plan, progress)],
     )
+    trainer.remove_callback(PrinterCallback)  # it would print every step to standard output
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     notes = save_model(trainer, config, out)
     return Trained(

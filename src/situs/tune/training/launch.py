@@ -18,13 +18,15 @@ def write_launch_files(config: Config, spec: str, folder: Path) -> list[str]:
     if hardware.shard in ("zero2", "zero3"):
         files["deepspeed.json"] = json.dumps(_deepspeed(config), indent=2) + "\n"
     command = f'-m situs tune run {spec} "$@"'
+    zero = hardware.shard in ("zero2", "zero3")
+    sharded = '--deepspeed_config_file "$here/deepspeed.json" ' if zero else ""
     files["launch.sh"] = "\n".join(
         [
             "#!/usr/bin/env bash",
             "# bash launch.sh --model FOLDER --data DATA --out RUN [--resume]",
             "set -euo pipefail",
             'here="$(cd "$(dirname "$0")" && pwd)"',
-            f'accelerate launch --config_file "$here/accelerate.yaml" {command}',
+            f'accelerate launch --config_file "$here/accelerate.yaml" {sharded}{command}',
             "# the same without accelerate's launcher, where nothing is sharded:",
             f"# torchrun --nproc_per_node {hardware.devices} {command}",
             "",

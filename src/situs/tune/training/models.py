@@ -12,7 +12,14 @@ from situs.clients.hf.processor import load_processor
 from situs.errors import SitusError
 from situs.tune.training.config import Config
 
-__all__ = ["frozen_parts", "load_trainable", "need_packages", "processor_of"]
+__all__ = [
+    "frozen_parts",
+    "keep_quiet",
+    "load_trainable",
+    "model_type",
+    "need_packages",
+    "processor_of",
+]
 
 _PARTS = {
     "merger": re.compile(r"merger|multi_modal_projector|deepstack_merger|aligner"),
@@ -34,6 +41,19 @@ def need_packages(*names: str) -> None:
                 where="situs tune",
                 fix="pip install 'situs[tune]' (without a GPU, install torch's CPU build first)",
             )
+
+
+def keep_quiet() -> None:
+    """Standard output is for results: no bars of the libraries, and warnings as errors only."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    if importlib.util.find_spec("datasets") is not None:
+        import datasets
+
+        # A table of draws is never cached, so that its fingerprint does not matter.
+        datasets.logging.set_verbosity_error()
 
 
 def part_of(name: str) -> str:

@@ -23,7 +23,13 @@ from situs.tune.training.folder import (
     model_data,
     start_training,
 )
-from situs.tune.training.models import frozen_parts, load_trainable, need_packages, processor_of
+from situs.tune.training.models import (
+    frozen_parts,
+    keep_quiet,
+    load_trainable,
+    need_packages,
+    processor_of,
+)
 from situs.tune.training.plan import Plan, make_plan
 
 __all__ = [
@@ -69,10 +75,11 @@ def train(
 
         return train_by_reward(config, out, resume=resume, most_steps=most_steps, progress=progress)
     from torch.utils.data import SequentialSampler
-    from transformers import set_seed
+    from transformers import PrinterCallback, set_seed
     from trl import SFTConfig, SFTTrainer
 
     plan = make_plan(config, most_steps=most_steps)
+    keep_quiet()
     set_seed(config.seed)
     model = load_trainable(config)
     processor = processor_of(Path(config.model), config)
@@ -80,7 +87,7 @@ def train(
     record = run_record(config, plan, model)
     checkpoint = last_checkpoint(out) if resume else None
     if is_first_process():
-        start_training(out, record, resume=resume)
+        start_training(out, record, plan, resume=resume)
     settings = SFTConfig(
         **trainer_settings(config, plan, out),
         max_length=None,
@@ -102,6 +109,7 @@ def train(
         processing_class=processor,
         callbacks=[log_callback(out, plan, progress)],
     )
+    trainer.remove_callback(PrinterCallback)  # it would print every step to standard output
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     notes = save_model(trainer, config, out)
     return Trained(

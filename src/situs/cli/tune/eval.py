@@ -1,0 +1,96 @@
+"""`situs tune eval`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from situs.cli.output.printing import echo, json_option, out_option, print_json, print_table, warn
+from situs.cli.output.progress import run_progress
+
+_A_PATH = click.Path(path_type=Path)
+
+
+@click.command("eval")
+@click.argument("runs", metavar="RUN…", type=_A_PATH, nargs=-1, required=True)
+@click.option("--bench", type=_A_PATH, required=True, help="The bench with the held-out patients.")
+@out_option("runs, evaluation.json and report.html (a folder; an unfinished one is resumed)")
+@click.option(
+    "--control",
+    "controls",
+    type=_A_PATH,
+    multiple=True,
+    help="The answer-only run, once for each RUN.",
+)
+@click.option("--untouched", type=_A_PATH, help="A bench of something else: what was forgotten?")
+@click.option("--split", default="test", show_default=True)
+@click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
+@click.option("--batch", type=click.IntRange(1), default=8, show_default=True)
+@click.option("--max-tokens", type=click.IntRange(1), default=512, show_default=True)
+@click.option("--device", default="", help="As in hf:…?device=.")
+@click.option("--no-sight", is_flag=True, help="Do not ask again without pictures.")
+@json_option
+def command(runs: tuple[Path, ...], bench: Path, out: Path, as_json: bool, **options: Any) -> None:
+    """Say what box supervision did: base, answer-only and box-supervised on held-out patients.
+
+    Give several RUNs (and controls) for several seeds.
+    """
+    from situs.tune.evaluation.evaluate import EvalChoices, evaluate
+
+    choices = EvalChoices(
+        split=options["split"],
+        limit=options["limit"],
+        batch=options["batch"],
+        max_tokens=options["max_tokens"],
+        device=options["device"],
+        sight=not options["no_sight"],
+    )
+    found = evaluate(
+        runs,
+        bench,
+        out,
+        controls=options["controls"],
+        untouched=options["untouched"],
+        choices=choices,
+        run_progress=run_progress,
+    )
+    for note in found.notes:
+        warn(note)
+    if as_json:
+        print_json(found)
+        return
+    print_evaluation(found)
+
+
+def print_evaluation(found: Any) -> None:
+    """The table of arms, the differences, and the statement."""
+    names = list(next(iter(found.arms.values())))
+    rows = [
+        [arm, *(_entry(entries[name]) for name in names)] for arm, entries in found.arms.items()
+    ]
+    print_table("held-out patients", ["arm", *names], rows)
+    rows = [
+        [f"{one.a} − {one.b}", one.metric, _difference(one)]
+        for one in (*found.differences, *found.sight_gain.values())
+        if one.metric in ("box_miou", "grounding", "accuracy", "consistency")
+    ]
+    print_table("paired by patient", ["arms", "metric", "difference (95 % interval)"], rows)
+    echo(found.statement)
+    echo(f"report: {found.report}")
+
+
+def _entry(entry: Any) -> str:
+    if entry.value is None:
+        return "–"
+    interval = "" if entry.ci95 is None else f" ({entry.ci95[0]:.2f}–{entry.ci95[1]:.2f})"
+    return f"{entry.value:.3f}{interval}"
+
+
+def _difference(one: Any) -> str:
+    if one.difference is None:
+        return "–"
+    if one.ci95 is None:
+        return f"{one.difference:+.3f} ({one.note or 'no interval'})"
+    return f"{one.difference:+.3f} ({one.ci95[0]:+.3f} to {one.ci95[1]:+.3f})"

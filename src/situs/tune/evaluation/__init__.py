@@ -1,0 +1,1 @@
+"""What the boxes did: three arms on held-out patients, paired."""

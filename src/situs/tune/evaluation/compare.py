@@ -1,0 +1,151 @@
+"""Arms side by side: entries with intervals, paired differences, and a statement that claims no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from situs.score import Entry, Estimate, cluster_mean, paired_difference
+from situs.tune.evaluation.replies import METRICS, ArmValues
+
+__all__ = [
+    "Difference",
+    "arm_entries",
+    "differences",
+    "group_entries",
+    "mean_over_seeds",
+    "statement",
+]
+
+PAIRS = (("boxes", "answer"), ("boxes", "base"), ("answer", "base"))
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Two arms on the same items."""
+
+    a: str
+    b: str
+    metric: str
+    difference: float | None
+    ci95: tuple[float, float] | None
+    p: float | None
+    n: int
+    clusters: int
+    note: str = ""
+
+
+def mean_over_seeds(runs: Sequence[ArmValues]) -> ArmValues:
+    """Each item's value is its mean over the seeds in which it has one."""
+    if len(runs) == 1:
+        return runs[0]
+    values: dict[str, dict[str, float]] = {}
+    for name in METRICS:
+        items = {item for run in runs for item in run.values[name]}
+        values[name] = {
+            item: float(
+                np.mean([run.values[name][item] for run in runs if item in run.values[name]])
+            )
+            for item in sorted(items)
+        }
+    states: dict[str, int] = {}
+    for run in runs:
+        for state, count in run.states.items():
+            states[state] = states.get(state, 0) + count
+    return msgspec.structs.replace(runs[0], values=values, states=states)
+
+
+def arm_entries(arm: ArmValues) -> dict[str, Entry]:
+    """Every metric over all items it applies to."""
+    return {name: _entry(name, arm.values[name], arm) for name in METRICS}
+
+
+def group_entries(arm: ArmValues, metric: str, groups: dict[str, str]) -> dict[str, Entry]:
+    """One metric by task or size."""
+    found = {}
+    for group in sorted(set(groups.values())):
+        own = {
+            item: value for item, value in arm.values[metric].items() if groups.get(item) == group
+        }
+        if own:
+            found[group] = _entry(metric, own, arm)
+    return found
+
+
+def _entry(name: str, values: dict[str, float], arm: ArmValues) -> Entry:
+    clusters = [arm.patients[item] for item in values]
+    estimate = cluster_mean(list(values.values()), clusters, tested=False)
+    return Entry(
+        name,
+        estimate.value,
+        estimate.n,
+        estimate.ci95,
+        arm.states,
+        estimate.clusters,
+        estimate.note,
+    )
+
+
+def differences(arms: dict[str, ArmValues]) -> list[Difference]:
+    """Every pair of arms under every metric, paired by item, clustered by patient."""
+    found = []
+    for a, b in PAIRS:
+        if a not in arms or b not in arms:
+            continue
+        for name in METRICS:
+            first, second = arms[a].values[name], arms[b].values[name]
+            shared = sorted(first.keys() & second.keys())
+            if not shared:
+                continue
+            estimate = paired_difference(
+                [first[item] for item in shared],
+                [second[item] for item in shared],
+                [arms[a].patients[item] for item in shared],
+            )
+            found.append(_difference(a, b, name, estimate))
+    return found
+
+
+def _difference(a: str, b: str, name: str, estimate: Estimate) -> Difference:
+    return Difference(
+        a,
+        b,
+        name,
+        estimate.value,
+        estimate.ci95,
+        estimate.p,
+        estimate.n,
+        estimate.clusters,
+        estimate.note,
+    )
+
+
+def statement(found: Sequence[Difference], seeds: int) -> str:
+    """What may be said: an effect only where its interval leaves out 0."""
+    against = {(one.metric, one.b): one for one in found if one.a == "boxes"}
+    control = "answer" if ("box_miou", "answer") in against else "base"
+    beside = "the answer-only control" if control == "answer" else "the base model"
+    lines = [
+        _sentence(against.get(("box_miou", control)), "grounding", beside),
+        _sentence(against.get(("accuracy", control)), "answers", beside),
+    ]
+    few = " One seed: another may differ." if seeds == 1 else f" Mean of {seeds} seeds."
+    return " ".join(line for line in lines if line) + few
+
+
+def _sentence(one: Difference | None, what: str, beside: str) -> str:
+    if one is None or one.difference is None:
+        return f"Nothing can be said of {what}: no item is shared."
+    if one.ci95 is None:
+        return f"Nothing can be said of {what} (difference {one.difference:+.3f}; {one.note or 'no interval'})."
+    low, high = one.ci95
+    size = f"{abs(one.difference):.3f} (95 % interval {low:+.3f} to {high:+.3f})"
+    if low > 0:
+        return f"Boxes improved {what} by {size}, against {beside}."
+    if high < 0:
+        return f"Boxes worsened {what} by {size}, against {beside}."
+    return (
+        f"No effect of boxes on {what} is shown: {one.difference:+.3f} "
+        f"(95 % interval {low:+.3f} to {high:+.3f}), against {beside}."
+    )

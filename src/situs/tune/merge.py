@@ -1,0 +1,132 @@
+"""`situs tune merge`: an adapter into its model's weights, and the proof that nothing else changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from situs.base.files import write_atomic
+from situs.base.publish import new_folder
+from situs.clients import Message, Request, Settings
+from situs.clients.hf.batch import answer_batch
+from situs.clients.hf.model import LoadedModel, image_token_id
+from situs.errors import SitusError
+from situs.profiles import Image
+from situs.tune.record import Example, TrainingData, open_data
+from situs.tune.training.folder import copy_processor, open_training
+from situs.tune.training.models import keep_quiet, model_type, need_packages, processor_of
+
+__all__ = ["Merged", "merge_adapter"]
+
+_MARKER = "config.json"
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """What was merged."""
+
+    model: str
+    compared: int
+    """Greedy replies that are the same before and after."""
+
+
+def merge_adapter(
+    run: Path, out: Path, *, sample: int = 8, max_tokens: int = 128, overwrite: bool = False
+) -> Merged:
+    """Write the whole model of a run with an adapter; refused if its greedy replies change."""
+    need_packages("torch", "transformers", "peft")
+    import torch
+    from peft import PeftModel
+    from transformers import AutoModelForImageTextToText
+
+    keep_quiet()
+    record = open_training(run)
+    base, adapter = Path(record.config.model), run / "model"
+    if not (adapter / "adapter_config.json").is_file():
+        raise SitusError(
+            "has no adapter: its weights are whole already", where=run, fix=f"use hf:{adapter}"
+        )
+    model_type(base)
+    dtype = getattr(torch, record.config.hardware.dtype)
+    plain = AutoModelForImageTextToText.from_pretrained(base, dtype=dtype, local_files_only=True)
+    adapted = PeftModel.from_pretrained(plain, adapter, local_files_only=True).eval()
+    examples = _sample(open_data(Path(record.config.stages[-1].data[0].path)), sample)
+    before = _replies(adapted, adapter, base, examples, max_tokens)
+    merged = adapted.merge_and_unload()
+    with new_folder(out, marker=_MARKER, overwrite=overwrite) as folder:
+        merged.save_pretrained(folder)
+        copy_processor(adapter, folder)
+        loaded = AutoModelForImageTextToText.from_pretrained(
+            folder, dtype=dtype, local_files_only=True
+        ).eval()
+        after = _replies(loaded, folder, folder, examples, max_tokens)
+        changed = [one.item_id for (_, one), a, b in zip(examples, before, after) if a != b]
+        if changed:
+            raise SitusError(
+                f"{len(changed)} of {len(before)} greedy replies changed by merging "
+                f"(first: {changed[0]})",
+                where=run,
+                fix="merge in float32 (hardware.dtype), or serve the adapter itself",
+            )
+    write_atomic(run / "merged.txt", f"{out.resolve()}\n")
+    return Merged(str(out), len(before))
+
+
+def _sample(data: TrainingData, count: int) -> list[tuple[TrainingData, Example]]:
+    """The first examples of the validation split, else of the training split."""
+    split = "val" if data.manifest.counts.get("val") else "train"
+    found = []
+    for example in data.examples(split):
+        found.append((data, example))
+        if len(found) == count:
+            break
+    return found
+
+
+def _replies(
+    model: Any,
+    processor_folder: Path,
+    config_folder: Path,
+    examples: Sequence[tuple[TrainingData, Example]],
+    max_tokens: int,
+) -> list[str]:
+    """Greedy replies through the code of the hf client."""
+    del config_folder
+    processor = processor_of_adapter(processor_folder)
+    context = int(model.config.get_text_config().max_position_embeddings)
+    loaded = LoadedModel(
+        model=model,
+        processor=processor,
+        device="cpu",
+        dtype="",
+        image_token_id=image_token_id(model.config, processor, processor_folder),
+        context=context,
+    )
+    settings = Settings(temperature=0.0, max_tokens=max_tokens)
+    replies = []
+    for data, example in examples:
+        pictures = [_picture(data.folder / name) for name in example.pictures]
+        request = Request(
+            example.item_id, (Message("user", (*pictures, example.prompt)),), settings
+        )
+        replies.append(answer_batch(loaded, [request])[0].text)
+    return replies
+
+
+def processor_of_adapter(folder: Path) -> Any:
+    """The processor beside an adapter, whose folder has no config of a model."""
+    if (folder / "config.json").is_file():
+        return processor_of(folder)
+    from situs.clients.hf.processor import load_processor
+
+    base = folder.parent / "training.json"
+    record = open_training(base.parent)
+    return load_processor(folder, model_type(Path(record.config.model)))
+
+
+def _picture(path: Path) -> Image:
+    data = path.read_bytes()
+    kind = "image/jpeg" if path.suffix == ".jpg" else "image/png"
+    return Image(data, kind, path.stem, 0, 0)
