@@ -23,7 +23,7 @@ from situs.items import Candidate, candidates, choose_tasks, import_tasks
 from situs.space import AXES
 from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_labels, open_volume
 
-__all__ = ["StudyJob", "StudyOutcome", "open_process", "process", "with_sources"]
+__all__ = ["StudyJob", "StudyOutcome", "basic_facts", "open_process", "process", "with_sources"]
 
 _NAMES_SHOWN = 5
 _EXTENTS = tuple(f"extent.{axis}" for axis in AXES)
@@ -156,16 +156,7 @@ def process(job: StudyJob) -> StudyOutcome:
     asked, not_asked = candidates(
         ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
     )
-    basics = [
-        ledger.fact(kind, name).fact_id for name in ledger.structures for kind in _STRUCTURE_FACTS
-    ]
-    basics += [ledger.fact("largest", family).fact_id for family in ledger.families]
-    if ledger.midline is not None:
-        basics += [
-            ledger.fact("right_share", name).fact_id
-            for name in ledger.structures
-            if ledger.family(name)
-        ]
+    basics = basic_facts(ledger)
     places = {labels.hash: str(job.labels)}
     if image is not None:
         places[series.image_hash] = str(job.image)
@@ -181,6 +172,21 @@ def process(job: StudyJob) -> StudyOutcome:
         places,
         suspect_studies(job.study_id, ledger),
     )
+
+
+def basic_facts(ledger: Ledger) -> list[str]:
+    """Ids of the facts about every structure, which a bench keeps whether or not a question rests on them."""
+    basics = [
+        ledger.fact(kind, name).fact_id for name in ledger.structures for kind in _STRUCTURE_FACTS
+    ]
+    basics += [ledger.fact("largest", family).fact_id for family in ledger.families]
+    if ledger.midline is not None:
+        basics += [
+            ledger.fact("right_share", name).fact_id
+            for name in ledger.structures
+            if ledger.family(name)
+        ]
+    return basics
 
 
 def _named_by_file(labels: LabelMap, names: Mapping[int, str]) -> dict[int, str]:

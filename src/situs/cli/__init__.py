@@ -26,6 +26,7 @@ _COMMANDS = {
     "measure": "Measure the structures of a label file or a folder of masks.",
     "build": "Build a bench of questions from a source.",
     "import": "Make a bench of questions that another set published.",
+    "author": "Let models plan, word and vet questions whose answers are measured.",
     "debias": "Leave out the questions that need no sight.",
     "check": "Recompute every answer of a bench from its evidence.",
     "show": "See exactly what a model will see.",

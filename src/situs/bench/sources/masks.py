@@ -30,6 +30,7 @@ from situs.items import (
     pose,
     task_of_masks,
 )
+from situs.items.programs import names_of, program_of, prove_text
 from situs.volumes import (
     FrameStack,
     LabelMap,
@@ -206,8 +207,23 @@ def _item_problems(
     canonical = posed.item(
         Question(item.task, item.form, item.parameters), ledger, study.patient_id
     )
-    yield from item_differences(item, _as_lettered(canonical, item))
+    yield from item_differences(item, as_authored(_as_lettered(canonical, item), item, ledger))
     yield from arrangement.problems_of(item, canonical)
+
+
+_AUTHORED = ("wording:", "cites:", "routed:")
+"""Tags that authoring adds."""
+
+
+def as_authored(canonical: Item, item: Item, ledger: Ledger) -> Item:
+    """The question posed anew with what authoring added: tags, and a wording that means the same and nothing else."""
+    added = tuple(tag for tag in item.tags if tag.startswith(_AUTHORED))
+    question, program = canonical.question, program_of(item)
+    is_worded = any(tag.startswith("wording:") for tag in added)
+    if is_worded and program is not None:
+        proved = prove_text(item.question, program, names_of(ledger)) is None
+        question = item.question if proved else question
+    return msgspec.structs.replace(canonical, tags=(*canonical.tags, *added), question=question)
 
 
 def _as_lettered(canonical: Item, item: Item) -> Item:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from situs.clients import Asking
     from situs.judges import AskedByID, AskedJudges
 
-__all__ = ["ask_judges", "leave_if_stopped", "print_asked"]
+__all__ = ["ask_judges", "leave_if_interrupted", "leave_if_stopped", "print_asked"]
 
 
 def ask_judges(
@@ -45,11 +45,16 @@ def ask_judges(
         raise
 
 
-def leave_if_stopped(done: AskedByID) -> None:
-    """End the program where a session of asking ended early; the same command goes on."""
+def leave_if_interrupted(done: AskedByID) -> None:
+    """End the program where the user stopped it; the same command resumes."""
     if done.interrupted:
         warn(f"{done.name}: interrupted; {done.left:,} are left: the same command resumes")
         sys.exit(130)
+
+
+def leave_if_stopped(done: AskedByID) -> None:
+    """End the program where a session of asking ended early; the same command goes on."""
+    leave_if_interrupted(done)
     if done.stopped:
         warn(
             f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left: the same command resumes with them"

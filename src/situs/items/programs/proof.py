@@ -16,7 +16,15 @@ from situs.items.programs.language import Alternatives, Pattern, compile_pattern
 from situs.items.programs.names import Names, tokens_of
 from situs.items.programs.reading import parse
 
-__all__ = ["LONGEST", "Refusal", "language_version", "prove", "prove_text", "text_problem"]
+__all__ = [
+    "LONGEST",
+    "Refusal",
+    "banned_word",
+    "language_version",
+    "prove",
+    "prove_text",
+    "text_problem",
+]
 
 LONGEST = 300
 """Characters of a wording."""
@@ -87,10 +95,12 @@ def text_problem(text: str) -> Refusal | None:
     ranks = text.lower().startswith(("rank ", "order ", "sort ", "list "))
     if len(ends) > (2 if ranks else 1) or text.strip()[-1] not in "?.":
         return Refusal("second_question", "is not exactly one question")
-    return _banned_word(bare.lower().replace("’", "'"))
+    return banned_word(bare)
 
 
-def _banned_word(text: str) -> Refusal | None:
+def banned_word(text: str) -> Refusal | None:
+    """The first word of a text that no question may have, and why."""
+    text = text.lower().replace("’", "'")
     for rule in _banned():
         plain = text
         for allowed in rule.but:

@@ -1,0 +1,65 @@
+"""The writer: phrases a shape of question. It sees no patient, value, option or answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from situs.items.programs import Expr, built_in_wordings
+from situs.judges import Role
+
+__all__ = ["WORDINGS_ASKED", "writer_role", "writer_shown"]
+
+WORDINGS_ASKED = 4
+_LONGEST = 300
+
+_SLOTS = {
+    "F": "one lesion of a kind, without an article (liver lesion); {Fs} is its plural",
+    "X": "a number",
+}
+_THING = "a structure or a lesion, with its article (the aorta, the largest liver lesion)"
+
+_INSTRUCTIONS = f"""\
+You are an experienced radiologist who words questions for an exam on CT and MR scans. You get a JSON array of entries \
+with an id, the meaning of one question as a formula with slots, what each slot stands for, and example wordings.
+
+Write up to {WORDINGS_ASKED} new wordings of every question, as a colleague would ask it at the workstation. Keep \
+every slot as it is written, such as {{A}} or {{X}}. Keep the meaning exactly: which thing is compared with which, the \
+direction, yes or no, the unit. One question, one sentence, plain English. No numbers, names, options, answers, hints \
+or explanations of your own. If reasons are given why earlier wordings were refused, avoid them.
+
+Reply with one JSON object: {{"entries": [{{"id": "...", "wordings": ["...", "..."]}}]}}, with exactly one entry for \
+every id you were given."""
+
+
+def _read(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    given = entry.get("wordings")
+    if not isinstance(given, list):
+        return None
+    texts = [text for text in given if isinstance(text, str) and 0 < len(text) <= 4 * _LONGEST]
+    return {"wordings": texts[:WORDINGS_ASKED]}
+
+
+def writer_role(again: bool) -> Role:
+    """The role, in its first or in a later round."""
+    wordings = {
+        "type": "array",
+        "maxItems": WORDINGS_ASKED,
+        "items": {"type": "string", "maxLength": _LONGEST},
+    }
+    name = "writer-again" if again else "writer"
+    return Role(name, _INSTRUCTIONS, {"wordings": wordings}, _read, {"wordings": []})
+
+
+def writer_shown(shape: Expr, refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """What the writer sees of a shape; `refused` are earlier texts and why they were not taken."""
+    slots = sorted(set(re.findall(r"\{([A-Z])\}", str(shape))))
+    shown: dict[str, Any] = {
+        "question": str(shape),
+        "slots": {f"{{{slot}}}": _SLOTS.get(slot, _THING) for slot in slots},
+        "examples": [one.text for one in built_in_wordings(shape)],
+    }
+    if refused:
+        shown["refused"] = [{"text": text[:_LONGEST], "why": why} for text, why in refused]
+    return shown

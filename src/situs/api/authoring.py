@@ -1,0 +1,59 @@
+"""`situs author` as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from situs.clients import Asking
+from situs.judges import Asker, asker_of
+
+__all__ = ["ARMS", "author"]
+
+ARMS = {"T": (), "P": ("planner",), "W": ("writer",), "PW": ("planner", "writer")}
+"""Arm → the roles that make it: templates, the agents' plan, their wording, both."""
+
+
+def author(bench: Path, out: Path, *, asking: Asking, **given: Any) -> dict[str, Any]:
+    """Author a bench, or the four arms of a comparison; `dry_run` only counts what would be asked."""
+    from situs.build.authoring import AuthorOptions, AuthorRoles, author_bench
+    from situs.build.authoring.forecast import forecast
+
+    specs = {name: given.pop(name) for name in ("planner", "librarian", "writer")}
+    lists = {name: given.pop(name) for name in ("critics", "panel")}
+    arms, dry_run = given.pop("arms", False), given.pop("dry_run", False)
+    options = AuthorOptions(
+        max_cost=asking.max_cost,
+        protocol=given.pop("protocol") or "",
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    with asking.cache(options.tell) as cache:
+        roles = AuthorRoles(
+            **{
+                name: None if spec is None else asker_of(spec, f"--{name}", asking, cache)
+                for name, spec in specs.items()
+            },
+            critics=_several(lists["critics"], "--critic", asking, cache),
+            panel=_several(lists["panel"], "--panel", asking, cache),
+        )
+        if dry_run:
+            return forecast(bench, roles)
+        if not arms:
+            return {"": author_bench(bench, out, roles, options)}
+        results = {}
+        for name, wanted in ARMS.items():
+            left_out = {role: None for role in ("planner", "writer") if role not in wanted}
+            own = msgspec.structs.replace(roles, **left_out)
+            out.mkdir(parents=True, exist_ok=True)
+            results[name] = author_bench(bench, out / name, own, options)
+        return results
+
+
+def _several(specs: Sequence[str], option: str, asking: Asking, cache: Any) -> tuple[Asker, ...]:
+    askers: list[Asker] = []
+    for spec in specs:
+        askers.append(asker_of(spec, option, asking, cache, taken=[one.name for one in askers]))
+    return tuple(askers)

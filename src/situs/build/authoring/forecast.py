@@ -1,0 +1,60 @@
+"""What authoring would ask: calls, tokens and money at most, from the shapes and studies of a bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from situs.agents.author import critic_role, librarian_role, panel_role, planner_role, writer_role
+from situs.agents.author.librarian import LIBRARIAN_TURNS
+from situs.agents.author.planner import PLANNER_TURNS
+from situs.bench import open_bench
+from situs.build.authoring.roles import AuthorRoles
+from situs.items.programs import program_of, shape_of
+from situs.judges import Asker, Role
+
+__all__ = ["forecast"]
+
+_CHARACTERS_PER_TOKEN = 4.0
+_SHOWN_CHARACTERS = 600
+_ANSWER_TOKENS = 150
+_ROUNDS = 3
+
+
+def forecast(folder: Path, roles: AuthorRoles) -> dict[str, Any]:
+    """An estimate on the safe side: every round and turn is taken, every text of the bench is vetted."""
+    bench = open_bench(folder)
+    texts, shapes = set(), set()
+    for item in bench.items(steps=False):
+        program = program_of(item)
+        if program is not None:
+            texts.add((item.question, tuple(o.value for o in item.options), len(item.options) or 2))
+            shapes.add(str(shape_of(program)))
+    cells = len(shapes)
+    calls: list[tuple[Asker, Role, int]] = []
+    if roles.planner is not None:
+        calls.append((roles.planner, planner_role(), PLANNER_TURNS * bench.info.counts["studies"]))
+    if roles.librarian is not None:
+        calls.append((roles.librarian, librarian_role(), LIBRARIAN_TURNS * cells))
+    if roles.writer is not None:
+        calls.append((roles.writer, writer_role(False), _ROUNDS * len(shapes)))
+    for n, critic in enumerate(roles.critics):
+        calls.append((critic, critic_role(n), round(1.2 * len(texts))))
+    for member in roles.panel:
+        calls.append((member, panel_role(), sum(options for *_, options in texts)))
+    total = {"requests": 0, "tokens_in": 0, "tokens_out": 0}
+    cost: float | None = 0.0
+    for asker, role, subjects in calls:
+        requests = -(-subjects // asker.batch)
+        words = len(role.instructions) + len(msgspec.json.encode(role.schema))
+        tokens_in = round((requests * words + subjects * _SHOWN_CHARACTERS) / _CHARACTERS_PER_TOKEN)
+        tokens_out = subjects * _ANSWER_TOKENS
+        total["requests"] += requests
+        total["tokens_in"] += tokens_in
+        total["tokens_out"] += tokens_out
+        price = None if asker.price is None else asker.price.of(tokens_in, tokens_out, 0, 0)
+        cost = None if cost is None or price is None else cost + price
+    basis = f"{len(shapes)} shapes and {len(texts)} texts of this bench, every turn taken"
+    return {**total, "pictures": 0, "cost": cost, "seconds": None, "basis": basis}

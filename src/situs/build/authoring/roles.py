@@ -1,0 +1,113 @@
+"""Who plays which role, what was asked of each, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from situs.base.files import canonical_json, write_atomic
+from situs.errors import SitusError
+from situs.judges import AskedByID, Asker, Role, Subject, ask_by_id
+
+__all__ = ["AuthorRoles", "Desk", "RoleState"]
+
+
+class AuthorRoles(msgspec.Struct, frozen=True):
+    """The models of each role; a role that is left out degrades, and the card says so."""
+
+    planner: Asker | None = None
+    librarian: Asker | None = None
+    writer: Asker | None = None
+    critics: tuple[Asker, ...] = ()
+    panel: tuple[Asker, ...] = ()
+
+    def all(self) -> dict[str, Asker]:
+        """Every role by name."""
+        named = {"planner": self.planner, "librarian": self.librarian, "writer": self.writer}
+        named |= {f"critic {one.name}": one for one in self.critics}
+        named |= {f"panel {one.name}": one for one in self.panel}
+        return {name: asker for name, asker in named.items() if asker is not None}
+
+
+class RoleState(msgspec.Struct):
+    """How a role fared."""
+
+    asks: int = 0
+    state: str = "absent"
+    """`done`, `absent`, `stopped`, `over_budget`, `switched_off`, `no_progress`."""
+    why: str = ""
+    cost: float | None = 0.0
+    seconds: float = 0.0
+
+
+class Desk:
+    """Asks the roles, one durable journal each, within one budget."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        restricted: bool,
+        max_cost: float | None,
+        ended: Callable[[AskedByID], None] = lambda asked: None,
+    ) -> None:
+        self._folder = folder
+        self._restricted = restricted
+        self._left = max_cost
+        self._ended = ended
+        self.states: dict[str, RoleState] = {}
+
+    def ask(
+        self,
+        name: str,
+        asker: Asker,
+        role: Role,
+        shown: Mapping[str, Mapping[str, Any]],
+        journal: str,
+    ) -> dict[str, dict[str, Any]]:
+        """Id → entry of every subject that got one. A role that stops gives what it has, and is named."""
+        state = self.states.setdefault(name, RoleState(state="done"))
+        if state.state in ("stopped", "over_budget") or not shown:
+            return {}
+        if self._left is not None:
+            limits = msgspec.structs.replace(asker.limits, max_cost=max(1e-9, self._left))
+            asker = msgspec.structs.replace(asker, limits=limits)
+        subjects = [Subject(id_, dict(fields)) for id_, fields in shown.items()]
+        entries, asked = ask_by_id(
+            asker, role, subjects, self._folder / f"{journal}.jsonl", restricted=self._restricted
+        )
+        self._note(state, asked)
+        self._ended(asked)
+        return entries
+
+    def _note(self, state: RoleState, asked: AskedByID) -> None:
+        state.asks += asked.requests
+        state.seconds += asked.seconds
+        known = asked.cost is not None and state.cost is not None
+        state.cost = (state.cost or 0.0) + (asked.cost or 0.0) if known else None
+        if self._left is not None and asked.cost is not None:
+            self._left -= asked.cost
+        if asked.stopped and not asked.interrupted:
+            over = "--max-cost" in asked.stopped or "--max-tokens" in asked.stopped
+            state.state, state.why = "over_budget" if over else "stopped", asked.stopped
+
+    def absent(self, names: Sequence[str]) -> None:
+        """Roles that nobody plays."""
+        for name in names:
+            self.states.setdefault(name, RoleState())
+
+    def claim(self, roles: AuthorRoles, settings: str) -> None:
+        """Refuse to go on with the work of other models or settings."""
+        if not roles.all():
+            return
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        about = self._folder / "author.json"
+        own = {name: asker.identity for name, asker in roles.all().items()}
+        text = canonical_json({"roles": own, "settings": settings}) + b"\n"
+        if about.is_file() and about.read_bytes() != text:
+            fix = "give the same roles and options, another --out, or remove the folder"
+            raise SitusError("was begun with other models or options", where=self._folder, fix=fix)
+        write_atomic(about, text)

@@ -1,0 +1,51 @@
+"""Critics at work: sound questions with defects planted among them, and what each critic's flags are worth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from situs.agents.author import CriticReport, critic_role, plant_defects, weigh_critic
+from situs.agents.author.critic import standing_flags
+from situs.build.authoring.prompts import Prompt
+from situs.build.authoring.roles import Desk
+from situs.judges import Asker
+
+__all__ = ["vet_prompts"]
+
+
+def vet_prompts(
+    desk: Desk, critics: Sequence[Asker], prompts: Mapping[str, Prompt], funnel: Counter[str]
+) -> tuple[dict[str, list[str]], list[CriticReport]]:
+    """Prompt id → flags of the critics that count; and what each critic is worth."""
+    sound = {id_: prompt.shown for id_, prompt in sorted(prompts.items())}
+    planted = plant_defects(sound)
+    # Mixed by id, so that nothing tells the planted ones apart.
+    shown = dict(sorted((sound | planted).items()))
+    flags: dict[str, list[str]] = {}
+    reports = []
+    for number, critic in enumerate(critics):
+        role = critic_role(number)
+        name = f"critic {critic.name}"
+        entries = desk.ask(name, critic, role, shown, f"critic-{number + 1}")
+        standing = {id_: standing_flags(e["flags"], shown[id_]) for id_, e in entries.items()}
+        verdicts = {
+            id_: (bool(standing[id_]), len(entry["flags"]) - len(standing[id_]))
+            for id_, entry in entries.items()
+        }
+        report = weigh_critic(critic.name, verdicts, list(planted))
+        reports.append(report)
+        funnel["flags void"] += report.void
+        if not report.active:
+            state = desk.states[name]
+            if state.state == "done":
+                state.state = "switched_off"
+                state.why = (
+                    f"finds {report.sensitivity:.0%} of planted defects and passes "
+                    f"{report.specificity:.0%} of the others: no better than a coin"
+                )
+            continue
+        for id_, found in standing.items():
+            if found and id_ in prompts:
+                flags.setdefault(id_, []).extend(found)
+    return flags, reports

@@ -1,0 +1,128 @@
+"""The filters of authoring: guessable templates are found, the innocent stay, useless critics are switched off."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from situs.agents.author import plant_defects, weigh_critic
+from situs.agents.author.critic import standing_flags
+from situs.build.authoring.prompts import Asked, Prompt
+from situs.build.authoring.trivial import find_trivial, two_of_three
+
+LETTERS = ("a", "b", "c", "d")
+
+
+def cohort(rng: random.Random, templates: int, patients: int, guessable: int) -> dict[str, Prompt]:
+    """Templates with four options; the first ones have the answer that everybody expects nine times of ten."""
+    prompts = {}
+    for number in range(templates):
+        expected = LETTERS[number % 4]
+        asked = []
+        for patient in range(patients):
+            known = number < guessable and rng.random() < 0.9
+            key = expected if known else rng.choice(LETTERS)
+            asked.append(Asked(f"i{number}-{patient}", f"p{patient}", key))
+        options = tuple((letter, letter) for letter in LETTERS)
+        prompts[f"q{number}"] = Prompt(f"q{number}", f"v{number}", "?", options, "untwinned", asked)
+    return prompts
+
+
+def panel(
+    rng: random.Random, prompts: dict[str, Prompt], agreement: float
+) -> dict[str, dict[str, str]]:
+    """Three members who share a prior: each keeps to it in so many templates, else to an answer of its own."""
+    prior = {id_: LETTERS[int(id_[1:]) % 4] for id_ in prompts}
+    return {
+        name: {
+            id_: value if rng.random() < agreement else rng.choice(LETTERS)
+            for id_, value in prior.items()
+        }
+        for name in ("one", "two", "three")
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exactly_the_guessable_templates_are_found(seed):
+    rng = random.Random(seed)
+    prompts = cohort(rng, templates=60, patients=60, guessable=12)
+    known = panel(rng, prompts, agreement=1.0)
+    trivial, report = find_trivial(prompts, known, list(known))
+    planted = {f"q{n}" for n in range(12)}
+    assert trivial == planted
+    assert report.trivial == 12
+    # Rogan and Gladen: 12 of 60 templates are known in 9 of 10 and in 1 of 4 of the rest, the others by luck alone.
+    assert report.corrected_b == pytest.approx(0.2 * 0.9, abs=0.05)
+    # A relative of the panel is inside chance on what is kept, on patients that decided nothing.
+    assert report.kept_b == pytest.approx(0.25, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_innocent_stay(seed):
+    rng = random.Random(100 + seed)
+    prompts = cohort(rng, templates=200, patients=40, guessable=0)
+    trivial, _ = find_trivial(prompts, panel(rng, prompts, agreement=0.7), ["one"])
+    assert len(trivial) <= 0.02 * len(prompts)
+
+
+def test_two_of_three_pushes_a_relative_below_chance():
+    """The published filter, with no trivial item at all: the share removed by luck alone is known in closed form."""
+    rng = random.Random(5)
+    prompts = cohort(rng, templates=400, patients=10, guessable=0)
+    independent = panel(rng, prompts, agreement=0.0)
+    removed, _ = two_of_three(prompts, independent)
+    # Two or three of three right at p = 1/4: 3 · (1/16) · (3/4) + 1/64 = 10/64.
+    assert len(removed) / 4000 == pytest.approx(10 / 64, abs=0.03)
+    _, scores = two_of_three(prompts, panel(rng, prompts, agreement=0.9))
+    assert scores["chance"] == 0.25
+    assert scores["relative_accuracy"] < 0.1
+
+
+SHOWN = {f"q{n}": {"question": f"Is thing {n} here?", "options": ["yes", "no"]} for n in range(200)}
+
+
+def verdicts(judge) -> tuple[dict[str, tuple[bool, int]], list[str]]:
+    planted = plant_defects(SHOWN)
+    return {id_: (judge(id_ in planted), 0) for id_ in (*SHOWN, *planted)}, list(planted)
+
+
+@pytest.mark.parametrize(
+    ("name", "judge", "active"),
+    [
+        ("approves all", lambda bad: False, False),
+        ("rejects all", lambda bad: True, False),
+        ("knows", lambda bad: bad, True),
+    ],
+)
+def test_a_critic_counts_only_if_it_finds_planted_defects(name, judge, active):
+    said, planted = verdicts(judge)
+    assert weigh_critic(name, said, planted).active is active
+
+
+def test_a_coin_is_switched_off():
+    on = 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        said, planted = verdicts(lambda bad, rng=rng: rng.random() < 0.5)
+        on += weigh_critic("coin", said, planted).active
+    assert on <= 2
+
+
+def test_planted_defects_differ_from_what_they_were_made_of():
+    planted = plant_defects(SHOWN)
+    assert 0.1 <= len(planted) / (len(SHOWN) + len(planted)) <= 0.16
+    assert not set(planted) & set(SHOWN)
+    texts = {(str(one["question"]), tuple(one["options"])) for one in SHOWN.values()}
+    assert not texts & {(one["question"], tuple(one["options"])) for one in planted.values()}
+    assert plant_defects(SHOWN) == planted
+
+
+def test_a_flag_that_quotes_nothing_is_void():
+    shown = {"question": "Is the lesion near the aorta?", "options": ["yes", "no"]}
+    flags = [
+        {"flag": "ambiguous", "words": "near the aorta"},
+        {"flag": "ambiguous", "words": "near the spleen"},
+        {"flag": "not_asked", "words": ""},
+    ]
+    assert standing_flags(flags, shown) == ["ambiguous"]
