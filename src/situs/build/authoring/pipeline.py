@@ -15,6 +15,7 @@ import msgspec
 
 from situs.agents.author import Cited
 from situs.anatomy import Term, shipped_terms
+from situs.base.engines import Engine
 from situs.base.files import canonical_json, write_atomic
 from situs.base.publish import new_folder
 from situs.bench import BenchInfo, open_bench
@@ -162,7 +163,7 @@ class _Authoring:
             self._out.name,
             recipe,
             seed=options.seed,
-            jobs=options.jobs,
+            engine=Engine(jobs=options.jobs),
             restricted=info.restricted,
             licence=info.licence,
         )
