@@ -48,7 +48,8 @@ _KEYS = {
     "labels",
 }
 _JUDGED = re.compile(
-    r"(all|none)(?: of (?:them|these|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs))))?"
+    r"(all|none)(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
+    r"|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs))))?"
     r"(?: (?:two|three|four|five|six|findings|options))?"
     r"(?: (?:are|is|were|was|have been|can be) (?:[a-z]+ly )?(?:annotated|present|marked|seen|visible|there|shown))?"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"

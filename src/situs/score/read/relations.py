@@ -33,7 +33,7 @@ _WITHIN = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>within) (?P<bound>[0-9][^?]*?) of (?P<object>[^,?]+)\?"
 )
 _SIZE = re.compile(
-    r"(?:is|are) (?P<subject>.+?) (?P<relation>larger than|smaller than) (?P<bound>[0-9][^?]*)\?"
+    r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than|more than|less than) (?P<bound>[0-9][^?]*)\?"
 )
 _COMPARED = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than) (?P<object>[^,?]+?)"
@@ -126,6 +126,8 @@ def _asked(question: str) -> _Asked | None:
         if axis is None:
             return None
         positive = groups["relation"] in _phrases(axis, True)
+        if not positive and groups["relation"] not in _phrases(axis, False):
+            return None
         return _Asked(
             _nouns(subject),
             _nouns(groups.get("object") or ""),

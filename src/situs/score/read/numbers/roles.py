@@ -185,7 +185,8 @@ _SHORT_LABEL = re.compile(
 )
 _SHORTEST = re.compile(r"\b(?:shortest|minimum|minimal)\b", re.IGNORECASE)
 _LONG_LABEL = re.compile(
-    r"\b(?:longest|largest|maximum|maximal|cent(?:re|er)[- ]to[- ]cent(?:re|er))\b[^.;,\n0-9]{0,20}$",
+    r"\b(?:longest|largest|maximum|maximal|cent(?:re|er)[- ]to[- ]cent(?:re|er)"
+    r"|cent(?:re|er)s)\b[^.;,\n0-9]{0,20}$",
     re.IGNORECASE,
 )
 

@@ -24,6 +24,8 @@ class Doubting(Judging):
 
     def _on_odd(self, token: Token, at: int) -> None:
         """Until the next comma nothing is asserted; claims before the last comma stand."""
+        if self.course.apart and "part" in token.text:
+            return  # "5 whole vertebrae and 2 partly visible ones" leaves the five
         if self.scope.certainty is Certainty.ASSERTED:
             self.scope.certainty, self.scope.until_comma = Certainty.DOUBTED, True
         for claim in self.clause:
