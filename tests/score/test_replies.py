@@ -148,6 +148,7 @@ def test_lists_of_replies(name):
         ("thirteenth.txt", 0.96),
         ("fourteenth.txt", 0.97),
         ("fifteenth.txt", 0.97),
+        ("sixteenth.txt", 0.97),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):

@@ -39,7 +39,10 @@ _COMPARED = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than) (?P<object>[^,?]+?)"
     r"(?: (?:by|in) (?:volume|size|length|height|width))?\?"
 )
-_CONTACT = re.compile(r"(?:does|do) (?P<subject>.+?) (?P<relation>touch) (?P<object>[^,?]+)\?")
+_CONTACT = re.compile(
+    r"(?:is|are|does|do) (?P<subject>.+?) (?P<relation>touch|touching|in contact with|in direct contact with)"
+    r" (?P<object>[^,?]+)\?"
+)
 _PLACE = r"(?: (?:on|in) (?:this|any|the) [a-z ]+)?"
 _PRESENCE = re.compile(
     rf"(?:(?:did|has) the reader (?P<relation>marke?d?) (?P<subject>[^,?]+?){_PLACE}"

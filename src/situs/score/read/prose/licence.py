@@ -89,11 +89,13 @@ def withhold_licence(
         exclusive = any(token.text == "only" for token in before[:2])
         subject = claim.subject and claim.role < Role.CONCLUDED and not exclusive
         ends = tokens[last + len(behind) : last + len(behind) + 1]
-        if topic.asked and subject and not _answers(behind, ends, topic.asked):
+        if topic.asked and subject and not _answers(behind, ends, topic.asked, short=short):
             claim.licensed = False
 
 
-def _answers(behind: Sequence[Token], ends: Sequence[Token], asked: frozenset[str]) -> bool:
+def _answers(
+    behind: Sequence[Token], ends: Sequence[Token], asked: frozenset[str], *, short: bool
+) -> bool:
     """Whether what is said of an option is what the question asks for ("B lies in the pancreas")."""
     if any(token.kind in _APPROVING for token in behind):
         return True
@@ -102,6 +104,8 @@ def _answers(behind: Sequence[Token], ends: Sequence[Token], asked: frozenset[st
         return True  # "B is not consistent with the findings, D is"
     words = [token.text for token in behind if token.kind == "word"]
     content = {word for text in words for word in content_words(text)}
+    if not content and not short and not compared:
+        return True  # "a loop of bowel lies in between"
     return bool(content & asked) and not content - asked - _explained()
 
 
