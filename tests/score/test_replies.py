@@ -149,6 +149,8 @@ def test_lists_of_replies(name):
         ("fourteenth.txt", 0.97),
         ("fifteenth.txt", 0.97),
         ("sixteenth.txt", 0.97),
+        ("seventeenth.txt", 0.99),
+        ("eighteenth.txt", 0.55),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):

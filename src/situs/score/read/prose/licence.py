@@ -29,6 +29,11 @@ _BORDERS = frozenset(
 )  # fmt: skip
 _APPROVING = frozenset({"answer", "final", "approve", "beats", "yields", "likewise"})
 _COPULAS = frozenset({"is", "does", "sits", "lies", "fits"})
+_TELLING = frozenset(
+    {"say", "take", "treat", "read", "call", "count", "consider", "expect", "choose"}
+)
+_VERBAL = frozenset({"comes to", "gives", "makes", "corresponds to", "leaves"})
+"""Conclusions in other places; behind an answer they are its predicate ("B comes to mind")."""
 _LONGEST_CLAUSE = 40
 """Tokens that are looked at on either side."""
 _PRONOUNS = frozenset(
@@ -72,7 +77,11 @@ def withhold_licence(
     `bare` answers (yes, no) are short whatever their words.
     """
     starts = [token.start for token in tokens]
+    # "Never say yes without …" tells what not to do.
+    forbidden = tokens[0].kind == "negate" and any(t.text in _TELLING for t in tokens[1:2])
     for claim in statement.claims:
+        if bare and forbidden and claim.denied:
+            claim.licensed = False
         if not claim.asserted or claim.role in {Role.FINAL, Role.WEAK} or claim.verdict:
             continue
         first, last = bisect_left(starts, claim.start), bisect_left(starts, claim.end)
@@ -80,6 +89,8 @@ def withhold_licence(
         before, behind = _before(tokens, first), _behind(tokens, last)
         if bare and any(token.kind in _BENDING for token in behind):
             claim.licensed = False
+        if forbidden or any(token.text in _VERBAL for token in tokens[last : last + 1]):
+            claim.licensed = claim.licensed and not short
         if bare and not behind and _is_attribute(before):
             before = before[1:]
         if short and any(_unexplained(token, lexicon, topic.known) for token in (*before, *behind)):
@@ -134,7 +145,8 @@ def _is_short(named: Sequence[Token]) -> bool:
 
 def _is_attribute(before: Sequence[Token]) -> bool:
     """Whether nothing but an adjective leads to a yes or no ("a resounding yes", "hard no")."""
-    return len(before) == 1 or (len(before) > 1 and before[1].text in {"a", "an"})
+    adjective = bool(before) and not before[0].text.endswith("ing")
+    return adjective and (len(before) == 1 or before[1].text in {"a", "an"})
 
 
 def _before(tokens: Sequence[Token], at: int) -> list[Token]:

@@ -19,6 +19,9 @@ TAKEN_BACK = Unparsed("the answer is taken back")
 UNSURE = Unparsed("not said for sure")
 NOT_FINAL = Unparsed("the final answer is not understood")
 
+_LETTER = 3
+"""Characters of a letter with its brackets."""
+
 Same = Callable[[Hashable, Hashable], bool]
 
 
@@ -97,6 +100,8 @@ def _agreed(
         return result
     if not any(claim.licensed for claim in latest):
         return UNSURE
+    if _beside_another(latest[-1], found, same):
+        return SEVERAL
     if any(_turns_from(claim, latest[-1], same) for claim in claims):
         return CONTRADICTION
     for claim in claims:
@@ -106,6 +111,22 @@ def _agreed(
     if _left_open(latest[-1], result.value, found, same):
         return UNSURE
     return result
+
+
+def _beside_another(last: Claim, found: Sequence[Statement], same: Same) -> bool:
+    """Whether another letter stands beside the one that heads its sentence ("A (frontal), B (lateral)")."""
+    if last.role is not Role.LEAD or last.end - last.start > _LETTER:
+        return False
+    beside = next((one.claims for one in found if last in one.claims), [])
+    return any(
+        other.asserted
+        and other.role is Role.PLAIN
+        and other.start > last.start
+        and other.end - other.start <= _LETTER
+        and not other.subject
+        and not same(other.values[0], last.values[0])
+        for other in beside
+    )
 
 
 def _turns_from(claim: Claim, last: Claim, same: Same) -> bool:
