@@ -198,7 +198,7 @@ ON_REQUEST = {"sweep": "make sweep", "models": "make test-models", "cluster": "m
 """Markers of what takes long or needs much, and what runs it."""
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 _DRAWN = 4
-"""Of cases marked `sampled`, one in so many runs."""
+"""Of cases marked `sampled`, one in so many runs, unless the marker says `one_in`."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -252,7 +252,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def not_drawn(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
     """The cases that this draw leaves out.
 
-    Single tests always run. Of like cases (`sampled`) a quarter is drawn. A function whose cases are all of the sweep
+    Single tests always run. Of like cases (`sampled`) a quarter is drawn, or one in N (`sampled(one_in=N)`, where each
+    takes a second or more), and at least one. A function whose cases are all of the sweep
     runs with one of them, drawn; if it is marked `sweep(one_in=N)` for its length, in one session of N. Each function
     draws by its own name, so that a new test does not change what is drawn of the others.
     """
@@ -264,16 +265,18 @@ def not_drawn(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
         rng = random.Random(f"{seed} {name}")
         swept = [case for case in cases if case.get_closest_marker("sweep")]
         like = [case for case in cases if case.get_closest_marker("sampled") and case not in swept]
-        drawn = rng.sample(like, -(-len(like) // _DRAWN))
-        if len(swept) == len(cases) and not rng.randrange(_one_in(swept[0])):
+        drawn = (
+            rng.sample(like, -(-len(like) // _one_in(like[0], "sampled", _DRAWN))) if like else []
+        )
+        if len(swept) == len(cases) and not rng.randrange(_one_in(swept[0], "sweep", 1)):
             drawn.append(rng.choice(swept))
         result += [case for case in (*swept, *like) if case not in drawn]
     return result
 
 
-def _one_in(item: pytest.Item) -> int:
-    marker = item.get_closest_marker("sweep")
-    return 1 if marker is None else int(marker.kwargs.get("one_in", 1))
+def _one_in(item: pytest.Item, name: str, usual: int) -> int:
+    marker = item.get_closest_marker(name)
+    return usual if marker is None else int(marker.kwargs.get("one_in", usual))
 
 
 Case = TypeVar("Case")

@@ -106,6 +106,7 @@ CURVED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("degrees", [0.0, 11.0])
 @pytest.mark.parametrize(("shape", "name", "region"), CURVED)
 def test_thickness_and_loss_on_curved_bones(

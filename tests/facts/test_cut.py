@@ -101,6 +101,7 @@ def test_one_loop_that_leaves_the_scan_cuts_a_structure_that_is_larger_elsewhere
     assert not ledger_of(body).is_cut("liver")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fill", [0, 17, -1024, -2000, -3024, 3000])
 @pytest.mark.parametrize("thick", [1, 6])
 def test_slices_of_one_value_are_the_limit_of_the_scan(fill: int, thick: int) -> None:
@@ -212,6 +213,7 @@ PLANES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
 def test_labels_that_stop_at_a_plane_are_cut_where_the_tissue_goes_on(normal) -> None:
     index = grid_of(SHAPE)
@@ -225,6 +227,7 @@ def test_labels_that_stop_at_a_plane_are_cut_where_the_tissue_goes_on(normal) ->
     assert not ledger_of(mask, scan_of(WHOLE), spleen=WHOLE & ~mask).is_cut("liver")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("ragged", [False, True])
 @pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
 def test_a_cut_near_the_tip_is_seen_in_the_image(normal, ragged: bool) -> None:
@@ -258,6 +261,7 @@ def scan_with_lesion(organ: np.ndarray, lesion: np.ndarray) -> np.ndarray:
     return scan_of(organ) + np.where(lesion, LESION_CONTRAST, 0.0).astype(np.int16)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("share", [0.3, 0.5])
 @pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
 def test_half_a_small_lesion_is_cut_where_the_image_shows_the_rest(normal, share: float) -> None:

@@ -156,13 +156,14 @@ def test_affine_reordered_agrees_with_mapped_voxels(order):
         )
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(one_in=8)
 @pytest.mark.parametrize("order", ORDERS[1:], ids=str)
 def test_items_and_facts_in_every_order(patient, order):
     """Every question, text, answer, step, box and reason not to ask, and the facts of every structure."""
     patient.check(order)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", [5, 22, 31, 47])
 def test_facts_of_all_pairs_of_an_oblique_scan(oblique_patient, number):
     """Distances, contacts and directions between all structures."""
@@ -209,6 +210,7 @@ def test_sweep_of_patients_in_all_orders(index, little_of):
         known.check(order)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("index", range(4))
 def test_an_oblique_or_finer_grid_changes_no_answer(index):
     """The same patient scanned upright, tilted and finer: what is proved on two grids is the same on both."""

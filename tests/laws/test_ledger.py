@@ -415,6 +415,7 @@ def test_a_changed_annotation_error_is_found(situs, copy) -> None:
     assert found(situs, copy)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("key", ["counts", "by_task", "by_stratum", "by_split"])
 def test_a_changed_count_is_found(situs, copy, key) -> None:
     told = json.loads((copy / "bench.json").read_text())[key]

@@ -163,16 +163,19 @@ def assert_same(
     assert here.flags == there.flags
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("index", range(6))
 def test_answers_of_the_exact_mirror_image(index):
     assert check_answers(phantom_labels(13, index, SPACING), about_mm=0.0, noise=0.0) > 90
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("index", range(6))
 def test_answers_mirrored_about_the_centre_plane(index):
     assert check_answers(phantom_labels(13, index, SPACING), about_mm=None, noise=BIN_NOISE) > 90
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("index", range(4))
 def test_facts_of_the_mirror_image(index):
     labels = phantom_labels(13, index, SPACING)

@@ -21,6 +21,7 @@ def answers(bench: Bench, spec: Spec) -> list[tuple[Item, AnswerRow]]:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(6))
 def test_the_oracle_is_always_right(cohort: Path, seed: int) -> None:
     """Each seed says the same answers in other words."""
@@ -70,6 +71,7 @@ def test_the_oracle_scores_one_on_every_row_of_the_table(cohort: Path) -> None:
     assert scores.overall[0].states == {"answered": len(list(bench.items()))}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(8))
 def test_random_sits_inside_chance(cohort: Path, seed: int) -> None:
     """Per task, stratum and number of options, within the exact 99.9 % binomial interval."""

@@ -99,6 +99,7 @@ def test_no_answer_changes_when_the_patient_is_turned(axis: int, degrees: float)
     assert flipped(before, after) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("axis", "degrees"), TURNS)
 @pytest.mark.parametrize("index", [2, 3])
 def test_a_turned_patient_is_not_doubted(index: int, axis: int, degrees: float) -> None:

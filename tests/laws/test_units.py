@@ -68,6 +68,7 @@ def check_scale(labels: LabelMap, factor: float) -> None:
         assert_scaled(one.fact("contact_area", a, b), two.fact("contact_area", a, b), factor**2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("factor", [0.5, 0.1, 1.7, 3.0])
 @pytest.mark.parametrize("index", [0, 1, 2])
 def test_lengths_areas_and_volumes_scale(index, factor):
