@@ -8,6 +8,7 @@ from typing import Any, TypedDict, get_args
 
 from situs.api.results import PathLike, path_of
 from situs.base.engines import engine_of
+from situs.base.shard import Shard
 from situs.bench import IdKind, IdRule
 from situs.build import BuildOptions, is_open_licence
 from situs.clients import Asking
@@ -29,6 +30,10 @@ class BuildSettings(TypedDict, total=False):
     """Worker processes."""
     engine: str
     """What does the work: `local` (default), `ray`, or `ray://HOST:PORT`."""
+    shard: str | None
+    """`I/N`: do part I of N of the work on studies only; `shards` makes the bench of all parts."""
+    shards: Iterable[PathLike]
+    """Folders of all parts of this build."""
     recipe: PathLike | None
     """Thresholds of your own (TOML)."""
     restricted: bool
@@ -72,6 +77,7 @@ def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = Fals
         )
     tasks = given.get("tasks")
     recipe = given.get("recipe")
+    shard = given.get("shard")
     licence = "synthetic" if synthetic else given.get("licence", "")
     is_open = synthetic or is_open_licence(licence)
     return BuildOptions(
@@ -81,6 +87,8 @@ def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = Fals
         tasks=tasks if tasks is None or isinstance(tasks, str) else ",".join(tasks),
         per_study=given.get("per_study"),
         engine=engine_of(given.get("engine", "local"), given.get("jobs", 1)),
+        shard=Shard.parse(shard) if shard else None,
+        shards=tuple(map(path_of, given.get("shards", ()))),
         restricted=given.get("restricted", False) or not is_open,
         licence=licence,
         skip_bad=given.get("skip_bad", False),

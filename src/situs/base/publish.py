@@ -25,12 +25,20 @@ from situs.base.files import write_atomic
 from situs.base.locks import try_lock
 from situs.errors import SitusError
 
-__all__ = ["new_folder", "work_folder"]
+__all__ = ["FinishedEarly", "new_folder", "work_folder"]
 
 _EXCHANGE = 2
 """The flag by which Linux' renameat2 and macOS' renamex_np let two names change places in one step."""
 _AT_FDCWD = -100
 """Linux: paths are relative to the current folder."""
+
+
+class FinishedEarly(Exception):
+    """Raised inside `new_folder`: this folder, made beside the scratch folder, is to become `out` instead of it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder.name)
+        self.folder = folder
 
 
 @contextmanager
@@ -56,6 +64,11 @@ def new_folder(out: Path, *, marker: str, overwrite: bool, resume_key: str = "")
         # Another program may have put something there since the first look.
         _refuse_others(target, marker, overwrite)
         _put(scratch, target, marker)
+    except FinishedEarly as early:
+        _sync(early.folder)
+        _refuse_others(target, marker, overwrite)
+        _put(early.folder, target, marker)
+        raise
     except OSError as error:
         raise SitusError(
             f"cannot write ({error.strerror})", where=out, fix="check the folder and free space"

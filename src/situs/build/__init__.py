@@ -20,6 +20,13 @@ from situs.build.imports.items import import_items
 from situs.build.imports.reasonknee import import_3dreasonknee
 from situs.build.imports.sgmri import SgmriRow, import_sgmri, sgmri_rows
 from situs.build.licences import is_open_licence
+from situs.build.shards import (
+    SHARD_FILE,
+    ShardFinished,
+    ShardInfo,
+    check_shards,
+    write_shard_info,
+)
 from situs.build.sources.boxes import build_boxes, parse_mix
 from situs.build.sources.grades import GradeSource, build_grades
 from situs.build.sources.knees import build_knees, knee_grades
@@ -32,6 +39,7 @@ from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 __all__ = [
     "DIMENSIONS",
     "IMPORTERS",
+    "SHARD_FILE",
     "BenchWriter",
     "BuildOptions",
     "BuildResult",
@@ -42,6 +50,8 @@ __all__ = [
     "ImportedStudy",
     "Importer",
     "SgmriRow",
+    "ShardFinished",
+    "ShardInfo",
     "bad_row",
     "build_bench",
     "build_boxes",
@@ -50,6 +60,7 @@ __all__ = [
     "build_masks",
     "build_phantoms",
     "build_reports",
+    "check_shards",
     "debias",
     "dimensions_of",
     "import_3dreasonknee",
@@ -63,6 +74,7 @@ __all__ = [
     "parse_mix",
     "sgmri_rows",
     "with_sources",
+    "write_shard_info",
 ]
 
 

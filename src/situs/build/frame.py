@@ -14,6 +14,7 @@ import msgspec
 
 from situs.base.publish import work_folder
 from situs.bench import StudyRecord, split_patients
+from situs.build.shards import adopt_shards, finished_shard
 from situs.build.spool import Job, Spool, map_studies
 from situs.build.study import with_sources
 from situs.build.writer import BuildOptions
@@ -67,18 +68,28 @@ def finished_studies(
     """
     bad: list[Problem] = []
     total = len(work.jobs)
+    spool = work.spool(scratch)
+    if options.shards:
+        adopt_shards(options.shards, spool, work.name, work.outcome, work_folder(scratch))
+    wanted = range(total) if options.shard is None else options.shard.of_jobs(total)
     outcomes = map_studies(
-        work.open_worker, work.jobs, options.engine, work.spool(scratch), work.files_of
+        work.open_worker,
+        {number: work.jobs[number] for number in wanted},
+        options.engine,
+        spool,
+        work.files_of,
     )
-    for number, outcome in enumerate(outcomes):
-        progress(number + 1, total)
+    for done, (number, outcome) in enumerate(zip(wanted, outcomes), start=1):
+        progress(done, len(wanted))
         if isinstance(outcome, Problem):
             bad.append(outcome)
         else:
             yield number, outcome
-    if bad and (not options.skip_bad or len(bad) == total):
-        raise _unusable(bad, total)
+    if bad and (not options.skip_bad or len(bad) == len(wanted)):
+        raise _unusable(bad, len(wanted))
     problems.extend(bad)
+    if options.shard is not None:
+        raise finished_shard(options.shard, work.name, total, len(bad), work_folder(scratch))
 
 
 def _unusable(bad: Sequence[Problem], total: int) -> SitusError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,10 @@ class Spool(Generic[T]):
         part.write_bytes(msgspec.json.encode(entry, enc_hook=str))
         part.replace(file)
 
+    def adopt(self, number: int, other: Spool[T]) -> None:
+        """Take over an outcome that another build has worked out."""
+        shutil.copyfile(other._file(number), self._file(number))
+
     def read(self, number: int) -> T:
         """The outcome of a finished job."""
         return self._entry(number).outcome
@@ -100,22 +105,22 @@ def _stamp(file: Path) -> _Stamp:
 
 def map_studies(
     open_worker: Callable[[], Callable[[Job], T]],
-    jobs: Sequence[Job],
+    jobs: Mapping[int, Job],
     engine: Engine,
     spool: Spool[T],
     files_of: Callable[[Job, T], Sequence[Path]],
 ) -> Iterator[T | Problem]:
-    """The outcome of each job, in order; a study that cannot be used, or kills its worker, is a problem.
+    """The outcome of each job, by its number, in order; a study that cannot be used, or kills its worker, is a problem.
 
     `open_worker` is called once in each process and gives the function that does a job. What the spool
     holds is not done again; every new outcome is kept in it with `files_of` it, the files it rests on.
     """
-    missing = [number for number in range(len(jobs)) if number not in spool]
+    missing = [number for number in jobs if number not in spool]
     to_do = set(missing)
     new_jobs = [jobs[number] for number in missing]
     # Workers are sent home here, not whenever the last reference goes: a Ctrl-C would be lost there.
     with closing(map_on(engine, partial(_careful, open_worker), new_jobs)) as new:
-        for number, job in enumerate(jobs):
+        for number, job in jobs.items():
             if number not in to_do:
                 yield spool.read(number)
                 continue

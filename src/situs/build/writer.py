@@ -14,6 +14,7 @@ from situs import __version__
 from situs.anatomy import Term, term, without_number
 from situs.base.engines import Engine
 from situs.base.files import write_atomic
+from situs.base.shard import Shard
 from situs.bench import (
     FORMAT,
     BenchInfo,
@@ -46,6 +47,10 @@ class BuildOptions(msgspec.Struct, frozen=True):
     per_study: int | None = None
     engine: Engine = Engine()
     """What does the work on studies."""
+    shard: Shard | None = None
+    """Do only this part of the work on studies, and make no bench of it."""
+    shards: tuple[Path, ...] = ()
+    """Parts that are done."""
     restricted: bool = True
     licence: str = ""
     skip_bad: bool = False

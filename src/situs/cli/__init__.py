@@ -31,6 +31,7 @@ _COMMANDS = {
     "check": "Recompute every answer of a bench from its evidence.",
     "show": "See exactly what a model will see.",
     "run": "Put a bench's questions to a model or baseline.",
+    "merge": "Put together the parts of a build or run that were made with --shard.",
     "score": "Score a run, beside what one gets without looking.",
     "probe": "Tell whether a model looks: withhold, change or exchange the scan.",
     "compare": "Tell which of several runs is better, paired and by patient.",

@@ -9,6 +9,7 @@ import click
 
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.building import finish, options_from, shared_options, source_options
+from situs.cli.options.sharding import shardable
 from situs.cli.options.sources import Sources
 from situs.cli.output.printing import progress_bar, warn
 
@@ -68,6 +69,7 @@ _trust_option = click.option(
 @_trust_option
 @source_options
 @shared_options
+@shardable("masks")
 def _masks(
     roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any
 ) -> None:
@@ -276,6 +278,7 @@ def _reports(
 @_trust_option
 @source_options
 @shared_options
+@shardable("grades")
 def _grades(
     table: Path,
     bank: str,

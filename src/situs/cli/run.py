@@ -51,6 +51,11 @@ if TYPE_CHECKING:
     help="Do not ask what the profile hides; it is scored apart anyway.",
 )
 @click.option(
+    "--shard",
+    metavar="I/N",
+    help="Ask part I of N of the questions only, whole studies each; `situs merge` puts the parts together.",
+)
+@click.option(
     "--batch",
     is_flag=True,
     help="Hand the questions over as batch jobs (openai: only): half the price, within a day.",
@@ -68,6 +73,7 @@ def command(
     limit: int | None,
     data: Path | None,
     skip_hidden: bool,
+    shard: str | None,
     batch: bool,
     dry_run: bool,
     as_json: bool,
@@ -85,6 +91,7 @@ def command(
     situs run BENCH --model openai:qwen3-vl@http://localhost:8000/v1 --room frugal --out runs/frugal
     situs run BENCH --model driller --room frugal --out runs/driller
     """
+    from situs.base.shard import Shard
     from situs.bench import open_bench
     from situs.errors import SitusError
     from situs.profiles import Presenter, SliceStore, load_profile
@@ -99,6 +106,7 @@ def command(
         where="--model",
         batch=batch,
         **({} if ways is None else {"ways": ways}),
+        shard=Shard.parse(shard) if shard else None,
         run_progress=run_progress,
         item_progress=progress_bar,
         say=warn,

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from situs.base.files import canonical_json, write_atomic
+from situs.base.shard import Shard
 from situs.bench import Bench
 from situs.clients import (
     Client,
@@ -59,6 +60,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     skip_hidden: bool = False
     withhold: str = ""
     batch: bool = False
+    shard: Shard | None = None
     progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None
     say: Callable[[str], None] = lambda text: None
 
@@ -70,6 +72,13 @@ class RoomResult(RunResult, frozen=True, kw_only=True):
     looks: int = 0
     ends: dict[str, int] = msgspec.field(default_factory=dict)
     """How sessions ended: `answered`, `refused`, `over_budget`, `no_progress`, `invalid`, `cut`."""
+
+
+def _refuse_parts(options: RunOptions) -> None:
+    """Parts are put together by their answers; the turns of sessions would be lost."""
+    if options.shard is not None:
+        fix = "leave it out, or leave --room out"
+        raise SitusError("sessions cannot be run in parts", where="--shard", fix=fix)
 
 
 def run_sessions(
@@ -90,6 +99,7 @@ def run_sessions(
     `situs adapter-check --room` proved them. `given` are fields of `RunOptions`.
     """
     options = RunOptions(**given)
+    _refuse_parts(options)
     if options.batch:
         problem = "each turn of a session depends on the one before, so there are no batch jobs"
         raise SitusError(problem, where="--batch", fix="leave it out, or leave --room out")
@@ -170,6 +180,7 @@ def run_reader(
 ) -> RoomResult:
     """Let a scripted reader, or a baseline that never looks, read every item; through the same sessions."""
     options = RunOptions(**given)
+    _refuse_parts(options)
     split, limit, withhold = options.split, options.limit, options.withhold
     reader = make_reader(bench, spec, profile, room)
     plan = plan_run(bench, split, limit)

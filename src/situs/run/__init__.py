@@ -19,6 +19,7 @@ from situs.run.baselines.speech import list_boxes, speakable_boxes
 from situs.run.folder import RunInfo, open_run, start_run
 from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden
 from situs.run.journal import AnswerRow, Journal, read_journal
+from situs.run.merge import MergedRun, merge_runs
 from situs.run.plan import items_of, selected_items
 from situs.run.released import Row, first_text, released_rows
 from situs.run.replay import ANSWER_FIELDS, REFERENCE_FIELDS, VOLUME_FIELDS, Joined, volume_stem
@@ -44,6 +45,7 @@ __all__ = [
     "HiddenRow",
     "Joined",
     "Journal",
+    "MergedRun",
     "Presents",
     "Prior",
     "Respondent",
@@ -63,6 +65,7 @@ __all__ = [
     "items_of",
     "list_boxes",
     "make_baseline",
+    "merge_runs",
     "open_run",
     "parse_spec",
     "read_hidden",

@@ -14,7 +14,14 @@ from situs.clients import Settings, Spec
 from situs.errors import SitusError
 from situs.profiles import Profile
 
-__all__ = ["RunInfo", "add_notes", "open_run", "start_run"]
+__all__ = [
+    "RunInfo",
+    "add_notes",
+    "open_run",
+    "refuse_another",
+    "start_run",
+    "write_run_info",
+]
 
 
 class RunInfo(msgspec.Struct, frozen=True):
@@ -91,7 +98,7 @@ def start_run(
     path = out / "run.json"
     if path.is_file():
         before = read_json(path, RunInfo)
-        _refuse_another(before, info, out)
+        refuse_another(before, info, out)
         info = msgspec.structs.replace(info, notes=before.notes)
     elif out.is_dir() and any(not _is_left_over(entry) for entry in out.iterdir()):
         raise SitusError("exists and is not a run", where=out, fix="choose another --out")
@@ -99,13 +106,19 @@ def start_run(
         raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
     elif bench.info.restricted:
         _make_private(out)
-    _write(path, info)
-    if (out / info.bench).resolve() != bench.folder.resolve():
-        place = canonical_json({"bench": str(bench.folder.resolve())}) + b"\n"
-        _keep(out / "locations.json", place, private=True)
+    write_run_info(out, info, bench, out)
     for entry in filter(_is_left_over, list(out.iterdir())):
         entry.unlink()
     return info
+
+
+def write_run_info(folder: Path, info: RunInfo, bench: Bench, out: Path) -> None:
+    """Write `run.json` into a folder that is, or will become, `out`."""
+    info = msgspec.structs.replace(info, bench=_relative(bench.folder, out))
+    _write(folder / "run.json", info)
+    if (out / info.bench).resolve() != bench.folder.resolve():
+        location = canonical_json({"bench": str(bench.folder.resolve())}) + b"\n"
+        _keep(folder / "locations.json", location, private=True)
 
 
 def add_notes(out: Path, info: RunInfo, notes: tuple[str, ...]) -> RunInfo:
@@ -144,7 +157,8 @@ def _is_left_over(entry: Path) -> bool:
     )
 
 
-def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
+def refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
+    """Stop if two runs were not asked the same of the same model."""
     for what, before, now in (
         ("model", old.client, new.client),
         ("model's settings", old.settings, new.settings),

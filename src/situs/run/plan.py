@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 
 import msgspec
 
+from situs.base.shard import Shard
 from situs.bench import Bench, read_table
 from situs.errors import SitusError
 from situs.items import Item
@@ -33,6 +34,16 @@ class Plan(msgspec.Struct, frozen=True):
     """Whether the bench already lists items study by study."""
     without_scan: int = 0
     """Items that came without a series, as imported questions do."""
+    study_ids: tuple[str, ...] = ()
+    """Of each item."""
+
+    def part(self, shard: Shard | None) -> set[str]:
+        """The items of one part; those of a study are in the same."""
+        if shard is None:
+            return set(self.item_ids)
+        studies = list(dict.fromkeys(self.study_ids))
+        chosen = {studies[number] for number in shard.of_jobs(len(studies))}
+        return {item for item, study in zip(self.item_ids, self.study_ids) if study in chosen}
 
     def read_through(self) -> None:
         """Read every item once, so that a damaged bench is refused before anything is written or asked."""
@@ -70,7 +81,12 @@ def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
     changes = 1 + sum(one != other for one, other in pairwise(volumes))
     without = sum(not key.series for key in keys)
     return Plan(
-        bench, split, tuple(key.item_id for key in keys), changes == len(set(volumes)), without
+        bench,
+        split,
+        tuple(key.item_id for key in keys),
+        changes == len(set(volumes)),
+        without,
+        tuple(key.study_id for key in keys),
     )
 
 

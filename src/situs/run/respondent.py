@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
+from situs.base.shard import Shard
 from situs.bench import Bench
 from situs.clients import (
     Asking,
@@ -94,6 +95,7 @@ def respondent_of(
     where: str,
     batch: bool = False,
     ways: Ways = _ONE_BY_ONE,
+    shard: Shard | None = None,
     run_progress: RunProgress = lambda name: nullcontext(lambda tally, before, total: None),
     item_progress: ItemProgress = lambda name: nullcontext(lambda done, total: None),
     say: Callable[[str], None] = lambda text: None,
@@ -101,15 +103,16 @@ def respondent_of(
     """The respondent of a spec (`openai:…`, `prior`), or of an object with `answer(request)`.
 
     `where` names the option or argument, for the message about an unknown one. `batch`: as jobs, at half price.
+    `shard`: only this part of the items.
     """
     if not isinstance(model, str):
         client = ObjectClient(model)
         return _Model(client.spec, asking, run_progress, say, ways, client)
     spec = parse_spec(model)
     if spec.kind in ways.baselines:
-        return _BaselineRespondent(spec, item_progress, ways)
+        return _BaselineRespondent(spec, item_progress, ways, shard)
     check_kind(spec.kind, where, ways.baselines)
-    return _Model(spec, asking, run_progress, say, ways, batch=batch)
+    return _Model(spec, asking, run_progress, say, ways, batch=batch, shard=shard)
 
 
 class _KeptOpen:
@@ -141,9 +144,11 @@ class _Model:
         client: Client | None = None,
         *,
         batch: bool = False,
+        shard: Shard | None = None,
     ) -> None:
         self._ways = ways
         self._spec = spec
+        self._shard = shard
         self._batch = batch
         self._asking = asking
         self._progress = progress
@@ -183,6 +188,7 @@ class _Model:
                 skip_hidden=skip_hidden,
                 withhold=withhold,
                 batch=self._batch,
+                shard=self._shard,
                 progress=progress,
                 say=self._say,
             )
@@ -233,8 +239,9 @@ class _Model:
 class _BaselineRespondent:
     """Puts benches to a baseline, which sees no picture: what is shown or withheld makes no difference."""
 
-    def __init__(self, spec: Spec, progress: ItemProgress, ways: Ways) -> None:
+    def __init__(self, spec: Spec, progress: ItemProgress, ways: Ways, shard: Shard | None) -> None:
         self._spec = spec
+        self._shard = shard
         self._progress = progress
         self._ways = ways
 
@@ -258,6 +265,7 @@ class _BaselineRespondent:
                 out,
                 split=split,
                 limit=limit,
+                shard=self._shard,
                 progress=progress,
                 **self._shown(presenter, withhold),
             )

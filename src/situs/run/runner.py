@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from situs.base.files import canonical_json, write_atomic
+from situs.base.shard import Shard
 from situs.bench import Bench
 from situs.clients import (
     Asked,
@@ -53,9 +54,10 @@ def run_baseline(
     *,
     split: str | None = None,
     limit: int | None = None,
+    shard: Shard | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RunResult:
-    """Answer every item that has no answer yet."""
+    """Answer every item that has no answer yet, or those of one part."""
     baseline = make_baseline(bench, spec, profile)
     delay = _delay(spec)
     plan = plan_run(bench, split, limit)
@@ -67,7 +69,8 @@ def run_baseline(
     asked = 0
     with Journal(out / "answers.jsonl") as journal:
         before = sum(map(journal.is_done, plan.item_ids))
-        for item in plan.items(lambda item_id: not journal.is_done(item_id)):
+        part = plan.part(shard)
+        for item in plan.items(lambda id_: id_ in part and not journal.is_done(id_)):
             if delay > 0:
                 time.sleep(delay)
             said = baseline.answer(item)
@@ -79,7 +82,7 @@ def run_baseline(
             )
             asked += 1
             progress(before + asked, len(plan.item_ids))
-        states = Counter(journal.states[item_id] for item_id in plan.item_ids)
+        states = Counter(journal.states[id_] for id_ in plan.item_ids if id_ in journal.states)
     notes: tuple[str, ...] = ()
     if isinstance(baseline, Replay):
         notes = tuple(baseline.joined.notes())
@@ -110,6 +113,7 @@ def run_client(
     skip_hidden: bool = False,
     withhold: str = "",
     batch: bool = False,
+    shard: Shard | None = None,
     progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> RunResult:
@@ -141,7 +145,7 @@ def run_client(
         withheld=withhold,
     )
     with Journal(out / "answers.jsonl") as journal, HiddenItems(out / "hidden.jsonl") as hidden:
-        left = {item_id for item_id in plan.item_ids if not journal.is_done(item_id)}
+        left = {item_id for item_id in plan.part(shard) if not journal.is_done(item_id)}
         if skip_hidden:
             left -= hidden.reasons.keys()
         before = len(plan.item_ids) - len(left)

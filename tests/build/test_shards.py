@@ -1,0 +1,142 @@
+"""Builds and runs in parts: put together, they are what one build or run makes."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from situs.base.shard import Shard
+from situs.bench import open_bench
+from situs.errors import SitusError
+
+
+@pytest.fixture(scope="module")
+def whole_and_parts(situs, small, tmp_path_factory) -> tuple[Path, tuple[object, ...]]:
+    """A bench of three studies, the same in two parts, and the command that made them."""
+    root = tmp_path_factory.mktemp("sharded")
+    studies = sorted((small / "data").iterdir())[:3]
+    command = ("build", "masks", *studies, "--annotation", "exact")
+    assert situs(*command, "--out", root / "whole").code == 0
+    for number in (1, 2):
+        ran = situs(*command, "--out", root / f"part{number}", "--shard", f"{number}/2", "--json")
+        assert ran.code == 0, ran.err
+        assert ran.json["studies"] == (2, 1)[number - 1]
+    return root, command
+
+
+def test_parts_put_together_are_the_whole_bench(situs, whole_and_parts) -> None:
+    root, _ = whole_and_parts
+    ran = situs("merge", root / "part2", root / "part1", "--out", root / "merged", "--json")
+    assert ran.code == 0, ran.err
+    whole, merged = (open_bench(root / name).info for name in ("whole", "merged"))
+    assert merged.content_hash == whole.content_hash
+    assert ran.json["items"] == whole.counts["items"]
+    for name in ("items.parquet", "facts.parquet", "studies.parquet"):
+        assert (root / "merged" / name).read_bytes() == (root / "whole" / name).read_bytes()
+    # It rests on the files, not on the parts: what is finished is never measured again, and check passes.
+    assert situs("check", root / "merged").code == 0
+
+
+def test_a_part_is_private_and_no_bench(situs, whole_and_parts) -> None:
+    part = whole_and_parts[0] / "part1"
+    assert stat.S_IMODE(part.stat().st_mode) == 0o700
+    assert stat.S_IMODE((part / "shard.json").stat().st_mode) == 0o600
+    assert not (part / "bench.json").exists()
+    assert situs("check", part).code == 2
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (("part1",), "2 are missing"),
+        (("part1", "part1b"), "so is"),
+        (("part1", "whole"), "no part of a build or run"),
+    ],
+)
+def test_what_cannot_be_put_together_is_named(situs, whole_and_parts, parts, words) -> None:
+    root, _ = whole_and_parts
+    if not (root / "part1b").exists():
+        (root / "part1b").mkdir()
+        (root / "part1b" / "shard.json").write_bytes((root / "part1" / "shard.json").read_bytes())
+    ran = situs("merge", *(root / part for part in parts), "--out", root / "never")
+    assert ran.code == 2
+    assert words in ran.err
+    assert not (root / "never").exists()
+
+
+def test_a_part_of_another_build_is_named(situs, whole_and_parts, tmp_path) -> None:
+    root, command = whole_and_parts
+    other = tmp_path / "other"
+    ran = situs(*command, "--seed", 9, "--out", other, "--shard", "2/2")
+    assert ran.code == 0, ran.err
+    ran = situs("merge", root / "part1", other, "--out", tmp_path / "never")
+    assert ran.code == 2
+    assert "not a part of the same build" in ran.err
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
+def test_parts_that_do_not_exist_are_refused(text) -> None:
+    with pytest.raises(SitusError, match="is not a part"):
+        Shard.parse(text)
+
+
+def test_every_job_is_in_one_part() -> None:
+    for total in (0, 1, 7, 100):
+        for of in (1, 2, 3, 11):
+            parts = [Shard(number, of).of_jobs(total) for number in range(1, of + 1)]
+            assert sorted(job for part in parts for job in part) == list(range(total))
+
+
+def answers(run: Path) -> dict[str, Any]:
+    rows = map(json.loads, (run / "answers.jsonl").read_text().splitlines())
+    return {row["item_id"]: row["response"] for row in rows}
+
+
+def test_a_run_in_parts_is_the_whole_run(situs, bench, tmp_path) -> None:
+    command = ("run", bench, "--model", "random?seed=3")
+    assert situs(*command, "--out", tmp_path / "whole").code == 0
+    parts = []
+    for number in (1, 2, 3):
+        parts.append(tmp_path / f"part{number}")
+        ran = situs(*command, "--out", parts[-1], "--shard", f"{number}/3", "--json")
+        assert ran.code == 0, ran.err
+    seen = [set(answers(part)) for part in parts]
+    assert not seen[0] & seen[1]
+    studies = {item.item_id: item.study_id for item in open_bench(bench).items()}
+    of_parts = [{studies[item] for item in part} for part in seen]
+    assert not of_parts[0] & of_parts[1]
+    ran = situs("merge", *parts, "--out", tmp_path / "merged", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json == {"parts": 3, "items": len(studies), "missing": 0}
+    assert answers(tmp_path / "merged") == answers(tmp_path / "whole")
+    scores = [
+        situs("score", bench, tmp_path / name, "--json").json["overall"]
+        for name in ("whole", "merged")
+    ]
+    assert scores[0] == scores[1]
+
+
+def test_runs_that_contradict_each_other_are_named(situs, bench, tmp_path) -> None:
+    for name, seed in (("one", 3), ("other", 4)):
+        ran = situs("run", bench, "--model", f"random?seed={seed}", "--out", tmp_path / name)
+        assert ran.code == 0
+    ran = situs("merge", tmp_path / "one", tmp_path / "other", "--out", tmp_path / "never")
+    assert ran.code == 2
+    assert "another model" in ran.err
+    # The same run with an answer that somebody changed.
+    lines = (tmp_path / "one" / "answers.jsonl").read_text().splitlines(keepends=True)
+    row = json.loads(lines[0]) | {"response": "something else"}
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    for file in (tmp_path / "one").iterdir():
+        if file.is_file():
+            (changed / file.name).write_bytes(file.read_bytes())
+    (changed / "answers.jsonl").write_text(json.dumps(row) + "\n")
+    ran = situs("merge", tmp_path / "one", changed, "--out", tmp_path / "never")
+    assert ran.code == 2
+    assert "otherwise than" in ran.err
+    assert not (tmp_path / "never").exists()
