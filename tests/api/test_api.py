@@ -59,7 +59,7 @@ def test_a_builder_takes_the_options_of_its_command(source: str) -> None:
 SPOKEN = {"judge": "judges", "compare_published": "published"}
 """Options whose argument in Python has another name."""
 ONLY_COMMANDS = {
-    "run": {"dry_run", "batch"},
+    "run": {"dry_run"},
     "show": {"list"},  # `list_names` and others are functions of their own
     "export": {"bench"},  # a result or a folder knows what it is
 }

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar, Unpack
 
+import msgspec
+
 from situs.api.benches import opened
 from situs.api.results import (
     PathLike,
@@ -19,6 +21,7 @@ from situs.api.results import (
     run_bars,
 )
 from situs.api.settings import AskSettings, asking_of
+from situs.base.shard import Shard
 from situs.errors import SitusError
 from situs.judges import AskedJudges, JudgesStopped, ask_judges
 from situs.probe import (
@@ -31,9 +34,11 @@ from situs.probe import (
 )
 from situs.probe import probe as run_probes
 from situs.profiles import Presenter, Profile, SliceStore, load_profile
-from situs.run import Respondent, RunResult, respondent_of
+from situs.room import enter_room, room_scores, room_tables
+from situs.run import Respondent, RunResult, Ways, respondent_of
 from situs.score import (
     Comparison,
+    ScoredRun,
     Scores,
     Verdicts,
     choose_metrics,
@@ -44,7 +49,7 @@ from situs.score import (
     tables_of_run,
 )
 from situs.score.on_request import extra_tables, extras_of, paper_of
-from situs.tables import check_tables_folder, write_tables
+from situs.tables import Table, check_tables_folder, write_tables
 
 __all__ = ["ask", "compare", "probe", "score"]
 
@@ -56,9 +61,14 @@ def ask(
     model: str | object,
     out: PathLike,
     *,
-    profile: PathLike | Profile = "default",
+    profile: PathLike | Profile | None = None,
+    room: PathLike | None = None,
+    tools: str | None = None,
+    turns: str = "auto",
     split: str | None = None,
     limit: int | None = None,
+    shard: str | None = None,
+    batch: bool = False,
     data: PathLike | None = None,
     skip_hidden: bool = False,
     progress: bool = False,
@@ -69,10 +79,18 @@ def ask(
     `model` is a spec (`prior`, `openai:MODEL@URL`, …) or an object with `answer(request)` that returns text; an object
     that sends nothing off this machine says so by `remote = False`. Failed calls are asked again by the same call.
 
+    `profile` is what the model is shown (`default` if not given). In a `room` it asks for its pictures itself, with
+    `tools`, its `turns` as JSON (`schema`) or native calls (`tools`). `shard` (`"1/4"`) asks one part of the questions,
+    `batch` hands them over as batch jobs at half price.
+
     >>> run = situs.run("bench", "prior", out="runs/prior")
     """
-    target, shown = opened(bench), _profile(profile)
-    folder = path_of(out)
+    entered, ways = enter_room(None if room is None else str(room), tools, turns)
+    if entered is not None and profile is not None:
+        raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
+    ways = msgspec.structs.replace(ways, batch=batch, shard=Shard.parse(shard) if shard else None)
+    target, folder = opened(bench), path_of(out)
+    shown = _profile(profile or "default") if entered is None else entered.profile()
     presenter = Presenter(target, shown, store=SliceStore(), data=maybe_path(data))
 
     def once(respondent: Respondent) -> RunResult:
@@ -80,7 +98,7 @@ def ask(
             target, presenter, shown, folder, split=split, limit=limit, skip_hidden=skip_hidden
         )
 
-    result = _with(model, settings, progress, once)
+    result = _with(model, settings, progress, once, ways)
     title = f"{folder.name}: {result.items:,} items"
     if result.stopped:
         title += f", stopped early ({result.stopped}); the same call resumes"
@@ -103,6 +121,8 @@ def score(
     signatures: bool = False,
     published: str | None = None,
     tables: PathLike | None = None,
+    beside: Sequence[PathLike] = (),
+    truthful: PathLike | None = None,
     seed: int = 0,
     progress: bool = False,
     **settings: Unpack[AskSettings],
@@ -112,7 +132,8 @@ def score(
     `verdicts` maps a judge's name to its file; `judges` are models to ask for verdicts on free text,
     which are kept beside the answers. The first table is the headline: the one number of the run.
     `breakdowns`, `signatures` and `published` (a paper, or an empty text for the one that asks what the
-    bench asks) add tables; `tables` is a folder to write all of them to.
+    bench asks) add tables; `tables` is a folder to write all of them to. A run in a room has tables of what it saw;
+    `beside` are other runs to show with them, `truthful` the same room with tools that tell the truth.
 
     >>> situs.score("bench", "runs/model", judges=["openai:MODEL@http://localhost:8000/v1"])
     """
@@ -146,10 +167,16 @@ def score(
         explain=signatures,
         paper=paper,
     )
-    shown = [*score_tables(scores), *extra_tables(extras)]
+    shown = [*score_tables(scores), *extra_tables(extras), *_room(run, beside, truthful)]
     if written is not None:
         write_tables(written, shown)
     return Result(scores, shown)
+
+
+def _room(run: ScoredRun, beside: Sequence[PathLike], truthful: PathLike | None) -> Sequence[Table]:
+    """What a run in a room saw; nothing for any other."""
+    scores = room_scores(run, paths_of(beside), maybe_path(truthful))
+    return [] if scores is None else room_tables(scores)
 
 
 def _judged(
@@ -246,12 +273,17 @@ def probe(
 
 
 def _with(
-    model: str | object, settings: AskSettings, progress: bool, use: Callable[[Respondent], _Made]
+    model: str | object,
+    settings: AskSettings,
+    progress: bool,
+    use: Callable[[Respondent], _Made],
+    ways: Ways = Ways(),  # noqa: B008 - frozen
 ) -> _Made:
     respondent = respondent_of(
         model,
         asking_of(settings),
         where="model",
+        ways=ways,
         run_progress=run_bars(progress),
         item_progress=bars(progress),
     )

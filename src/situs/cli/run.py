@@ -91,6 +91,8 @@ def command(
     situs run BENCH --model openai:qwen3-vl@http://localhost:8000/v1 --room frugal --out runs/frugal
     situs run BENCH --model driller --room frugal --out runs/driller
     """
+    import msgspec
+
     from situs.base.shard import Shard
     from situs.bench import open_bench
     from situs.errors import SitusError
@@ -104,9 +106,9 @@ def command(
         model,
         asking_from(options),
         where="--model",
-        batch=batch,
-        **({} if ways is None else {"ways": ways}),
-        shard=Shard.parse(shard) if shard else None,
+        ways=msgspec.structs.replace(
+            ways, batch=batch, shard=Shard.parse(shard) if shard else None
+        ),
         run_progress=run_progress,
         item_progress=progress_bar,
         say=warn,

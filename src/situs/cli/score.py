@@ -14,7 +14,7 @@ from situs.cli.output.printing import json_option, print_json, warn
 
 if TYPE_CHECKING:
     from situs.room import RoomScores
-    from situs.score import ScoredRun, Scores
+    from situs.score import Scores
 
 
 @click.command("score")
@@ -138,7 +138,7 @@ def command(
     from situs.base.files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
-    from situs.room import room_tables
+    from situs.room import room_scores, room_tables
     from situs.score import (
         Verdicts,
         choose_metrics,
@@ -174,7 +174,7 @@ def command(
         explain=explain,
         paper=paper,
     )
-    room = _room_scores(run, beside, truthful)
+    room = room_scores(run, beside, truthful)
     if tables is not None:
         own = [] if room is None else room_tables(room)
         write_tables(tables, [*score_tables(scores), *own, *extra_tables(extras)])
@@ -208,22 +208,6 @@ def command(
         extras = msgspec.structs.replace(extras, breakdowns=None)
     for table in extra_tables(extras):
         print_table(table)
-
-
-def _room_scores(
-    run: ScoredRun, beside: tuple[Path, ...], truthful: Path | None
-) -> RoomScores | None:
-    """What a run in a room saw; None for any other run."""
-    from situs.errors import SitusError
-    from situs.room import is_room_run, score_room
-
-    folder = run.replies.folder
-    if folder is not None and is_room_run(folder):
-        return score_room(run, truthful=truthful, beside=beside)
-    if beside or truthful is not None:
-        option = "--beside" if beside else "--truthful"
-        raise SitusError("is for a run in a room", where=option, fix="use situs compare")
-    return None
 
 
 def _of_room(room: RoomScores | None) -> dict[str, object]:

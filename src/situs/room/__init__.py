@@ -5,10 +5,10 @@ from situs.room.readers import READERS
 from situs.room.runner import RoomResult, run_reader, run_sessions
 from situs.room.schema import Allowance, Room
 from situs.room.score_tables import room_tables
-from situs.room.scores import RoomScores, is_room_run, score_room
+from situs.room.scores import RoomScores, is_room_run, room_scores, score_room
 from situs.room.source import THROUGH_ROOMS
 from situs.room.tools.ladder import LIES, Tools, parse_tools
-from situs.room.ways import room_ways
+from situs.room.ways import enter_room, room_ways
 
 __all__ = [
     "LIES",
@@ -19,9 +19,11 @@ __all__ = [
     "RoomResult",
     "RoomScores",
     "Tools",
+    "enter_room",
     "is_room_run",
     "load_room",
     "parse_tools",
+    "room_scores",
     "room_tables",
     "room_ways",
     "run_reader",

@@ -93,6 +93,19 @@ def is_room_run(run: Path) -> bool:
     return (run / FILE).is_file() and (run / "room.json").is_file()
 
 
+def room_scores(
+    run: ScoredRun, beside: Sequence[Path] = (), truthful: Path | None = None
+) -> RoomScores | None:
+    """What a run in a room saw; None for any other run."""
+    folder = run.replies.folder
+    if folder is not None and is_room_run(folder):
+        return score_room(run, truthful=truthful, beside=beside)
+    if beside or truthful is not None:
+        option = "--beside" if beside else "--truthful"
+        raise SitusError("is for a run in a room", where=option, fix="use situs compare")
+    return None
+
+
 def score_room(
     run: ScoredRun, *, truthful: Path | None = None, beside: Sequence[Path] = ()
 ) -> RoomScores:

@@ -83,6 +83,10 @@ class Ways(msgspec.Struct, frozen=True):
     forecast: Callable[..., Forecast] = forecast_run
     """Reckons what asking would take, as `forecast_run` does."""
     baselines: tuple[str, ...] = tuple(BASELINES)
+    batch: bool = False
+    """As jobs that a server works off at its leisure, at half price."""
+    shard: Shard | None = None
+    """Only this part of the items."""
 
 
 _ONE_BY_ONE = Ways()
@@ -93,26 +97,23 @@ def respondent_of(
     asking: Asking,
     *,
     where: str,
-    batch: bool = False,
     ways: Ways = _ONE_BY_ONE,
-    shard: Shard | None = None,
     run_progress: RunProgress = lambda name: nullcontext(lambda tally, before, total: None),
     item_progress: ItemProgress = lambda name: nullcontext(lambda done, total: None),
     say: Callable[[str], None] = lambda text: None,
 ) -> Respondent:
     """The respondent of a spec (`openai:…`, `prior`), or of an object with `answer(request)`.
 
-    `where` names the option or argument, for the message about an unknown one. `batch`: as jobs, at half price.
-    `shard`: only this part of the items.
+    `where` names the option or argument, for the message about an unknown one.
     """
     if not isinstance(model, str):
         client = ObjectClient(model)
         return _Model(client.spec, asking, run_progress, say, ways, client)
     spec = parse_spec(model)
     if spec.kind in ways.baselines:
-        return _BaselineRespondent(spec, item_progress, ways, shard)
+        return _BaselineRespondent(spec, item_progress, ways)
     check_kind(spec.kind, where, ways.baselines)
-    return _Model(spec, asking, run_progress, say, ways, batch=batch, shard=shard)
+    return _Model(spec, asking, run_progress, say, ways)
 
 
 class _KeptOpen:
@@ -142,14 +143,9 @@ class _Model:
         say: Callable[[str], None],
         ways: Ways,
         client: Client | None = None,
-        *,
-        batch: bool = False,
-        shard: Shard | None = None,
     ) -> None:
         self._ways = ways
         self._spec = spec
-        self._shard = shard
-        self._batch = batch
         self._asking = asking
         self._progress = progress
         self._say = say
@@ -187,8 +183,8 @@ class _Model:
                 allow_remote=self._asking.allow_remote,
                 skip_hidden=skip_hidden,
                 withhold=withhold,
-                batch=self._batch,
-                shard=self._shard,
+                batch=self._ways.batch,
+                shard=self._ways.shard,
                 progress=progress,
                 say=self._say,
             )
@@ -239,9 +235,8 @@ class _Model:
 class _BaselineRespondent:
     """Puts benches to a baseline, which sees no picture: what is shown or withheld makes no difference."""
 
-    def __init__(self, spec: Spec, progress: ItemProgress, ways: Ways, shard: Shard | None) -> None:
+    def __init__(self, spec: Spec, progress: ItemProgress, ways: Ways) -> None:
         self._spec = spec
-        self._shard = shard
         self._progress = progress
         self._ways = ways
 
@@ -265,7 +260,7 @@ class _BaselineRespondent:
                 out,
                 split=split,
                 limit=limit,
-                shard=self._shard,
+                shard=self._ways.shard,
                 progress=progress,
                 **self._shown(presenter, withhold),
             )

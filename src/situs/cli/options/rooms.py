@@ -42,19 +42,8 @@ def room_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def room_from(given: dict[str, Any]) -> tuple[Room | None, Ways | None]:
+def room_from(given: dict[str, Any]) -> tuple[Room | None, Ways]:
     """Takes the options out of what a command was given: the room, and how to run benches in it."""
-    from situs.errors import SitusError
+    from situs.room import enter_room
 
-    name, tools, turns = (given.pop(key) for key in ("room_name", "tools", "turns"))
-    if name is None:
-        for option, value in (("--tools", tools), ("--turns", None if turns == "auto" else turns)):
-            if value is not None:
-                raise SitusError("needs a room", where=option, fix="add --room NAME")
-        return None, None
-    from situs.room import load_room, room_ways, with_tools
-
-    room = load_room(name)
-    if tools is not None:
-        room = with_tools(room, tools)
-    return room, room_ways(room, turns)
+    return enter_room(*(given.pop(key) for key in ("room_name", "tools", "turns")))
