@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from scipy.spatial import cKDTree
 
 from situs.anatomy import term
 from situs.bench import open_bench
+from situs.build.authoring.arms import _holm, _p_above
 from situs.facts import Ledger, load_recipe
 from situs.items import TASKS, NotAsked, Number, YesNo
 from situs.items.programs import as_question, parse, program_of, read_program
@@ -296,3 +298,33 @@ def test_steps_lead_from_finding_to_the_answer(composed):
 
 def test_compose_is_asked_on_request_only(bench):
     assert "compose" not in open_bench(bench).info.by_task
+
+
+def test_arms_are_compared_by_readers_or_not_at_all(composed, situs, tmp_path):
+    """The same bench in two arms: nothing is shown without ratings; higher ratings of enough patients show it."""
+    for name in ("T", "PW"):
+        shutil.copytree(composed / "bench", tmp_path / "arms" / name)
+    unrated = situs("compare-arms", tmp_path / "arms", "--json").json
+    assert unrated["arms"]["PW"]["verdict"] == "not shown"
+    assert "not shown" in unrated["statement"]
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("item,rating\nx,3\n")
+    assert situs("compare-arms", tmp_path / "arms", "--ratings", ratings).code == 2
+    items = list(open_bench(composed / "bench").items())
+    rows = [f"{item.item_id},{n % 3}" for n, item in enumerate(items)]
+    ratings.write_text("\n".join(["item,rating", *rows]) + "\n")
+    rated = situs("compare-arms", tmp_path / "arms", "--ratings", ratings, "--json").json
+    # Six patients are too few to say anything.
+    assert rated["arms"]["PW"]["verdict"] == "not shown"
+    assert rated["arms"]["PW"]["rating"] == rated["arms"]["T"]["rating"]
+
+
+def test_better_is_said_only_of_clear_differences():
+    patients = [f"p{n}" for n in range(20)]
+    low = dict.fromkeys(patients, 1.0)
+    high = {patient: 1.5 + 0.01 * n for n, patient in enumerate(patients)}
+    assert _p_above(high, low) < 0.001
+    assert _p_above(low, low) > 0.9
+    mixed = {patient: 1.0 + (-1) ** n * 0.2 for n, patient in enumerate(patients)}
+    assert _p_above(mixed, low) > 0.3
+    assert _holm({"P": 0.01, "W": 0.04, "PW": 0.03}) == {"P": 0.03, "PW": 0.06, "W": 0.06}

@@ -17,7 +17,7 @@ from situs.items import Item
 from situs.run import BASELINES, AnswerRow, Spec, make_baseline
 from situs.score import clopper_pearson, score_answer
 
-__all__ = ["Predictable", "debias", "predictable_templates", "template_of"]
+__all__ = ["Predictable", "blind_row", "debias", "predictable_templates", "template_of"]
 
 _BLIND = tuple(name for name, kind in BASELINES.items() if kind.thins)
 """All are fitted without the patient that is asked, the last on the whole rendered prompt; none is a contestant."""
@@ -154,6 +154,22 @@ def predictable_templates(bench: Bench) -> Predictable:
         },
         {stratum for stratum, one in strata.items() if one.predictable()},
     )
+
+
+def blind_row(bench: Bench, stratum: str) -> tuple[str, float, float, bool] | None:
+    """The best blind baseline on a stratum: name, accuracy, chance, and whether it is clearly above chance.
+
+    None where the stratum has no question with options.
+    """
+    total = _Template()
+    for key, one in _predictability(bench).items():
+        if key[2] == stratum:
+            total.merge(one)
+    if not total.asked:
+        return None
+    name = max(sorted(total.right), key=lambda row: total.right[row])
+    above = total.predictable(0.05 / len(_BLIND))
+    return name, total.right[name] / total.asked, total.chance / total.asked, above
 
 
 def _errors(strata: Iterable[str]) -> dict[str, float]:

@@ -27,6 +27,7 @@ _COMMANDS = {
     "build": "Build a bench of questions from a source.",
     "import": "Make a bench of questions that another set published.",
     "author": "Let models plan, word and vet questions whose answers are measured.",
+    "compare-arms": "Tell whether agents wrote better questions than templates.",
     "debias": "Leave out the questions that need no sight.",
     "check": "Recompute every answer of a bench from its evidence.",
     "show": "See exactly what a model will see.",
@@ -49,7 +50,12 @@ _COMMANDS = {
 }
 
 
-_MODULES = {"import": "import_", "list": "list_", "adapter-check": "adapter_check"}
+_MODULES = {
+    "import": "import_",
+    "list": "list_",
+    "adapter-check": "adapter_check",
+    "compare-arms": "compare_arms",
+}
 """Commands whose names Python keeps for itself or cannot spell."""
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from situs.anatomy import Term, term
 from situs.bench import SeriesRecord, StudyRecord
 from situs.facts import Fact, Measured
+from situs.items import Item
+from situs.items.programs import COMPOSE, program_of
 from situs.space import Affine
 
-__all__ = ["SeriesNote", "fact_flags", "series_note"]
+__all__ = ["SeriesNote", "authored_flags", "fact_flags", "series_note"]
 
 _OBLIQUE_DEGREES = 5.0
 
@@ -81,3 +83,20 @@ def series_note(study: StudyRecord, series: SeriesRecord) -> SeriesNote:
     flags.append(("note", f"masks: {series.annotation}"))
     spacing = " × ".join(f"{step:.2g}" if step < 1 else f"{step:.3g}" for step in affine.spacing_mm)
     return SeriesNote(study.study_id, series.modality.upper(), f"{spacing} mm voxels", tuple(flags))
+
+
+def authored_flags(item: Item) -> Iterator[tuple[str, str]]:
+    """How a composed or authored question came to be: its program, its wording and its citations."""
+    program = program_of(item)
+    tags = {
+        name: [tag.partition(":")[2] for tag in item.tags if tag.startswith(f"{name}:")]
+        for name in ("wording", "cites", "routed")
+    }
+    if program is not None and (item.task == COMPOSE or any(tags.values())):
+        yield "note", f"Program: {program}"
+    yield from (
+        ("note", f"Wording {wording}, read back as this program") for wording in tags["wording"]
+    )
+    yield from (("note", f"Why it matters: PubMed {pmid}") for pmid in tags["cites"])
+    if tags["routed"]:
+        yield "warn", "A critic objects to its wording: for readers to decide"

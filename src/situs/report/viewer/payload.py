@@ -14,7 +14,7 @@ from situs.report.scored import ReportedRun, mark_of
 from situs.report.viewer.answer_words import answer_words, option_rows
 from situs.report.viewer.counterfactuals import ChangedTwin
 from situs.report.viewer.fact_rows import FactRow, FactTable, rounded
-from situs.report.viewer.flags import SeriesNote, fact_flags, series_note
+from situs.report.viewer.flags import SeriesNote, authored_flags, fact_flags, series_note
 from situs.report.viewer.subjects import ItemSubject, subjects_of
 from situs.space import Axis
 
@@ -208,7 +208,7 @@ def item_detail(
         facts=tuple(table.place(fact) for fact in held),
         inputs=tuple(table.place(fact) for fact in inputs),
         answers=tuple(_answers(item, runs)),
-        flags=tuple(fact_flags(held, bench.info.terms)),
+        flags=(*fact_flags(held, bench.info.terms), *authored_flags(item)),
         subjects=tuple(subjects_of(item, [*held, *inputs], bench.info.terms)),
         split=item.split,
         twins=twins,

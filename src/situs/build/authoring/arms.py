@@ -1,0 +1,158 @@
+"""Are authored questions better than templates? Four arms on the same studies, and what can be said of each."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from situs.bench import Bench, open_bench
+from situs.build.debiasing import blind_row
+from situs.errors import SitusError
+from situs.items.programs import program_of
+
+__all__ = ["ARM_NAMES", "Arm", "ArmsCompared", "compare_arms"]
+
+ARM_NAMES = ("T", "P", "W", "PW")
+_DRAWS = 4000
+_ERROR = 0.05
+_FEWEST = 10
+"""Patients with ratings in each arm, below which nothing is said."""
+
+
+class Arm(msgspec.Struct, frozen=True):
+    """One arm."""
+
+    items: int
+    programs: int
+    kinds: int
+    """Operators that are asked: coverage of the language."""
+    blind: str
+    """The best baseline without the scan, on the headline; empty if there is none."""
+    blind_accuracy: float | None
+    chance: float | None
+    leaks: bool
+    rated: int
+    rating: float | None
+    """Mean of readers' 0, 1, 2 ("would you ask this?"), over patients."""
+    p_holm: float | None
+    """That it is rated above T by luck, after Holm's correction."""
+    verdict: str
+    """`reference`, `better`, `no difference`, `disqualified: leaks` or `not shown`."""
+
+
+class ArmsCompared(msgspec.Struct, frozen=True):
+    """All arms, and a sentence."""
+
+    arms: dict[str, Arm]
+    statement: str
+
+
+def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
+    """Compare the benches T, P, W and PW of a folder; `ratings` is a CSV with the columns item and rating (0, 1, 2)."""
+    benches = {name: open_bench(folder / name) for name in ARM_NAMES if (folder / name).is_dir()}
+    if "T" not in benches or len(benches) < 2:
+        fix = "give the --out folder of situs author --arms"
+        raise SitusError("has no arm T beside others", where=folder, fix=fix)
+    rated = read_ratings(ratings) if ratings is not None else {}
+    by_patient = {name: _by_patient(bench, rated) for name, bench in benches.items()}
+    tests = {
+        name: _p_above(by_patient[name], by_patient["T"])
+        for name in benches
+        if name != "T" and min(len(by_patient[name]), len(by_patient["T"])) >= _FEWEST
+    }
+    corrected = _holm(tests)
+    arms = {
+        name: _arm(bench, by_patient[name], name, corrected.get(name))
+        for name, bench in benches.items()
+    }
+    return ArmsCompared(arms, _statement(arms))
+
+
+def read_ratings(path: Path) -> dict[str, list[float]]:
+    """Item → readers' ratings."""
+    found: dict[str, list[float]] = defaultdict(list)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for number, row in enumerate(csv.DictReader(file), start=2):
+                rating = (row.get("rating") or "").strip()
+                if rating not in ("0", "1", "2") or not row.get("item"):
+                    problem = f"line {number} has no item with a rating of 0, 1 or 2"
+                    raise SitusError(problem, where=path, fix="columns: item, rating")
+                found[row["item"]].append(float(rating))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SitusError(f"cannot be read ({error})", where=path, fix="give a CSV file") from error
+    return dict(found)
+
+
+def _by_patient(bench: Bench, ratings: Mapping[str, list[float]]) -> dict[str, float]:
+    """Patient → mean rating of the arm's items: the patient is the unit."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for item in bench.items(steps=False):
+        found[item.patient_id] += ratings.get(item.item_id, [])
+    return {patient: sum(r) / len(r) for patient, r in found.items() if r}
+
+
+def _p_above(one: Mapping[str, float], reference: Mapping[str, float]) -> float:
+    """One-sided: patients' differences keep their signs by luck (paired where both arms have the patient)."""
+    both = sorted(one.keys() & reference.keys())
+    if len(both) < _FEWEST:
+        return 1.0
+    differences = np.array([one[patient] - reference[patient] for patient in both])
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(_DRAWS, len(both)))
+    by_luck = (signs * differences).mean(axis=1)
+    return float((1 + (by_luck >= differences.mean() - 1e-12).sum()) / (1 + _DRAWS))
+
+
+def _holm(tests: Mapping[str, float]) -> dict[str, float]:
+    largest, corrected = 0.0, {}
+    for rank, (name, p) in enumerate(sorted(tests.items(), key=lambda pair: (pair[1], pair[0]))):
+        largest = max(largest, min(1.0, p * (len(tests) - rank)))
+        corrected[name] = largest
+    return corrected
+
+
+def _arm(bench: Bench, ratings: Mapping[str, float], name: str, p: float | None) -> Arm:
+    programs = {str(program_of(item)) for item in bench.items(steps=False)}
+    row = blind_row(bench, "headline")
+    leaks = row is not None and row[3]
+    if leaks:
+        verdict = "disqualified: leaks"
+    elif name == "T":
+        verdict = "reference"
+    elif p is None:
+        verdict = "not shown"
+    else:
+        verdict = "better" if p <= _ERROR else "no difference"
+    return Arm(
+        items=bench.info.counts["items"],
+        programs=len(programs),
+        kinds=len({program.partition("(")[0] for program in programs}),
+        blind=row[0] if row is not None else "",
+        blind_accuracy=None if row is None else round(row[1], 4),
+        chance=None if row is None else round(row[2], 4),
+        leaks=leaks,
+        rated=len(ratings),
+        rating=round(sum(ratings.values()) / len(ratings), 4) if ratings else None,
+        p_holm=p,
+        verdict=verdict,
+    )
+
+
+def _statement(arms: Mapping[str, Arm]) -> str:
+    better = [name for name, arm in arms.items() if arm.verdict == "better"]
+    leaking = [name for name, arm in arms.items() if arm.leaks]
+    parts = []
+    if better:
+        parts.append(f"{', '.join(better)}: rated above the templates.")
+    if leaking:
+        parts.append(f"{', '.join(leaking)}: disqualified, answered above chance without the scan.")
+    if not better:
+        no_ratings = all(arm.rating is None for arm in arms.values())
+        why = "there are no readers' ratings" if no_ratings else "no arm is rated above T"
+        parts.append(f"That agents write better questions is not shown: {why}.")
+    return " ".join(parts)

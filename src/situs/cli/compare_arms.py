@@ -1,0 +1,46 @@
+"""`situs compare-arms`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from situs.cli.output.printing import echo, json_option, print_json, print_table
+
+
+@click.command("compare-arms")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--ratings",
+    type=click.Path(path_type=Path),
+    help="A CSV of readers' ratings: item, rating (0, 1 or 2: would you ask this?).",
+)
+@json_option
+def command(folder: Path, ratings: Path | None, as_json: bool) -> None:
+    """Tell whether agents wrote better questions than templates: the arms of `situs author --arms`.
+
+    An arm is better only if no blind baseline is above chance on its headline and readers rate it above T.
+    Without ratings the answer is: not shown.
+    """
+    from situs.build.authoring.arms import compare_arms
+
+    result = compare_arms(folder, ratings)
+    if as_json:
+        print_json(result)
+        return
+    rows = [
+        [
+            name,
+            f"{arm.items:,}",
+            f"{arm.kinds}",
+            "–" if arm.blind_accuracy is None else f"{arm.blind_accuracy:.2f} ({arm.blind})",
+            "–" if arm.chance is None else f"{arm.chance:.2f}",
+            "–" if arm.rating is None else f"{arm.rating:.2f} (n {arm.rated})",
+            arm.verdict,
+        ]
+        for name, arm in result.arms.items()
+    ]
+    columns = ["arm", "questions", "kinds", "best without the scan", "chance", "rating", "verdict"]
+    print_table(f"arms of {folder}", columns, rows)
+    echo(result.statement)
