@@ -14,8 +14,10 @@ import os
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
@@ -65,18 +67,40 @@ def _try_all(
 ) -> tuple[Counter[str], list[str]]:
     tried: Counter[str] = Counter()
     complaints: list[str] = []
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=prepare) as pool:
-        outcomes = pool.map(partial(attempt, seed, root), plan, chunksize=4)
-        for (family, number), wrong in zip(plan, outcomes):
-            tried[family] += 1
-            if wrong:
-                again = f"python -m attack --seed {seed} --family {family} --only {number}"
-                complaints.append(f"{'; '.join(wrong)[:600]} [{again}]")
-                print(complaints[-1], flush=True)
-            if sum(tried.values()) % 500 == 0:
-                print(f"{sum(tried.values())} of {len(plan)}, {len(complaints)} failed", flush=True)
+    for (family, number), wrong in _outcomes(plan, seed, root, jobs):
+        tried[family] += 1
+        if wrong:
+            again = f"python -m attack --seed {seed} --family {family} --only {number}"
+            complaints.append(f"{'; '.join(wrong)[:600]} [{again}]")
+            print(complaints[-1], flush=True)
+        if sum(tried.values()) % 500 == 0:
+            print(f"{sum(tried.values())} of {len(plan)}, {len(complaints)} failed", flush=True)
     return tried, complaints
+
+
+def _outcomes(
+    plan: list[tuple[str, int]], seed: int, root: Path, jobs: int
+) -> Iterator[tuple[tuple[str, int], list[str]]]:
+    """What is wrong with each case, in order. One that ends its process does not end the others."""
+    left = deque(plan)
+    alone = 0
+    while left:
+        # After a death, those that were under way are tried one by one, to see which it was.
+        batch = [left[0]] if alone else list(left)
+        try:
+            with _pool(1 if alone else jobs) as pool:
+                for wrong in pool.map(partial(attempt, seed, root), batch):
+                    yield left.popleft(), wrong
+            alone = max(0, alone - 1)
+        except BrokenProcessPool:
+            if alone:
+                yield left.popleft(), ["the process was ended from within"]
+            alone = 2 * jobs
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(jobs, context, initializer=prepare)
 
 
 if __name__ == "__main__":

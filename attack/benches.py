@@ -70,12 +70,31 @@ def _cell(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
         else:
             row[field.name] = rng.choice([None, 1e308, float("nan"), float("inf"), -1.0])
         try:
+            _check_maps(row[field.name], field.type)
             pa.array([row[field.name]], field.type)
         except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError):
             row[field.name] = before
         else:
             break
     return schema
+
+
+def _check_maps(value: Any, kind: pa.DataType) -> None:
+    """TypeError for a map with an entry that is none: pyarrow ends the process instead of refusing it."""
+    if value is None:
+        return
+    if pa.types.is_map(kind):
+        entries = list(value.items()) if isinstance(value, dict) else value
+        for entry in entries:
+            if not isinstance(entry, tuple | list) or len(entry) != 2:
+                raise TypeError(entry)
+            _check_maps(entry[1], kind.item_type)
+    elif pa.types.is_list(kind) and isinstance(value, list):
+        for entry in value:
+            _check_maps(entry, kind.value_type)
+    elif pa.types.is_struct(kind) and isinstance(value, dict):
+        for field in kind:
+            _check_maps(value.get(field.name), field.type)
 
 
 def _as_text(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
