@@ -175,6 +175,15 @@ def test_the_largest_frame_must_stand_out() -> None:
     ).flags == ("unstable",)
 
 
+def test_no_frame_is_largest_where_the_largest_box_is_on_another() -> None:
+    """Two boxes of 80 px² cover more than one of 110 px²: "a box around it" may mean either."""
+    two = [box("mass", 3), box("mass", 3, x=40.0)]
+    assert ledger(*two, box("mass", 5, width=11.0)).fact("largest_frame", "mass").flags == (
+        "unstable",
+    )
+    assert ledger(*two, box("mass", 5, width=7.0)).fact("largest_frame", "mass").flags == ()
+
+
 def test_boxes_beyond_the_image_are_cut_or_left_out() -> None:
     own = ledger(box("mass", 3, 90.0, 20.0), box("mass", 4, 200.0))
     assert own.boxes == (FrameBox(3, 90.0, 20.0, 96.0, 30.0, "mass"),)

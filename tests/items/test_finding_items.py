@@ -169,6 +169,28 @@ def test_counting_is_left_out_where_rules_disagree() -> None:
     assert posed == NotAsked("the number of findings depends on how boxes are linked")
 
 
+def test_nobody_describes_a_slice_on_which_only_an_artifact_is_marked() -> None:
+    boxes = (
+        FrameBox(3, 10, 10, 20, 20, "possible_artifact"),
+        FrameBox(5, 10, 10, 20, 20, "possible_artifact"),
+        FrameBox(5, 30, 10, 40, 20, "mass"),
+    )
+    own = BoxLedger(
+        FrameAnnotation("v", "brain", boxes, (), True),
+        study_id="s",
+        series="mr",
+        recipe=RECIPE,
+        grid=PixelGrid(0),
+        kinds=("mass",),
+    )
+    alone, beside = (
+        pose_finding(own, Question("captioning", "text", {"frame": frame}), "p", 0)
+        for frame in ("3", "5")
+    )
+    assert isinstance(alone, NotAsked)
+    assert isinstance(beside, Item)
+
+
 def test_no_side_is_claimed_without_its_basis() -> None:
     asked = {
         q.parameters.get("ask")

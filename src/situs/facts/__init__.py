@@ -1,6 +1,6 @@
 """From evidence to facts: typed statements with value, interval and derivation, kept in a ledger."""
 
-from situs.facts.boxes.ledger import ANY, BoxLedger, Middle, check_fits
+from situs.facts.boxes.ledger import ANY, BoxLedger, Middle, check_fits, is_finding
 from situs.facts.boxes.tubes import Tube, link, stable_count
 from situs.facts.doubts import ALL, Doubted
 from situs.facts.masks import kinds_lesions as kinds_lesions
@@ -61,6 +61,7 @@ __all__ = [
     "has_anchor",
     "has_axial_slices",
     "is_cut",
+    "is_finding",
     "kind",
     "level_name",
     "link",

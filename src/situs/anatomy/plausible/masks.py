@@ -23,7 +23,9 @@ _SHARED = 0.2
 """Part of the smaller of two masks that both may hold: contours of neighbours overlap a little."""
 _BROAD = 0.2
 """Part of a structure's surface that may be on such a neighbour."""
-_THICK_MM = 2.5
+_APART = (*SOLID, "vessel", "tract")
+"""Kinds of structure that may share a thin layer with their neighbours at most."""
+_THICK_MM = 2.0
 """Layer that two masks may share through sloppy contours."""
 _NEIGHBOURS = 2
 """So many of them a mask that is too large all round reaches into."""
@@ -74,13 +76,15 @@ def swollen(scene: Scene) -> Iterator[Suspicion]:
         pair: mm
         for pair, mm in scene.layers_mm.items()
         if mm >= _THICK_MM
-        and all(scene.terms[name].kind in SOLID for name in pair)
+        and all(scene.terms[name].kind in _APART for name in pair)
         and not is_part(scene.terms[pair[0]], scene.terms[pair[1]], scene.terms)
     }
     names = {name for pair in thick for name in pair}
     for name in sorted(names):
         own = [pair for pair in thick if name in pair]
-        if len(own) < _NEIGHBOURS or len(own) < len(thick):
+        if scene.terms[name].kind not in SOLID or len(own) < _NEIGHBOURS:
+            continue
+        if 3 * len(own) <= 2 * len(thick):  # most masks overlap: that is how they were drawn
             continue
         others = ", ".join(sorted({other for pair in own for other in pair} - {name})[:3])
         text = (

@@ -305,7 +305,11 @@ def _tube(ledger: BoxLedger, name: str, number: str) -> Found:
 
 
 def _largest_frame(ledger: BoxLedger, name: str) -> Found:
-    """The frame on which the boxes of a finding cover most, overlaps once; unstable if another comes close."""
+    """The frame on which the boxes of a finding cover most, overlaps once.
+
+    Unstable if another comes close, or if the largest single box is on another frame: who reads "a
+    box around it" may mean either.
+    """
     on_frame: dict[int, list[FrameBox]] = defaultdict(list)
     for box in ledger.boxes_of(name):
         on_frame[box.frame].append(box)
@@ -313,7 +317,9 @@ def _largest_frame(ledger: BoxLedger, name: str) -> Found:
     order = sorted(areas, key=lambda frame: (-areas[frame], frame))
     margin = ledger.rules.largest_margin
     close = len(order) > 1 and areas[order[1]] > (1.0 - margin) * areas[order[0]]
-    return order[0], "", None, ("unstable",) if close else (), (), {"margin": margin}
+    single = {frame: max(box.area for box in boxes) for frame, boxes in on_frame.items()}
+    disputed = any(single[frame] > single[order[0]] for frame in order[1:])
+    return order[0], "", None, ("unstable",) if close or disputed else (), (), {"margin": margin}
 
 
 def _study_label(ledger: BoxLedger, name: str) -> Found:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from situs.anatomy import NORMAL
-from situs.facts import ANY, BoxLedger, Fact
+from situs.anatomy import NORMAL, finding_of
+from situs.facts import ANY, BoxLedger, Fact, is_finding
 from situs.items.findings.composed import UNCERTAIN, compose, finding, frame_of, place_step, said
 from situs.items.findings.words import counted, listed, opening, worded
 from situs.items.posed import NotAsked, Question
@@ -43,6 +43,8 @@ class Captioning:
             raise KeyError(frame)
         if ledger.is_uncertain(ANY, frame):
             return UNCERTAIN
+        if names and not any(is_finding(finding_of(name)) for name in names):
+            return NotAsked("only an artifact or a normal variant is marked: nothing to describe")
         place = "in this volume" if frame is None else "on this slice"
         subjects = () if frame is None else (str(frame),)
         facts: list[Fact] = [ledger.fact("labels", *subjects)]
