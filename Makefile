@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-cluster test-review demo-review test-models lint bench sweep attack mutants clean
+.PHONY: demo test test-browser test-cluster test-mcp test-review demo-review test-models lint bench sweep attack mutants clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +46,13 @@ test-review: $(VENV)/browser  ## The reading station: server, database, pages in
 demo-review: $(VENV)/dev  ## A reading study with scripted people on phantoms; ends with the agreement table and the page (EXIT=1: without).
 	@test -d demo-review/bench || $(BIN)/situs build phantoms --studies 6 --out demo-review/bench
 	$(BIN)/python -m situs.review.station.demo --out demo-review --bench demo-review/bench $(if $(EXIT),--exit)
+
+$(VENV)/mcp: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[mcp]'
+	@touch $@
+
+test-mcp: $(VENV)/mcp  ## The reading room over the Model Context Protocol, with the official client.
+	$(BIN)/python -m pytest -q -m mcp tests/room/test_mcp.py
 
 # torch comes first and alone: asked for by another package, pip would fetch a build with several GB of CUDA. The last
 # two come without their requirements, which are many: the tests use the weights in the one and the scoring of the other.

@@ -194,7 +194,12 @@ def large_cohort(once: Once, request: pytest.FixtureRequest) -> Path:
     return once("large_cohort", lambda folder: build_cohort(folder, count)) / "bench"
 
 
-ON_REQUEST = {"sweep": "make sweep", "models": "make test-models", "cluster": "make test-cluster"}
+ON_REQUEST = {
+    "sweep": "make sweep",
+    "models": "make test-models",
+    "cluster": "make test-cluster",
+    "mcp": "make test-mcp",
+}
 """Markers of what takes long or needs much, and what runs it."""
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 _DRAWN = 4
@@ -241,7 +246,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out: dict[str, list[pytest.Item]] = {}
     if "sweep" not in config.option.markexpr:
         left_out["sweep"] = not_drawn(items, seed_of(config))
-    for marker in ("models", "cluster"):
+    for marker in ("models", "cluster", "mcp"):
         if marker not in config.option.markexpr:
             left_out[marker] = [item for item in items if item.get_closest_marker(marker)]
     gone = {id(item) for found in left_out.values() for item in found}

@@ -29,7 +29,7 @@ from situs.profiles import (
 )
 from situs.volumes import Volume, find_studies, modality_of, open_volume
 
-__all__ = ["Shown", "ShownSlice", "show"]
+__all__ = ["Shown", "ShownSlice", "show", "volume_of"]
 
 _SHEET_PX = 1800
 _TILE_PX = (192, 640)
@@ -90,7 +90,7 @@ def show(
     elif item_id is not None:
         raise SitusError("--item needs a bench", where=source, fix="give a bench folder")
     else:
-        images, prompt, layout = _of_study(_volume_of(source), profile)
+        images, prompt, layout = _of_study(volume_of(source), profile)
         verdict = Verdict((), ())
     if out.suffix.lower() == ".png":
         write_atomic(out, _sheet(images))
@@ -148,7 +148,7 @@ def _slices(number: int, frame: Frame) -> list[ShownSlice]:
     ]
 
 
-def _volume_of(source: Path) -> Volume:
+def volume_of(source: Path) -> Volume:
     """The image of a study folder, a folder of DICOM slices without labels, or an image file."""
     if not source.is_dir():
         return open_volume(source)

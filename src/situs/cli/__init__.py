@@ -44,6 +44,7 @@ _COMMANDS = {
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",
     "tune": "Train a model that looks: build, check, export, run, merge, eval, audit-reward.",
+    "serve": "Serve scans to agents on this machine, over the Model Context Protocol.",
     "export": "Write a bench or a run as files that other tools load.",
     "list": "Show which names, layouts, tasks, profiles, probes, metrics and formats are known.",
     "doctor": "Tell whether this installation works.",

@@ -24,7 +24,7 @@ _A_PATH = click.Path(path_type=Path)
     "--to",
     required=True,
     metavar="FORMAT",
-    help="lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee.",
+    help="lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; of a run in a room also traces.",
 )
 @out_option("the export (a new folder)")
 @click.option(
@@ -32,9 +32,7 @@ _A_PATH = click.Path(path_type=Path)
 )
 @click.option("--split", help="Of a bench: only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Of a bench: only the first N items.")
-@click.option(
-    "--data", type=_A_PATH, help="Of a bench: the folder the volumes are in, if they were moved."
-)
+@click.option("--data", type=_A_PATH, help="The folder the volumes are in, if they were moved.")
 @click.option(
     "--bench", type=_A_PATH, help="Of a run: its bench, if it is not where the run left it."
 )
@@ -58,15 +56,17 @@ def command(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Write a BENCH, with its pictures, or the answers of a RUN, without any, as files that another tool loads."""
+    """Write a BENCH, with its pictures, or the answers of a RUN, without any, as files that another tool loads.
+
+    --to traces writes sessions of a run in a room as chat examples with pictures, for training: only those that were
+    right and had seen what they answered.
+    """
     from situs.errors import SitusError
     from situs.export import export_bench, export_run
 
     is_run = (source / "run.json").is_file()
     odd = (
-        {"--profile": profile, "--split": split, "--limit": limit, "--data": data}
-        if is_run
-        else {"--bench": bench}
+        {"--profile": profile, "--split": split, "--limit": limit} if is_run else {"--bench": bench}
     )
     for name, value in odd.items():
         if value is not None:
@@ -77,7 +77,14 @@ def command(
     with progress_bar(f"export to {to}") as progress:
         if is_run:
             result = export_run(
-                source, to, out, bench=bench, overwrite=overwrite, progress=progress
+                source,
+                to,
+                out,
+                bench=bench,
+                data=data,
+                allow_restricted=allow_restricted,
+                overwrite=overwrite,
+                progress=progress,
             )
         else:
             result = export_bench(

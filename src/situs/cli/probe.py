@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.rooms import room_from, room_options
 from situs.cli.output.numbers import STRATUM_HELP
 from situs.cli.output.printing import (
     echo,
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 @click.option("--model", required=True, metavar="SPEC", help="As for situs run.")
 @click.option(
     "--profile",
-    default="default",
-    show_default=True,
-    help="What a model sees: a name or a TOML file.",
+    help="What a model sees: a name or a TOML file. [default: default]",
 )
 @click.option(
     "--probes",
@@ -51,12 +50,13 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."
 )
+@room_options
 @ask_options
 @json_option
 def command(
     bench: Path,
     model: str,
-    profile: str,
+    profile: str | None,
     probes: str,
     out: Path,
     split: str | None,
@@ -71,7 +71,9 @@ def command(
 
     Every run is an ordinary run folder under --out, which situs score, compare and report read. The run on the bench
     as it is (original) and two without pictures (text, silent) are always made. --max-cost and --max-tokens-total hold
-    for all runs of one call together. Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
+    for all runs of one call together. With --room every run is one of sessions in that room.
+
+    Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
     """
     from situs.bench import open_bench
     from situs.cli.output.progress import run_progress
@@ -80,15 +82,21 @@ def command(
     from situs.profiles import load_profile
     from situs.run import respondent_of
 
+    room, ways = room_from(options)
+    names = choose_probes(probes)
+    if room is not None:
+        names = _through_room(names, probes, profile)
     asker = respondent_of(
         model,
         asking_from(options),
         where="--model",
+        ways=ways,
         run_progress=run_progress,
         item_progress=progress_bar,
         say=warn,
     )
-    chosen, opened, names = load_profile(profile), open_bench(bench), choose_probes(probes)
+    chosen = load_profile(profile or "default") if room is None else room.profile()
+    opened = open_bench(bench)
     if out.is_file() or (out / "run.json").is_file() or (out / "bench.json").is_file():
         raise SitusError("is a run, a bench or a file", where=out, fix="choose another --out")
     try:
@@ -118,6 +126,22 @@ def command(
     for text in result.warnings:
         warn(text)
     _print(result)
+
+
+def _through_room(names: list[str], probes: str, profile: str | None) -> list[str]:
+    """The probes that mean something in a room; one that was named and means nothing there is refused."""
+    from situs.errors import SitusError
+    from situs.probe import PROBES
+    from situs.room import THROUGH_ROOMS
+
+    if profile is not None:
+        raise SitusError("a room has its own", where="--profile", fix="drop --profile or --room")
+    for name in (part.strip() for part in probes.split(",")):
+        if name in PROBES and name not in THROUGH_ROOMS:
+            problem = f"{name} changes a fixed set of pictures, and a room has none"
+            fix = f"probes for rooms: {', '.join(n for n in PROBES if n in THROUGH_ROOMS)}"
+            raise SitusError(problem, where="--probes", fix=fix)
+    return [name for name in names if name in THROUGH_ROOMS]
 
 
 def _print(result: ProbeResult) -> None:

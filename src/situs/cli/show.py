@@ -10,7 +10,9 @@ from situs.cli.output.printing import echo, json_option, print_json
 
 
 @click.command("show")
-@click.argument("source", metavar="STUDY|BENCH", type=click.Path(path_type=Path), required=False)
+@click.argument(
+    "source", metavar="STUDY|BENCH|RUN", type=click.Path(path_type=Path), required=False
+)
 @click.option(
     "--item",
     "item_id",
@@ -18,9 +20,7 @@ from situs.cli.output.printing import echo, json_option, print_json
 )
 @click.option(
     "--profile",
-    default="default",
-    show_default=True,
-    help="A shipped name (see --list) or a TOML file.",
+    help="A shipped name (see --list) or a TOML file. [default: default]",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), help="A folder, or one .png with all pictures."
@@ -30,14 +30,20 @@ from situs.cli.output.printing import echo, json_option, print_json
     type=click.Path(path_type=Path),
     help="The folder the volumes are in, if they were moved.",
 )
+@click.option(
+    "--allow-pixels",
+    is_flag=True,
+    help="Of a RUN: write pictures of restricted data too, under a banner.",
+)
 @click.option("--list", "list_all", is_flag=True, help="List the shipped profiles and leave.")
 @json_option
 def command(
     source: Path | None,
     item_id: str | None,
-    profile: str,
+    profile: str | None,
     out: Path | None,
     data: Path | None,
+    allow_pixels: bool,
     list_all: bool,
     as_json: bool,
 ) -> None:
@@ -49,6 +55,12 @@ def command(
     \b
     situs show scan.nii.gz --profile three-views --out sheet.png
     situs show BENCH --item i0123456789abcdef --profile default --out seen/
+
+    Of a RUN in a room it plays the session of an item back: every look with what it showed of the evidence, what was
+    measured, what a tool said, and the answer; as one .html page, one .png sheet, or a folder of the pictures.
+
+    \b
+    situs show runs/frugal --item i0123456789abcdef --out session.html
     """
     from situs.profiles import shipped_profiles
 
@@ -62,9 +74,12 @@ def command(
         return
     if source is None or out is None:
         raise click.UsageError("give STUDY|BENCH and --out, or --list.")
+    if (source / "room.json").is_file():
+        _session(source, item_id, profile, out, data, allow_pixels, as_json)
+        return
     from situs.show import show
 
-    shown = show(source, profile, out, item_id=item_id, data=data)
+    shown = show(source, profile or "default", out, item_id=item_id, data=data)
     if as_json:
         print_json(shown)
         return
@@ -75,3 +90,27 @@ def command(
         echo(f"not answerable: {reason}")
     for doubt in shown.unknown:
         echo(f"not decided: {doubt}")
+
+
+def _session(
+    run: Path,
+    item_id: str | None,
+    profile: str | None,
+    out: Path,
+    data: Path | None,
+    allow_pixels: bool,
+    as_json: bool,
+) -> None:
+    """Play a session back."""
+    from situs.errors import SitusError
+    from situs.room import show_session
+
+    if item_id is None:
+        raise SitusError("needs --item ID", where=run, fix="take an id from answers.jsonl")
+    if profile is not None:
+        raise SitusError("a run knows what it showed", where="--profile", fix="drop it")
+    shown = show_session(run, item_id, out, data=data, allow_pixels=allow_pixels)
+    if as_json:
+        print_json(shown)
+        return
+    echo(f"{out}: {shown.turns} turns, {shown.pictures} pictures; {shown.verdict}")

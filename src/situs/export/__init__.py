@@ -2,7 +2,8 @@
 
 from situs.base.verbs import make_callable
 from situs.export.formats import FORMATS, Exported, export_bench, export_run
+from situs.export.traces import Trace, traces_of
 
-__all__ = ["FORMATS", "Exported", "export_bench", "export_run"]
+__all__ = ["FORMATS", "Exported", "Trace", "export_bench", "export_run", "traces_of"]
 
 make_callable(__name__)

@@ -49,9 +49,8 @@ class About(msgspec.Struct, frozen=True):
             f"profile {markdown_safe(self.profile)} (`{self.profile_hash[:16]}`)."
         ]
         if self.model:
-            told.append(
-                f"Answers of {markdown_safe(self.model)}. Pictures are not included: scoring needs none."
-            )
+            pictures = "" if self.pixels else " Pictures are not included: scoring needs none."
+            told.append(f"Answers of {markdown_safe(self.model)}.{pictures}")
         return [f"**{self.banner}**", "", *told] if self.banner else told
 
 

@@ -18,6 +18,7 @@ from situs.export.hf import write_hf
 from situs.export.inspect_ai import write_inspect
 from situs.export.lmms_eval import write_lmms_eval
 from situs.export.reasonknee import write_reasonknee
+from situs.export.traces import traces_of, write_traces
 from situs.export.vlmevalkit import write_vlmevalkit
 from situs.export.written import Written
 from situs.items import Item
@@ -36,6 +37,8 @@ FORMATS: dict[str, Callable[[Iterator[Example], Path, About], Written]] = {
 
 _REASONKNEE = "3dreasonknee"
 """The published form of graded knees; it holds no pictures, and compound answers as they are."""
+_TRACES = "traces"
+"""Sessions of a run in a room; it holds their pictures."""
 _MARKER = "export.json"
 _NOT_ANSWERABLE = "not answerable under the profile"
 _NO_METRIC = "a {form} answer, which these tools do not score"
@@ -71,6 +74,9 @@ def export_bench(
 ) -> Exported:
     """A bench with the pictures and words of a profile."""
     _check_format(to)
+    if to == _TRACES:
+        fix = "export a run in a room (situs run --room)"
+        raise SitusError("is a form of runs, not of benches", where=f"--to {to}", fix=fix)
     bench = open_bench(folder)
     if bench.info.restricted and not allow_restricted:
         fix = "add --allow-restricted if you may hold such a copy; it is marked as restricted"
@@ -117,10 +123,12 @@ def export_run(
     out: Path,
     *,
     bench: Path | None = None,
+    data: Path | None = None,
+    allow_restricted: bool = False,
     overwrite: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Exported:
-    """The answers of a run in the tool's own result form, without pictures.
+    """The answers of a run in the tool's own result form, without pictures; or its sessions, as `traces`.
 
     What the tool reads is what Situs read from each response, so that both count the same answers; the words themselves
     stand beside it.
@@ -130,6 +138,8 @@ def export_run(
         raise SitusError(
             "is a form of benches, not of runs", where=f"--to {to}", fix="export the bench"
         )
+    if to == _TRACES:
+        return _export_traces(run, out, bench, data, allow_restricted, overwrite)
     info, opened = open_run(run, bench)
     rows = read_journal(run / "answers.jsonl")
     outcomes = read_run(open_replies(run, opened.folder)).outcomes()
@@ -154,11 +164,42 @@ def export_run(
     return _write(to, out, about, examples(), left_out, overwrite)
 
 
-def _check_format(to: str) -> None:
-    if to not in FORMATS and to != _REASONKNEE:
+def _export_traces(
+    run: Path,
+    out: Path,
+    bench: Path | None,
+    data: Path | None,
+    allow_restricted: bool,
+    overwrite: bool,
+) -> Exported:
+    """Sessions that were right and saw what they answered, as conversations with pictures."""
+    info, opened = open_run(run, bench)
+    if opened.info.restricted and not allow_restricted:
+        fix = "add --allow-restricted if you may hold such a copy; it is marked as restricted"
         raise SitusError(
-            f"unknown format {to!r}", where="--to", fix=did_you_mean(to, (*FORMATS, _REASONKNEE))
+            "its data are restricted: pictures would leave the bench", where=run, fix=fix
         )
+    about = About(
+        opened.info,
+        info.profile.name,
+        info.profile_hash,
+        model=public_name(info.client),
+        pixels=True,
+    )
+    left_out: Counter[str] = Counter()
+
+    def write(folder: Path) -> Written:
+        traces = traces_of(run, bench=opened.folder, data=data, left_out=left_out)
+        written = write_traces(traces, folder, about)
+        return msgspec.structs.replace(written, left_out=dict(left_out))
+
+    return _whole(_TRACES, out, about, write, {}, overwrite)
+
+
+def _check_format(to: str) -> None:
+    known = (*FORMATS, _REASONKNEE, _TRACES)
+    if to not in known:
+        raise SitusError(f"unknown format {to!r}", where="--to", fix=did_you_mean(to, known))
 
 
 def _progressing(

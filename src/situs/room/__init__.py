@@ -6,6 +6,7 @@ from situs.room.runner import RoomResult, run_reader, run_sessions
 from situs.room.schema import Allowance, Room
 from situs.room.score_tables import room_tables
 from situs.room.scores import RoomScores, is_room_run, room_scores, score_room
+from situs.room.shown import session_views, show_session
 from situs.room.source import THROUGH_ROOMS
 from situs.room.tools.ladder import LIES, Tools, parse_tools
 from situs.room.ways import enter_room, room_ways
@@ -29,6 +30,8 @@ __all__ = [
     "run_reader",
     "run_sessions",
     "score_room",
+    "session_views",
     "shipped_rooms",
+    "show_session",
     "with_tools",
 ]

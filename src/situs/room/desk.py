@@ -35,7 +35,7 @@ class Done(NamedTuple):
 class Desk:
     """The state of one viewer."""
 
-    def __init__(self, scan: Scan, item: Item, segmentation: Segmentation | None) -> None:
+    def __init__(self, scan: Scan, item: Item | None, segmentation: Segmentation | None) -> None:
         self._scan = scan
         self._segmentation = segmentation
         self._marks: dict[str, Point] = (

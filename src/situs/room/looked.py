@@ -13,7 +13,7 @@ from situs.items import Answer
 from situs.room.journal import FILE, Opened, Outcome, SessionRows, read_turns
 from situs.room.view.evidence import Sighting, Target, unseen
 
-__all__ = ["Looked", "looked_in", "sessions_in"]
+__all__ = ["Looked", "looked_in", "sessions_in", "summed_up"]
 
 _DOUBT = re.compile(
     r"\b(wrong|implausible|impossible|contradict\w*|inconsistent|mismatch\w*|disagree\w*|unreliable|incorrect|"
@@ -60,10 +60,11 @@ def sessions_in(run: Path) -> Iterator[tuple[str, SessionRows]]:
 
 def looked_in(run: Path) -> dict[str, Looked]:
     """Item → what its session saw, for sessions that have ended."""
-    return {item_id: _looked(item_id, rows) for item_id, rows in sessions_in(run)}
+    return {item_id: summed_up(item_id, rows) for item_id, rows in sessions_in(run)}
 
 
-def _looked(item_id: str, rows: SessionRows) -> Looked:
+def summed_up(item_id: str, rows: SessionRows) -> Looked:
+    """One session, from its rows."""
     opened = rows.opened or Opened(item_id)
     looks = [one for one in rows.outcomes if one.picture]
     told = next((one.turn for one in rows.outcomes if one.tool is not None), None)
@@ -84,7 +85,7 @@ def _looked(item_id: str, rows: SessionRows) -> Looked:
         any(one.tool is not None and one.tool.lie for one in rows.outcomes),
         told is not None and any(_doubts(one) for one in rows.outcomes if one.turn > told),
         opened.lied_answer,
-        rows.outcomes[-1].must_answer,
+        rows.outcomes[-1].must_answer if rows.outcomes else "",
     )
 
 

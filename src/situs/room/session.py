@@ -96,6 +96,11 @@ class Session:
         self.response = ""
 
     @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """What was shown, in order."""
+        return tuple(self._desk.pictures)
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The conversation so far, older pictures told instead of shown where the room keeps few."""
         most = self.scan.room.pictures_kept

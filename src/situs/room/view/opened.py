@@ -173,11 +173,17 @@ class OpenScans:
     def take(self, item: Item) -> OpenScan:
         """The series an item is about, held until `give_back`."""
         key = item.study_id, item.series
+        opened = self.peek(key, where=item.item_id)
+        self._holders[key] = self._holders.get(key, 0) + 1
+        return opened
+
+    def peek(self, key: SeriesKey, where: str = "") -> OpenScan:
+        """A series, held by nobody."""
         if key not in self._open:
             if key not in self._known:
                 raise SitusError(
                     "its study has no image to show",
-                    where=item.item_id,
+                    where=where or key[0],
                     fix="build or import it with --images FOLDER",
                 )
             self._trim(_KEPT - 1)
@@ -186,7 +192,6 @@ class OpenScans:
                 self._bench, study, series, self._volumes, self._room, self._profile
             )
         self._open.move_to_end(key)
-        self._holders[key] = self._holders.get(key, 0) + 1
         return self._open[key]
 
     def give_back(self, item: Item) -> None:
