@@ -1,0 +1,83 @@
+"""One table, shown in five ways: the same cells, in full for programs and rounded for readers."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from situs.tables import (
+    INTERVAL,
+    SIGNED,
+    Style,
+    Table,
+    as_arrow,
+    csv_text,
+    html_body,
+    latex_text,
+    markdown_text,
+    print_table,
+)
+
+TABLE = Table(
+    "gains",
+    "Gains <of> runs",
+    ("run", "items", "share %", "gain", "95 % interval", "p"),
+    (
+        ("a & b", 1234, 0.98765, 0.125, (-0.0625, 0.3125), 0.0004),
+        ("=c", 2, 0.5, -0.25, None, None),
+    ),
+    "A caption.",
+    {
+        "share %": Style(digits=1, scale=100.0),
+        "gain": SIGNED,
+        "95 % interval": INTERVAL,
+        "p": Style(digits=4, absent="", detail=True),
+    },
+)
+WORDS = [
+    ["a & b", "1,234", "98.8", "+0.125", "-0.062 – 0.312", "0.0004"],
+    ["=c", "2", "50.0", "-0.250", "–", ""],
+]
+
+
+def test_cells_are_read_out_by_their_style() -> None:
+    assert [TABLE.words(row) for row in TABLE.rows] == WORDS
+
+
+def test_programs_get_full_numbers_and_intervals_in_two_columns() -> None:
+    head, first, second = csv.reader(io.StringIO(csv_text(TABLE)))
+    assert head == ["run", "items", "share %", "gain", "low", "high", "p"]
+    assert first == ["a & b", "1234", "0.98765", "0.125", "-0.0625", "0.3125", "0.0004"]
+    assert second == ["'=c", "2", "0.5", "-0.25", "", "", ""], "no formula for a spreadsheet"
+    frame = as_arrow(TABLE)
+    assert frame.column_names == head
+    assert frame["low"].to_pylist() == [-0.0625, None]
+    assert frame["items"].to_pylist() == [1234, 2]
+
+
+def test_a_paper_gets_what_a_reader_reads() -> None:
+    lines = markdown_text(TABLE).splitlines()
+    assert lines[2].count("|") == len(TABLE.columns) + 1
+    assert [cell.strip() for cell in lines[4].split("|")[2:-1]] == WORDS[0][1:]
+    latex = latex_text(TABLE)
+    assert r"a \& b & 1,234 & 98.8 & +0.125 & -0.062 -- 0.312 & 0.0004 \\" in latex
+
+
+def test_html_is_escaped_and_numbers_are_marked() -> None:
+    html = html_body(TABLE)
+    assert '<th scope="row" class="sticky">a &amp; b</th>' in html
+    assert '<td class="num">-0.062 – 0.312</td>' in html
+    assert html.count("<tr>") == 1 + len(TABLE.rows)
+    assert html_body(TABLE, most_rows=1).count("<tr>") == 2
+    assert "<script>" not in html_body(Table("t", "t", ("a",), (("<script>",),)))
+
+
+def test_a_terminal_has_no_room_for_details(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(TABLE)
+    shown = capsys.readouterr().out
+    assert "0.0004" not in shown
+    for words in WORDS:
+        assert all(word in shown for word in words[:-1])
+    assert "A caption." in shown
