@@ -292,6 +292,46 @@ def copier(of: Cohort) -> Reader:
     return read
 
 
+def thinking(reader: Reader) -> Reader:
+    return lambda shown, rng: f"<think>Maybe A? No.</think>\n\n**Answer: {reader(shown, rng)}**"
+
+
+READERS |= {
+    "half of the patients seen, coin else": Case(
+        lambda c: by_patient(0.5, sees(1.0, guess), guess), "looks"
+    ),
+    "15 % sight over a coin": Case(lambda c: sees(0.15, guess), "looks or unclear"),
+    "no-sayer with opinions": Case(
+        lambda c: yes_sayer(0.0, opinion), "text only", frozenset({YES})
+    ),
+    "sees 60 %, refuses a fifth": Case(
+        lambda c: refusing(0.2, sees(0.6, guess)), "looks", may=frozenset({DECLINES})
+    ),
+    "sees levels only, opinions else": Case(
+        lambda c: by_task(("level",), sees(0.95, opinion), opinion),
+        "looks",
+        may=frozenset({"ignores_lesions"}),
+    ),
+    "prior that declines 30 %": Case(
+        lambda c: refusing(0.3, prior(c)), "text only", frozenset({PRIOR, DECLINES})
+    ),
+    "wordy coin": Case(lambda c: wordy(guess), "guesses"),
+    "thinks aloud, sees": Case(lambda c: thinking(sees(0.8, opinion)), "looks"),
+    "mirrored, declines without pictures": Case(
+        lambda c: only_with_pictures(mirrored), "looks", frozenset({"mirrored"})
+    ),
+    "pixels on half of the items, opinions else": Case(
+        lambda c: by_item(0.5, pixels, opinion), "reacts or unclear"
+    ),
+    "sight for yes and no only": Case(
+        lambda c: of_form(YesNo, sees(0.95, opinion), opinion),
+        "looks",
+        may=frozenset({"ignores_lesions"}),
+    ),
+    "honest on lesions only": Case(lambda c: on_lesions(sees(0.9, opinion), opinion), "looks"),
+}
+
+
 _ENDS = {
     "sides": {"left": "right", "right": "left"},
     "head": {"superior": "inferior", "inferior": "superior", "upper": "lower", "lower": "upper"},
