@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from situs.clients import Image, Limits, Message, Reply, Request, Timeouts
+from situs.clients import Image, Limits, Message, Reach, Reply, Request
 
 QUICK = Limits(
     concurrency=4,
@@ -16,9 +16,9 @@ QUICK = Limits(
     longest_pause=5,
     grace=1,
 )
-TIMEOUTS = Timeouts(total=120, stall=60, connect=60)
+TIMEOUTS = Reach(total=120, stall=60, connect=60)
 """So long that no good reply is given up on a busy machine."""
-SHORT = Timeouts(total=1.5, stall=0.8, connect=60)
+SHORT = Reach(total=1.5, stall=0.8, connect=60)
 """For servers that say nothing."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from asking import QUICK, TIMEOUTS, Book
-from situs.clients import Asked, Client, Limits, Request, Timeouts, ask, make_client, parse_spec
+from situs.clients import Asked, Client, Limits, Reach, Request, ask, make_client, parse_spec
 
 
 @pytest.fixture(autouse=True)
@@ -25,11 +25,11 @@ def asked() -> Callable[..., tuple[Asked, Book]]:
         spec: str | Client,
         requests: Iterable[Request],
         limits: Limits = QUICK,
-        timeouts: Timeouts = TIMEOUTS,
+        reach: Reach = TIMEOUTS,
         **more: Any,
     ) -> tuple[Asked, Book]:
         book = Book()
-        client = make_client(parse_spec(spec), timeouts=timeouts) if isinstance(spec, str) else spec
+        client = make_client(parse_spec(spec), reach=reach) if isinstance(spec, str) else spec
         return ask(
             client, requests, book.record, **({"restricted": True, "limits": limits} | more)
         ), book

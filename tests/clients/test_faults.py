@@ -11,7 +11,7 @@ import pytest
 
 import wire
 from asking import QUICK, SHORT, TIMEOUTS, question
-from situs.clients import Timeouts
+from situs.clients import Reach
 
 FAULTS = {
     "429": wire.status(429),
@@ -39,7 +39,7 @@ FAULTS = {
 }
 
 
-def timeouts_for(fault: str) -> Timeouts:
+def timeouts_for(fault: str) -> Reach:
     """Short ones where a server says nothing; else none that a busy machine could reach."""
     return SHORT if fault in ("stalled", "silent") else TIMEOUTS
 
@@ -47,7 +47,7 @@ def timeouts_for(fault: str) -> Timeouts:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_that_passes_is_tried_again(asked, fault) -> None:
     with wire.Server(lambda number, body: FAULTS[fault] if number == 0 else wire.good) as server:
-        result, book = asked(server.spec, [question(7)], timeouts=timeouts_for(fault))
+        result, book = asked(server.spec, [question(7)], reach=timeouts_for(fault))
     assert (result.stopped, result.tally.requests, len(server.seen)) == ("", 2, 2)
     assert book["key7"].state == "answered"
     assert book["key7"].text == "you said question 7"
@@ -80,7 +80,7 @@ def test_a_slow_body_that_keeps_coming_is_waited_for(asked) -> None:
     for pace in (1, 4, 16):
         patient = msgspec.structs.replace(TIMEOUTS, stall=1.5 * pace, total=60.0 * pace)
         with wire.Server(lambda number, body, gap=0.35 * pace: wire.trickling(gap)) as server:
-            result, book = asked(server.spec, [question(3)], timeouts=patient)
+            result, book = asked(server.spec, [question(3)], reach=patient)
         outcome = result.tally.requests, book["key3"].text
         if outcome == expected:
             break

@@ -267,7 +267,7 @@ def test_a_busy_server_is_asked_again(asked, kind, code) -> None:
 def test_faults_on_the_way(asked, kind, fault) -> None:
     good = json.dumps(PROVIDERS[kind][1]()).encode()
     with wire.Server(lambda n, body: fault if n == 0 else wire.raw(good)) as server:
-        _, book = asked(spec_of(kind, server), [question(1)], limits=ONE, timeouts=SHORT)
+        _, book = asked(spec_of(kind, server), [question(1)], limits=ONE, reach=SHORT)
     (reply,) = book.values()
     assert reply.state == "answered"
 

@@ -65,6 +65,8 @@ class AskSettings(TypedDict, total=False):
     no_cache: bool
     cache_samples: bool
     allow_remote: bool
+    trust_host: tuple[str, ...]
+    proxy: str
 
 
 def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = False) -> BuildOptions:

@@ -25,11 +25,11 @@ from situs.clients.protocol import (
     VolumeInput,
 )
 from situs.clients.purge import CachePart, cache_parts, purge_caches
+from situs.clients.reach import Reach
 from situs.clients.registry import CLIENTS, check_kind, make_client, settings_for
 from situs.clients.response_cache import CACHE_FILE, ResponseCache
 from situs.clients.settings import GENERATION, settings_of
 from situs.clients.spec import Spec, parse_spec
-from situs.clients.timeouts import Timeouts
 
 __all__ = [
     "CACHE_FILE",
@@ -50,6 +50,7 @@ __all__ = [
     "Observed",
     "Part",
     "Price",
+    "Reach",
     "Record",
     "Reply",
     "Request",
@@ -58,7 +59,6 @@ __all__ = [
     "Spec",
     "Spent",
     "Tally",
-    "Timeouts",
     "ToolCall",
     "VolumeInput",
     "ask",

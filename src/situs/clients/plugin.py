@@ -13,9 +13,9 @@ from typing import Any
 
 from situs.base.plugins import load_offered, offered
 from situs.clients.protocol import ClientDefaults, Reply, Request, Settings
+from situs.clients.reach import Reach
 from situs.clients.settings import GENERATION, settings_of
 from situs.clients.spec import ENTRY_POINTS, Spec
-from situs.clients.timeouts import Timeouts
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["ObjectClient", "PluginClient"]
@@ -104,7 +104,7 @@ class ObjectClient(ClientDefaults):
 class PluginClient(ObjectClient):
     """The object that `plugin:module:object` names."""
 
-    def __init__(self, spec: Spec, timeouts: Timeouts | None = None) -> None:
+    def __init__(self, spec: Spec, reach: Reach | None = None) -> None:
         found = _find(spec)
         own = {key: value for key, value in spec.settings.items() if key not in GENERATION}
         super().__init__(_made(found, own, spec), spec, settings_of(spec, own=tuple(own)))

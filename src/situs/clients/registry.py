@@ -10,14 +10,14 @@ import msgspec
 from situs.base.plugins import offered
 from situs.clients.pool import ServerPool, server_urls
 from situs.clients.protocol import Client, Settings
+from situs.clients.reach import Reach
 from situs.clients.settings import GENERATION, settings_of
 from situs.clients.spec import ENTRY_POINTS, Spec
-from situs.clients.timeouts import Timeouts
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["CLIENTS", "check_kind", "make_client", "settings_for"]
 
-MakeClient = Callable[[Spec, Timeouts | None], Client]
+MakeClient = Callable[[Spec, Reach | None], Client]
 
 CLIENTS = {
     "openai": "situs.clients.openai.client:OpenAIClient",
@@ -40,8 +40,8 @@ def check_kind(kind: str, where: str, others: Iterable[str] = ()) -> None:
         raise SitusError(problem, where=where, fix=did_you_mean(kind, [*others, *sorted(known)]))
 
 
-def make_client(spec: Spec, *, timeouts: Timeouts | None = None) -> Client:
-    """The client a spec names. `timeouts` are for what goes over a wire.
+def make_client(spec: Spec, *, reach: Reach | None = None) -> Client:
+    """The client a spec names. `reach` are for what goes over a wire.
 
     A spec with several addresses is one model behind several servers.
     """
@@ -49,12 +49,12 @@ def make_client(spec: Spec, *, timeouts: Timeouts | None = None) -> Client:
     urls = server_urls(spec.url)
     if len(urls) > 1:
         members = [(url, msgspec.structs.replace(spec, url=url)) for url in urls]
-        clients = [(url, make_client(member, timeouts=timeouts)) for url, member in members]
+        clients = [(url, make_client(member, reach=reach)) for url, member in members]
         return ServerPool(str(spec), clients)
     # A kind of another package is an object behind the same wrapper as `plugin:module:object`.
     module, _, name = CLIENTS[spec.kind if spec.kind in CLIENTS else "plugin"].partition(":")
     make: MakeClient = getattr(importlib.import_module(module), name)
-    return make(spec, timeouts)
+    return make(spec, reach)
 
 
 def settings_for(client: Client, spec: Spec) -> Settings:

@@ -70,6 +70,18 @@ _OPTIONS = (
         is_flag=True,
         help="Send restricted data to a server that is not on this machine.",
     ),
+    click.option(
+        "--trust-host",
+        multiple=True,
+        metavar="HOST",
+        help="A host of your hospital or cluster that counts as this machine; repeatable. The run notes it.",
+    ),
+    click.option(
+        "--proxy",
+        default="",
+        metavar="URL",
+        help="Call other machines through this proxy, http://HOST:PORT (or SITUS_PROXY in the environment).",
+    ),
 )
 
 

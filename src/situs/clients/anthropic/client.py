@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from situs.clients.anthropic.dialect import AnthropicDialect
+from situs.clients.reach import Reach
 from situs.clients.spec import Spec
-from situs.clients.timeouts import Timeouts
 from situs.clients.wire.address import api_key, base_address
 from situs.clients.wire.client import WireClient
 from situs.errors import SitusError
@@ -18,7 +18,7 @@ _VERSION = "2023-06-01"
 """Of the protocol; it has not changed since."""
 
 
-def make_anthropic(spec: Spec, timeouts: Timeouts | None = None) -> WireClient:
+def make_anthropic(spec: Spec, reach: Reach | None = None) -> WireClient:
     """A client for one model. The key is that of ANTHROPIC_API_KEY, or of the variable named by `key_env`."""
     if not spec.name:
         raise SitusError("names no model", where=str(spec), fix="write anthropic:MODEL")
@@ -29,4 +29,4 @@ def make_anthropic(spec: Spec, timeouts: Timeouts | None = None) -> WireClient:
         url += "/messages" if urlsplit(url).path else "/v1/messages"
     key = api_key(spec, url, "ANTHROPIC_API_KEY")
     headers = {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
-    return WireClient(spec, AnthropicDialect(spec.name), url, key, headers, timeouts)
+    return WireClient(spec, AnthropicDialect(spec.name), url, key, headers, reach)

@@ -12,10 +12,10 @@ from situs.base.cache import cache_folder
 from situs.clients.asking.limits import Limits
 from situs.clients.asking.prices import Price, price_of
 from situs.clients.protocol import Client
+from situs.clients.reach import Reach, checked_proxy
 from situs.clients.registry import make_client
 from situs.clients.response_cache import ResponseCache
 from situs.clients.spec import Spec
-from situs.clients.timeouts import Timeouts
 
 __all__ = ["Asking"]
 
@@ -48,11 +48,17 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     """Reuse sampled answers that have no seed, too."""
     allow_remote: bool = False
     """Send restricted data to a server that is not on this machine."""
+    trust_host: tuple[str, ...] = ()
+    """Hosts, of the hospital or cluster, that count as this machine."""
+    proxy: str = ""
+    """Through which every call to another machine goes; SITUS_PROXY if not given."""
 
     def client(self, spec: Spec) -> Client:
-        """The client that a spec names, with these timeouts."""
+        """The client that a spec names, reached in this way."""
         connect = min(_CONNECT_SECONDS, self.timeout)
-        return make_client(spec, timeouts=Timeouts(self.timeout, self.stall_timeout, connect))
+        proxy = checked_proxy(self.proxy)
+        reach = Reach(self.timeout, self.stall_timeout, connect, proxy, tuple(self.trust_host))
+        return make_client(spec, reach=reach)
 
     def limits(self, client: Client) -> Limits:
         """Speed, patience and budget for a client."""

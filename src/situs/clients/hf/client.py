@@ -14,8 +14,8 @@ from situs.clients.hf.batch import OutOfMemory, answer_batch
 from situs.clients.hf.model import LoadedModel, fingerprint, load_model, read_options
 from situs.clients.hf.prompt import Unaskable
 from situs.clients.protocol import ClientDefaults, Reply, Request
+from situs.clients.reach import Reach
 from situs.clients.spec import Spec
-from situs.clients.timeouts import Timeouts
 
 __all__ = ["HfClient", "make_hf"]
 
@@ -25,7 +25,7 @@ _SIMILAR = 1.25
 """How far image counts may differ in one batch: padding is work done for nothing."""
 
 
-def make_hf(spec: Spec, timeouts: Timeouts | None = None) -> HfClient:
+def make_hf(spec: Spec, reach: Reach | None = None) -> HfClient:
     """The model of a local folder, loaded now, so that what is wrong with it is said before anything is asked."""
     options = read_options(spec)
     loaded = load_model(options)

@@ -12,10 +12,10 @@ from situs.clients.openai.body import BodyWriter
 from situs.clients.openai.learned import Lesson, cure_of, lesson_of
 from situs.clients.openai.reply import read_reply
 from situs.clients.protocol import ClientDefaults, Reply, Request
+from situs.clients.reach import Reach
 from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
-from situs.clients.timeouts import Timeouts
 from situs.clients.wire.address import api_key, base_address
 from situs.clients.wire.errors import read_error
 from situs.clients.wire.transport import Transport
@@ -63,7 +63,7 @@ _MOST_LESSONS = 6
 class OpenAIClient(ClientDefaults):
     """One model of one server."""
 
-    def __init__(self, spec: Spec, timeouts: Timeouts | None = None) -> None:
+    def __init__(self, spec: Spec, reach: Reach | None = None) -> None:
         if not spec.name:
             raise SitusError(
                 "names no model", where=str(spec), fix="write openai:MODEL@http://HOST:PORT/v1"
@@ -75,13 +75,13 @@ class OpenAIClient(ClientDefaults):
         self.versions = {"aiohttp": aiohttp.__version__}
         self._key = api_key(spec, url, "OPENAI_API_KEY")
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        self._transport = Transport(url, headers, timeouts)
+        self._transport = Transport(url, headers, reach)
         self.remote = self._transport.remote
         self._bodies = BodyWriter(spec.name)
         self._schema_works = True
         self._asked_for = frozenset(spec.settings)
         self._refused: set[str] = set()
-        self.notices: list[str] = []
+        self.notices: list[str] = [*self._transport.notices]
 
     async def answer(self, request: Request) -> Reply:
         """Ask once. What the server will not take (a field, a schema) is not sent from then on."""

@@ -8,10 +8,10 @@ import aiohttp
 import msgspec
 
 from situs.clients.protocol import ClientDefaults, Reply, Request, Settings
+from situs.clients.reach import Reach
 from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
-from situs.clients.timeouts import Timeouts
 from situs.clients.wire.errors import read_error
 from situs.clients.wire.transport import Transport
 
@@ -44,7 +44,7 @@ class WireClient(ClientDefaults):
         url: str,
         key: str,
         headers: dict[str, str],
-        timeouts: Timeouts | None,
+        reach: Reach | None,
     ) -> None:
         self.settings = settings_of(spec, own=("key_env",), body=dialect.fields)
         self.name = str(spec)
@@ -52,8 +52,9 @@ class WireClient(ClientDefaults):
         self.versions: dict[str, Any] = {"aiohttp": aiohttp.__version__}
         self._dialect = dialect
         self._key = key
-        self._transport = Transport(url, headers, timeouts)
+        self._transport = Transport(url, headers, reach)
         self.remote = self._transport.remote
+        self.notices = self._transport.notices
 
     async def answer(self, request: Request) -> Reply:
         """Ask once."""

@@ -15,7 +15,7 @@ from aiohttp.payload import Payload
 
 from situs import __version__
 from situs.clients.protocol import Reply
-from situs.clients.timeouts import Timeouts
+from situs.clients.reach import Reach
 from situs.clients.wire.loopback import LeavesThisMachine, LoopbackResolver, is_this_machine
 
 __all__ = ["Response", "Transport", "is_remote"]
@@ -27,7 +27,7 @@ _LARGEST_FILE = 4 << 30
 _HEADERS = {"User-Agent": f"situs/{__version__}"}
 _JSON = {"Content-Type": "application/json"}
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-_TIMEOUTS = Timeouts()
+_REACH = Reach()
 
 
 class Response(msgspec.Struct, frozen=True):
@@ -44,14 +44,29 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class Transport:
-    """The way to one address. Redirects and proxies are never followed, so the address given is the one asked."""
+    """The way to one address. Redirects are never followed and proxies only used where one is named, so that the
+    address given is the one asked."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], timeouts: Timeouts | None) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], reach: Reach | None) -> None:
         self._url = url
         self._headers = dict(headers)
-        self._timeouts = timeouts or _TIMEOUTS
+        self._reach = reach or _REACH
         self._session: aiohttp.ClientSession | None = None
-        self.remote = is_remote(url)
+        host = urlsplit(url).hostname or ""
+        trusted = {name.lower() for name in self._reach.trusted}
+        # A call to this machine goes through no proxy: it would leave it for nothing.
+        self._proxy = self._reach.proxy if is_remote(url) else ""
+        on_the_way = (host, urlsplit(self._proxy).hostname or "") if self._proxy else (host,)
+        strange = [name for name in on_the_way if not is_this_machine(name)]
+        self.remote = any(name.lower() not in trusted for name in strange)
+        """Whether a request passes a host that is neither this machine nor trusted."""
+        self._loopback_only = not strange
+        self.notices = [
+            f"{name} counts as this machine (--trust-host)" for name in strange if not self.remote
+        ]
+        """What a run says of the way to its model."""
+        if self._proxy:
+            self.notices.append("calls went through a proxy (--proxy)")
 
     async def post(self, pieces: list[bytes]) -> Response | Reply:
         """Send a body given in pieces; what went wrong on the way comes back as a failed reply."""
@@ -72,7 +87,12 @@ class Transport:
         try:
             session = self._open()
             async with session.request(
-                method, url, data=body, headers=headers, allow_redirects=False
+                method,
+                url,
+                data=body,
+                headers=headers,
+                allow_redirects=False,
+                proxy=self._proxy or None,
             ) as response:
                 kept = into if 200 <= response.status < 300 else None
                 content = await self._read(response, kept)
@@ -98,23 +118,23 @@ class Transport:
         most = _LARGEST_REPLY if into is None else _LARGEST_FILE
         keep: Callable[[bytes], object] = chunks.append if into is None else into.write
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(self._timeouts.stall) as limit:
+        async with asyncio.timeout(self._reach.stall) as limit:
             async for chunk in response.content.iter_any():
                 keep(chunk)
                 size += len(chunk)
                 if size > most:
                     return None
-                limit.reschedule(loop.time() + self._timeouts.stall)
+                limit.reschedule(loop.time() + self._reach.stall)
         return b"".join(chunks)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             # A client that passed as local may never reach out, whatever its name resolves to later.
-            resolver = None if self.remote else LoopbackResolver()
+            resolver = LoopbackResolver() if self._loopback_only else None
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, resolver=resolver),
                 timeout=aiohttp.ClientTimeout(
-                    total=self._timeouts.total, sock_connect=self._timeouts.connect
+                    total=self._reach.total, sock_connect=self._reach.connect
                 ),
                 headers=_HEADERS | self._headers,
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -134,13 +154,13 @@ class Transport:
                 said = "the server's certificate is not trusted"
                 return Reply("failed", error=said, fatal=True, fault="denied")
             case aiohttp.ConnectionTimeoutError():
-                said = f"no connection within {self._timeouts.connect:g} s"
+                said = f"no connection within {self._reach.connect:g} s"
                 return Reply("failed", error=said, fault="unreachable")
             case aiohttp.ClientConnectorError():
                 said = error.os_error.strerror or str(error.os_error)
                 return Reply("failed", error=f"no connection: {said}", fault="unreachable")
             case TimeoutError():
-                total, stall = self._timeouts.total, self._timeouts.stall
+                total, stall = self._reach.total, self._reach.stall
                 return Reply(
                     "failed",
                     error=f"no whole reply within {total:g} s, or nothing new for {stall:g} s",
