@@ -81,12 +81,13 @@ def test_every_question_can_be_concluded():
     assert questions == _CONCLUDE.keys()
 
 
-def test_good_wordings_are_accepted():
-    """Written before the grammar was: nobody took them from its patterns."""
-    with (FOLDER / "good_wordings.tsv").open(encoding="utf-8") as file:
+@pytest.mark.parametrize("name", ["good_wordings", "unseen_wordings"])
+def test_good_wordings_are_accepted(name):
+    """The first list was written before the grammar, the second after it: 52 of its 62 were read at first sight."""
+    with (FOLDER / f"{name}.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))
     refused = [text for shape, text in rows if prove(text, read_program(shape)) is not None]
-    assert len(rows) >= 70
+    assert len(rows) >= 60
     assert len(refused) <= 0.2 * len(rows), refused
 
 

@@ -14,7 +14,7 @@ from situs.judges import Role
 __all__ = ["MEASURED", "PLANNER_TURNS", "PlannerView", "planner_reply", "planner_role"]
 
 PLANNER_TURNS = 6
-_MOST_IDS, _MOST_PROGRAMS, _MOST_SHOWN = 24, 8, 60
+_MOST_IDS, _MOST_PROGRAMS, _MOST_SHOWN = 24, 8, 24
 _ACTIONS = ("list_structures", "coverage", "candidates", "measure", "propose", "stop")
 _KIND_OF = {"gap": "main_gap", "contact": "contact_area", "diameter": "axial_diameter"}
 _MEASURES = ("volume", "extent", "box", "centre_distance", "gap", "contact", "level", "diameter")
