@@ -157,4 +157,5 @@ def _tool_error(error: SitusError) -> Exception:
     """A mistake as the protocol tells it."""
     from mcp.server.mcpserver.exceptions import ToolError
 
-    return ToolError(error.one_line())
+    wrapped: Exception = ToolError(error.one_line())
+    return wrapped
