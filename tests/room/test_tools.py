@@ -67,7 +67,8 @@ def ask_then_right(seen: Seen) -> scripted.Act:
 def test_trust_detection_and_damage_follow_from_what_readers_do(lies) -> None:
     play, honest, ignorer, lied, limit = lies
     beside = ("--truthful", honest.out)
-    trusting = play(believer, "callipers", tools=LYING, limit=limit, score=beside).scores["tools"]
+    believing = play(believer, "callipers", tools=LYING, limit=limit, score=beside)
+    trusting = believing.scores["tools"]
     checking = play(checker, "callipers", tools=LYING, limit=limit, score=beside).scores["tools"]
     values = {k: e["value"] for k, e in trusting.items()}
     assert values == {"trust": 1.0, "detection": 0.0, "damage": 1.0, "heard": 1.0}
@@ -80,15 +81,11 @@ def test_trust_detection_and_damage_follow_from_what_readers_do(lies) -> None:
     told = [r for r in read_turns(honest.out / "turns.jsonl") if isinstance(r, Outcome) and r.tool]
     assert told
     assert {one.tool.lie for one in told} == {""}
-
-
-def test_lies_are_marked_and_the_truth_stands_beside(lies) -> None:
-    play, *_, limit = lies
-    played = play(believer, "callipers", tools=LYING, limit=limit)
-    told = [r.tool for r in read_turns(played.out / "turns.jsonl") if isinstance(r, Outcome)]
-    words = [word for word in told if word is not None]
-    assert {word.lie for word in words} == {"cm-for-mm"}
-    for word in words:
+    lies_told = [
+        r.tool for r in read_turns(believing.out / "turns.jsonl") if isinstance(r, Outcome)
+    ]
+    for word in filter(None, lies_told):
+        assert word.lie == "cm-for-mm"
         for name, value in word.values.items():
             if name.endswith("(mm)"):
                 assert value == pytest.approx(word.truth[name] / 10, rel=1e-6)

@@ -35,9 +35,21 @@ from situs.cli.output.progress import run_progress
     show_default=True,
     help="Calls at once.",
 )
+@click.option(
+    "--room",
+    "of_turns",
+    is_flag=True,
+    help="Check the turns of a reading room instead: JSON actions and native tool calls.",
+)
 @json_option
 def command(
-    spec: str, profile: str, trials: int, seed: int, concurrency: int, as_json: bool
+    spec: str,
+    profile: str,
+    trials: int,
+    seed: int,
+    concurrency: int,
+    of_turns: bool,
+    as_json: bool,
 ) -> None:
     """Tell on phantoms whether the model SPEC sees left from right, front from back, up from down, and slice order.
 
@@ -45,7 +57,12 @@ def command(
     stands what a coin would reach 99.9 times in 100. `reversed`: the model is wrong more often than a coin, so
     something between scan and model is mirrored. Exit code 1 if any ability that the profile gives is missing or
     reversed.
+
+    With --room: whether known actions come back as JSON and as native tool calls. What is proved here is used by
+    situs run --room; a server that accepts tools and calls none is asked for JSON.
     """
+    if of_turns:
+        _check_turns(spec, seed, concurrency, as_json)
     from situs.clients import Limits, make_client, parse_spec
     from situs.probe import check_adapter
     from situs.profiles import load_profile
@@ -79,3 +96,27 @@ def command(
         head = ["ability", "verdict", "right", "wrong", "unread", "chance"]
         print_table(f"{report.model} through profile {report.profile}", head, rows)
     sys.exit(0 if report.passed else 1)
+
+
+def _check_turns(spec: str, seed: int, concurrency: int, as_json: bool) -> None:
+    """The turns of a room."""
+    from situs.clients import Limits, make_client, parse_spec
+    from situs.room import check_turns
+
+    parsed = parse_spec(spec)
+    found = check_turns(
+        make_client(parsed), parsed, limits=Limits(concurrency=concurrency), seed=seed
+    )
+    if as_json:
+        print_json(found)
+    else:
+        rows = [
+            ["JSON actions", f"{found.schema} of {found.trials}"],
+            ["native tool calls", f"{found.native} of {found.trials}"],
+        ]
+        used = "native tool calls" if found.proved else "JSON actions"
+        caption = f"situs run --room uses {used}." if found.usable else "Neither can be used."
+        print_table(f"{found.model}: turns of a room", ["", "right"], rows, caption)
+        for trial, said in found.replies.items():
+            warn(f"{trial}: {said}")
+    sys.exit(0 if found.usable else 1)

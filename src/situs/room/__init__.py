@@ -1,5 +1,6 @@
 """The reading room: a model scrolls, measures and uses tools, and it is known what it saw."""
 
+from situs.room.adapter import RoomCheck, check_turns
 from situs.room.files import load_room, shipped_rooms, with_tools
 from situs.room.readers import READERS
 from situs.room.runner import RoomResult, run_reader, run_sessions
@@ -17,9 +18,11 @@ __all__ = [
     "THROUGH_ROOMS",
     "Allowance",
     "Room",
+    "RoomCheck",
     "RoomResult",
     "RoomScores",
     "Tools",
+    "check_turns",
     "enter_room",
     "is_room_run",
     "load_room",

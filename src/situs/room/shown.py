@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from situs.base.files import write_atomic
 from situs.base.page import render_page_file
-from situs.clients import Spec
+from situs.clients import Spec, parse_spec
 from situs.errors import SitusError
 from situs.room.playback import PlayedSession, Replayer, SessionView, drawn_picture, view_of
 from situs.run import make_baseline
@@ -61,7 +61,7 @@ def show_session(
             (),
             {},
             view=view,
-            model=replayer.info.client,
+            model=_model_name(replayer.info.client),
             room=replayer.room.name,
             banner=banner,
         )
@@ -93,13 +93,21 @@ def _viewed(replayer: Replayer, played: PlayedSession, longest_px: int = 512) ->
     oracle = make_baseline(replayer.bench, Spec("oracle"), replayer.info.profile)
     truth = _in_words(oracle.answer(played.item) or "")
     right = None if outcome is None else outcome.right
-    return view_of(played, right=right, truth=truth, longest_px=longest_px)
+    view = view_of(played, right=right, truth=truth, longest_px=longest_px)
+    return msgspec.structs.replace(view, said=_in_words(view.said))
+
+
+def _model_name(client: str) -> str:
+    """A model's name without the folder or address it was found at."""
+    spec = parse_spec(client)
+    return f"{spec.kind}:{Path(spec.name).name}" if spec.name else spec.kind
 
 
 def _in_words(spoken: str) -> str:
     """What the oracle says, out of the JSON it may stand in."""
-    with suppress(msgspec.DecodeError, msgspec.ValidationError):
-        return str(msgspec.json.decode(spoken, type=dict[str, str | float])["answer"])
+    with suppress(msgspec.DecodeError, msgspec.ValidationError, KeyError):
+        said = msgspec.json.decode(spoken, type=dict[str, str | float])["answer"]
+        return said if isinstance(said, str) else f"{said:g}"
     return spoken
 
 
