@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -147,14 +148,15 @@ CODES = {
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server of our own on loopback; skips, saying so, where there is none."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     program = shutil.which("initdb") or (str(found[-1]) if found else "")
     if not program:
         pytest.skip("no PostgreSQL here (apt-get install postgresql)")
     binaries = Path(program).resolve().parent
-    root = tmp_path_factory.mktemp("postgres")
+    # A folder that the server's own account can reach, which pytest's is not.
+    root = Path(tempfile.mkdtemp(prefix="situs-postgres-"))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -165,18 +167,18 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             shutil.chown(root, "postgres")
         except LookupError:
             pytest.skip("PostgreSQL needs an account `postgres`")
-        for folder in (root, *root.parents):
-            if folder == Path("/"):
-                break
-            folder.chmod(folder.stat().st_mode | 0o711)
     data = root / "data"
-    run = dict(check=True, capture_output=True, cwd=root, **account)  # type: ignore[arg-type]
-    subprocess.run([binaries / "initdb", "-D", data, "-U", "situs", "-A", "trust", "-N"], **run)  # type: ignore[call-overload]
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    run = dict(check=True, capture_output=True, cwd=root, env=environment, **account)  # type: ignore[arg-type]
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-U", "situs", "-A", "trust", "-N", "-E", "UTF8"], **run
+    )  # type: ignore[call-overload]
     server = subprocess.Popen(
         [binaries / "postgres", "-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", root, "-F"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=root,
+        env=environment,
         **account,  # type: ignore[call-overload]
     )
     for _ in range(300):
@@ -190,6 +192,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield f"postgresql://situs@127.0.0.1:{port}/postgres"
     server.terminate()
     server.wait(60)
+    shutil.rmtree(root, ignore_errors=True)
 
 
 def make_station(root: Path, bench: Path, address: str, **options: Any) -> Running:

@@ -136,6 +136,19 @@ def exported(running: Running, out: Path, **options: Any) -> Any:
     return export_station(running.database, project, out, **options)
 
 
+def fresh_database(address: str) -> str:
+    """Another empty database on the same PostgreSQL server."""
+    import uuid
+
+    import psycopg
+
+    plain = address.replace("postgresql+psycopg://", "postgresql://")
+    name = f"situs_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return plain.rpartition("/")[0] + f"/{name}"
+
+
 def test_an_export_is_taken_in_again_whole(read: Running, tmp_path: Path) -> None:
     from situs.review.station.exported import restore_station
     from situs.review.station.folder import create_folder
@@ -146,7 +159,10 @@ def test_an_export_is_taken_in_again_whole(read: Running, tmp_path: Path) -> Non
 
     result = exported(read, tmp_path / "out", volumes=True)
     assert set(result.agreement["score"]) >= {"raw", "ac1", "alpha", "kappa", "n"}
-    folder = create_folder(tmp_path / "again")
+    address = (
+        "" if read.folder.settings.database == "" else fresh_database(read.folder.settings.database)
+    )
+    folder = create_folder(tmp_path / "again", address)
     database = open_database(folder)
     restore_station(database, tmp_path / "out")
     with database.read() as db, read.database.read() as before:
@@ -159,6 +175,13 @@ def test_an_export_is_taken_in_again_whole(read: Running, tmp_path: Path) -> Non
     )
     with pytest.raises(SitusError, match="has projects already"):
         restore_station(database, tmp_path / "out")
+    # Work goes on in the restored station.
+    from situs.review.station.store.accounts import add_user
+
+    with database.write() as db:
+        add_user(db, "R7", ["reader"], "test")
+    with database.read() as db:
+        assert verify(db, folder).problems == []
     database.close()
 
 

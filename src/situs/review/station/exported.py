@@ -297,6 +297,7 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
             if rows:
                 db.execute(insert(table), rows)
             counts[table.name] = len(rows)
+        _advance_numbers(db)
         last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).first()
         if last is None or last.hash != manifest.head:
             raise SitusError("its chain does not end in its head", where=export, fix="export anew")
@@ -304,6 +305,19 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
     if (export / "volumes").is_dir():
         shutil.copytree(export / "volumes", folder.volumes, dirs_exist_ok=True)
     return counts
+
+
+def _advance_numbers(db: Connection) -> None:
+    """PostgreSQL counts new rows by itself, and must go on after the restored ones; SQLite does so anyhow."""
+    if db.get_bind().dialect.name != "postgresql":
+        return
+    for table in Base.metadata.sorted_tables:
+        column = table.autoincrement_column
+        if column is not None:
+            db.connection().exec_driver_sql(
+                f"SELECT setval(pg_get_serial_sequence('{table.name}', '{column.name}'), "
+                f"GREATEST((SELECT max({column.name}) FROM {table.name}), 1))"
+            )
 
 
 def _forget_first_events(db: Connection, folder: StationFolder) -> None:

@@ -161,14 +161,19 @@ def _laid_out(
     """One reader's order: blocks without twins, a patient never twice in a row, repeats far behind."""
     ranked = sorted(units, key=lambda u: digest("order", str(seed), reader, str(u.key)))
     blocks: list[list[PlannedUnit]] = []
+    groups: list[set[str]] = []
+    open_blocks: list[int] = []
     for unit in ranked:
-        for block in blocks:
-            twins = unit.twin_group and any(o.twin_group == unit.twin_group for o in block)
-            if len(block) < protocol.block and not twins:
-                block.append(unit)
-                break
-        else:
-            blocks.append([unit])
+        free = (n for n in open_blocks if not unit.twin_group or unit.twin_group not in groups[n])
+        number = next(free, len(blocks))
+        if number == len(blocks):
+            blocks.append([])
+            groups.append(set())
+            open_blocks.append(number)
+        blocks[number].append(unit)
+        groups[number].add(unit.twin_group)
+        if len(blocks[number]) == protocol.block:
+            open_blocks.remove(number)
     places: list[Place] = []
     last = ""
     for number, block in enumerate(blocks, start=1):

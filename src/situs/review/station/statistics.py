@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from situs.bench import KeyReading, KeyVerdict
 from situs.review.station.protocol import ReadingProtocol
 from situs.score import clopper_pearson, cluster_mean
-from situs.score.stats.reliability import reliability
+from situs.score.stats.reliability import reliability, reliability_value
 
 __all__ = [
     "Decision",
@@ -121,7 +121,7 @@ def project_statistics(
             agreement[f"{name}/{stratum}"] = _coefficients(part, of_row, ordered, seed)
         for a, b in itertools.combinations(sorted({row.reader for row in about}), 2):
             both = [row for row in about if row.reader in (a, b)]
-            pairs[f"{name}: {a} – {b}"] = _coefficients(both, of_row, ordered, seed)
+            pairs[f"{name}: {a} – {b}"] = _coefficients(both, of_row, ordered, None)
     notes = []
     if len(readers) < _RANDOM_READERS:
         notes.append(f"{len(readers)} readers: they are treated as fixed (random from 5 on)")
@@ -170,9 +170,12 @@ def _verdict(name: str) -> _Rating:
 
 
 def _coefficients(
-    rows: Sequence[ReadRow], of_row: _Rating, ordered: bool, seed: int
+    rows: Sequence[ReadRow], of_row: _Rating, ordered: bool, seed: int | None
 ) -> dict[str, Any]:
-    """All coefficients of one question with intervals by patient; scores also by how far they are apart."""
+    """All coefficients of one question; scores also by how far they are apart.
+
+    With a seed, intervals by patient: for pairs of readers, of which there are many, none.
+    """
     ratings, clusters = _matrix(rows, of_row)
     several = np.isfinite(ratings).sum(axis=1) >= 2 if len(ratings) else np.zeros(0, dtype=bool)
     n = int(several.sum())
@@ -196,6 +199,9 @@ def _coefficients(
         chance_free = name in ("raw", "ac1", "ac2")
         if equal and not chance_free:
             result[key], result[f"{key}_note"] = None, _NOT_ESTIMABLE
+            continue
+        if seed is None:
+            result[key] = reliability_value(name, ratings, categories)
             continue
         found = reliability(name, ratings, categories, clusters, seed=seed)
         result[key], result[f"{key}_ci95"] = found.value, found.ci95

@@ -8,7 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from situs.score.stats.estimates import Estimate, cluster_bootstrap_of, cluster_mean
+from situs.score.stats.estimates import (
+    Estimate,
+    cluster_bootstrap_of_samples,
+    cluster_mean,
+)
+from situs.score.stats.resamples import Samples
+from situs.score.stats.sums import cluster_rows
 
 __all__ = [
     "STATISTICS",
@@ -189,10 +195,15 @@ def agreement_of(
     )
     place = place.ravel()
 
-    def weighted(rows: NDArray[np.intp]) -> float | None:
-        return _value(parts_of(patterns, np.bincount(place[rows], minlength=len(patterns))))
+    rows = cluster_rows(clusters)
+    # How often each cluster has each pattern of ratings: a resample is then a short sum, whatever the number of items.
+    table = np.array([np.bincount(place[own], minlength=len(patterns)) for own in rows])
 
-    found = cluster_bootstrap_of(weighted, clusters, n_boot=n_boot, seed=seed)
+    def each(samples: Samples) -> NDArray[np.float64]:
+        values = (_value(parts_of(patterns, often)) for often in samples.times @ table)
+        return np.array([np.nan if value is None else value for value in values])
+
+    found = cluster_bootstrap_of_samples(each, len(clusters), len(rows), n_boot=n_boot, seed=seed)
     several = np.isfinite(ratings).sum(axis=1) > 1
     apart = _disagreements(_counts(ratings, None)[0])
     parts = parts_of(ratings, None)

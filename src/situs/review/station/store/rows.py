@@ -26,11 +26,14 @@ _FINISHED = ("done", "signed")
 
 def read_rows(db: Connection, project: Project) -> list[ReadRow]:
     """Every finished read, in a fixed order."""
+    names = ("item_id", "task", "form", "wording")
     units: dict[int, tuple[Unit, dict[str, Any]]] = {}
-    parts = select(Unit, Snapshot.hidden).join(Snapshot, Snapshot.hash == Unit.snapshot_hash)
-    for unit, hidden in db.execute(parts.where(Unit.project_id == project.id)):
-        names = ("item_id", "task", "form", "right", "wording")
-        units[unit.id] = (unit, {name: hidden.get(name, "") for name in names})
+    # Only these few fields leave the database: a snapshot is long, and there may be many.
+    fields = [Snapshot.hidden[name].as_string() for name in names]
+    parts = select(Unit, Snapshot.hidden["right"], *fields)
+    parts = parts.join(Snapshot, Snapshot.hash == Unit.snapshot_hash)
+    for unit, right, *values in db.execute(parts.where(Unit.project_id == project.id)):
+        units[unit.id] = (unit, dict(zip(names, (v or "" for v in values))) | {"right": right})
     said: dict[int, dict[str, Any]] = {}
     query = (
         select(Assignment.id, Assignment.unit_id, User.code, Reading.body, Reading.active_ms)

@@ -1,0 +1,369 @@
+"""The station's pages in Chromium: a whole project by keyboard, pixels where millimetres say, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import PASSWORD, Running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    path = os.environ.get("SITUS_CHROMIUM") or shutil.which("chromium")
+    if path is None or find_spec("playwright") is None:
+        pytest.skip("no Chromium here (apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Desk:
+    """A served station and browsers at it."""
+
+    def __init__(self, running: Running, chromium: Any) -> None:
+        from situs.review.station.demo import serve_in_thread
+
+        self.running = running
+        self.chromium = chromium
+        self.address, self.stop = serve_in_thread(running.folder, running.database)
+        self.errors: list[str] = []
+        self.contexts: list[Any] = []
+
+    def sit(self, code: str, *, width: int = 1400, height: int = 900, dark: bool = False) -> Any:
+        """A browser of one's own, signed in by invitation."""
+        page = self.open(width, height, dark)
+        page.click("text=I have an invitation")
+        page.fill("input[autocomplete=off]", self.running.invitations[code])
+        page.fill("input[type=password]", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("header.bar")
+        return page
+
+    def open(self, width: int = 1400, height: int = 900, dark: bool = False) -> Any:
+        context = self.chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        context.set_default_timeout(120_000)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.goto(self.address)
+        page.wait_for_selector("form")
+        return page
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+        self.stop()
+
+
+@pytest.fixture
+def desk(new_station: Callable[..., Running], chromium: Any) -> Iterator[Desk]:
+    made = Desk(new_station(), chromium)
+    yield made
+    made.close()
+    assert made.errors == []
+
+
+def begin(page: Any) -> None:
+    page.click("a.primary")
+    page.wait_for_selector(".sheet h1")
+
+
+def in_view(page: Any, stage: int) -> None:
+    page.wait_for_function(
+        "(n) => { const k = document.querySelector('.sheet .kicker');"
+        " return k && (k.textContent.includes('stage ' + n) || (n === 2 && k.textContent.startsWith('Wording'))); }",
+        arg=stage,
+    )
+
+
+def answer_by_keys(page: Any) -> None:
+    """Stage 1 without a mouse."""
+    field = page.query_selector(".sheet form label.field input:not(#cannot)")
+    if field is not None:
+        field.focus()
+        page.keyboard.type("12")
+        page.keyboard.press("Escape")
+        page.evaluate("document.activeElement.blur()")
+    else:
+        page.keyboard.press("a")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    in_view(page, 2)
+
+
+def read_one(page: Any, score: str, wrong: bool = False) -> None:
+    """A whole case by keyboard; waits until the next one is there or none is left."""
+    if "stage 1" in page.inner_text(".sheet .kicker"):
+        answer_by_keys(page)
+    before = page.url
+    page.keyboard.press(score)
+    if wrong and "Wording" not in page.inner_text(".sheet .kicker"):
+        page.keyboard.press("k")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function("(old) => location.href !== old", arg=before)
+    page.wait_for_selector(".sheet h1, main.page h1")
+
+
+def no_serious_findings(page: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    bad = [
+        (v["id"], v["nodes"][0]["html"][:120])
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
+    assert bad == []
+
+
+def test_a_whole_project_by_keyboard(desk: Desk) -> None:
+    """Coordinator, two readers and an adjudicator in browsers of their own, from freezing to the agreement table."""
+    head = desk.sit("C1")
+    head.goto(desk.address + "/#desk")
+    for code in ("R1", "R2"):
+        head.get_by_label(code, exact=True).check()
+    head.click("text=Preview the assignment")
+    head.click("text=Freeze and hand out")
+    head.wait_for_selector("text=Agreement is closed until")
+    no_serious_findings(head)
+    for code, score, wrong in (("R1", "2", False), ("R2", "0", True)):
+        page = desk.sit(code)
+        no_serious_findings(page)
+        begin(page)
+        first = True
+        while page.query_selector(".sheet h1"):
+            if first:
+                no_serious_findings(page)
+            read_one(page, score, wrong)
+            if first:
+                no_serious_findings(page)
+            first = False
+        assert "Nothing is" in page.inner_text("main")
+    judge = desk.sit("J1")
+    begin(judge)
+    answer_by_keys(judge)
+    judge.wait_for_selector("text=Reader B")
+    assert "R1" not in judge.inner_text("main")
+    judge.get_by_label("The key is right").check()
+    judge.get_by_label("Keep it").check()
+    judge.get_by_label("Reason").fill("<b>clear</b> on the scan")
+    no_serious_findings(judge)
+    judge.click("button.primary")
+    judge.wait_for_function(
+        "() => document.querySelector('.sheet .kicker').textContent.includes('1 of')"
+    )
+    head.reload()
+    head.click("text=Lock the reads and show agreement")
+    head.wait_for_selector("text=Key errors")
+    table = head.inner_text("main")
+    assert "score" in table
+    no_serious_findings(head)
+    head.goto(desk.address + "/#trail")
+    head.click("text=Verify the record")
+    head.wait_for_selector("text=Whole:")
+    no_serious_findings(head)
+    head.goto(desk.address + "/#help")
+    head.wait_for_selector("kbd")
+    no_serious_findings(head)
+
+
+def bright_voxel(running: Running) -> tuple[np.ndarray, np.ndarray]:
+    """Every volume becomes one bright voxel on an oblique grid; its patient-ordered index, and the shape."""
+    from sqlalchemy import select
+
+    from situs.review.station.slices import open_volume_map, store_volume
+    from situs.review.station.store.tables import Snapshot
+    from situs.space import Affine, Grid
+
+    angle = np.deg2rad(17)
+    turn = np.array(
+        [[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]
+    )
+    matrix = np.eye(4)
+    matrix[:3, :3] = turn @ np.diag([-2.0, 3.0, 4.0])[:, [1, 2, 0]]
+    matrix[:3, 3] = (31, -20, 12)
+    grid = Grid((40, 24, 52), Affine(matrix))
+    array = np.full(grid.shape, -500, np.int16)
+    array[9, 17, 40] = 3000
+    mm = matrix @ np.array([9, 17, 40, 1.0])
+    with running.database.read() as db:
+        names = {
+            held.hidden["volume"]
+            for held in db.scalars(select(Snapshot))
+            if "volume" in held.hidden
+        }
+    for name in names:
+        shutil.rmtree(running.folder.volumes / name)
+        store_volume(running.folder.volumes / name, array, grid, "ct")
+    open_volume_map.cache_clear()
+    ordered = grid.in_patient_order()
+    at = np.rint(np.linalg.inv(ordered.affine.matrix) @ mm)[:3].astype(int)
+    return at, np.array(ordered.shape)
+
+
+def brightest(page: Any, plane: str) -> list[float]:
+    """The centre of the bright spot as shares of the canvas's width and height."""
+    found: list[float] = page.evaluate(
+        """(plane) => {
+          const { canvas } = window.situsPlanes.controls.panes[plane];
+          const { data, width, height } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+          let x = 0, y = 0, sum = 0;
+          for (let n = 0; n < width * height; n++) {
+            const v = Math.max(0, data[4 * n] - 40);
+            x += v * (n % width + 0.5); y += v * (Math.floor(n / width) + 0.5); sum += v;
+          }
+          return sum ? [x / sum / width, y / sum / height] : [];
+        }""",
+        plane,
+    )
+    return found
+
+
+def test_a_voxel_is_painted_where_its_millimetres_say(desk: Desk) -> None:
+    """A bright voxel on an oblique grid: slice, canvas pixel and letters on three planes, in both conventions."""
+    at, shape = bright_voxel(desk.running)
+    desk.running.freeze("R1", "R2")
+    page = desk.sit("R1")
+    begin(page)
+    page.wait_for_function("() => window.situsPlanes")
+    axes = {"axial": (0, 1, 2), "coronal": (0, 2, 1), "sagittal": (1, 2, 0)}
+    letters = {
+        "axial": ("R", "L", "A", "P"),
+        "coronal": ("R", "L", "H", "F"),
+        "sagittal": ("A", "P", "H", "F"),
+    }
+    page.evaluate(
+        "([i, j, k]) => { const { move, drawAll } = window.situsPlanes.controls;"
+        " move('sagittal', i); move('coronal', j); move('axial', k); drawAll(); }",
+        [int(v) for v in at],
+    )
+    for flipped in (False, True):
+        if flipped:
+            page.keyboard.press("n")
+        for plane, (across, down, _) in axes.items():
+            page.wait_for_function(
+                """(plane) => {
+                  const { canvas } = window.situsPlanes.controls.panes[plane];
+                  const seen = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                  return seen.data.some((value, n) => n % 4 === 0 && value > 200);
+                }""",
+                arg=plane,
+            )
+            x = (shape[across] - 0.5 - at[across]) / shape[across]
+            if flipped and across == 0:
+                x = (at[across] + 0.5) / shape[across]
+            y = (shape[down] - 0.5 - at[down]) / shape[down]
+            spot = brightest(page, plane)
+            half = [0.5 / shape[across], 0.5 / shape[down]]
+            assert abs(spot[0] - x) < half[0], (plane, flipped)
+            assert abs(spot[1] - y) < half[1], (plane, flipped)
+            left, right, top, bottom = letters[plane]
+            if flipped and across == 0:
+                left, right = right, left
+            edges = page.evaluate(
+                "(plane) => { const { edges } = window.situsPlanes.controls.panes[plane];"
+                " return ['left', 'right', 'top', 'bottom'].map((side) => edges[side].textContent); }",
+                plane,
+            )
+            assert edges == [left, right, top, bottom]
+    assert page.inner_text(".tools button").startswith("Neurological")
+
+
+def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> None:
+    from sqlalchemy import delete, func, select
+
+    from situs.review.station.store.tables import Reading, Session
+
+    def count() -> int:
+        with desk.running.database.read() as db:
+            return db.scalar(select(func.count()).select_from(Reading)) or 0
+
+    desk.running.freeze("R1", "R2")
+    page = desk.sit("R1")
+    begin(page)
+    field = page.locator("#cannot")
+    field.fill("half a reason")
+    page.wait_for_selector("text=Draft kept.")
+    # A second tab writes meanwhile: the first is told, and keeps its text.
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector("#cannot")
+    assert other.input_value("#cannot") == "half a reason"
+    other.fill("#cannot", "from the second tab")
+    other.wait_for_selector("text=Draft kept.")
+    field.fill("half a reason, then more")
+    page.wait_for_selector("text=Changed in another window")
+    assert "from the second tab" in page.inner_text("[role=alertdialog]")
+    page.click("text=Keep what is here")
+    page.wait_for_selector("[role=alertdialog]", state="detached")
+    other.close()
+    # The session ends in the middle of a sentence: sign in again over the page, and nothing is gone.
+    with desk.running.database.write() as db:
+        db.execute(delete(Session))
+    field.fill("half a reason, then more, then the end")
+    page.wait_for_selector("text=Sign in again")
+    page.fill("input[type=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Draft kept.")
+    assert page.input_value("#cannot") == "half a reason, then more, then the end"
+    # Offline: the submit waits, and counts once when the network is back.
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("3")
+    page.wait_for_timeout(1200)
+    page.context.set_offline(True)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Offline")
+    assert count() == 0
+    page.context.set_offline(False)
+    in_view(page, 2)
+    assert count() == 1
+    # Back after the reveal: the answer is locked and shown.
+    page.go_back()
+    page.go_forward()
+    page.wait_for_selector("text=You said:")
+    assert "half a reason, then more, then the end" in page.inner_text(".revealed")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "dark"), [(1400, 900, True), (820, 1180, False), (820, 1180, True)]
+)
+def test_every_screen_fits(desk: Desk, width: int, height: int, dark: bool, tmp_path: Path) -> None:
+    """No screen is wider than its window, at desktop and tablet width, light and dark."""
+    desk.running.freeze("R1", "R2")
+    page = desk.sit("R1", width=width, height=height, dark=dark)
+    shots = Path(os.environ.get("SITUS_SHOTS", tmp_path))
+    name = f"{width}-{'dark' if dark else 'light'}"
+
+    def fits(what: str) -> None:
+        page.wait_for_timeout(300)
+        page.screenshot(path=shots / f"{name}-{what}.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), what
+
+    fits("list")
+    begin(page)
+    page.wait_for_function("() => window.situsPlanes && window.situsPlanes.kept.size >= 3")
+    fits("stage-1")
+    answer_by_keys(page)
+    page.wait_for_timeout(800)
+    fits("stage-2")
+    no_serious_findings(page)
+    page.goto(desk.address + "/#help")
+    page.wait_for_selector("kbd")
+    fits("help")
+    page.keyboard.press("Shift+L")
+    page.wait_for_selector("text=Locked")
+    fits("locked")
+    no_serious_findings(page)
