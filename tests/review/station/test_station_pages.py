@@ -367,3 +367,47 @@ def test_every_screen_fits(desk: Desk, width: int, height: int, dark: bool, tmp_
     page.wait_for_selector("text=Locked")
     fits("locked")
     no_serious_findings(page)
+
+
+@pytest.mark.real
+def test_one_real_ct(
+    new_station: Callable[..., Running], chromium: Any, tmp_path: Path, situs: Callable[..., Any]
+) -> None:
+    """A real abdomen: what the interface serves are the file's own voxels, and a reader gets through a case."""
+    import nibabel
+
+    given = os.environ.get("SITUS_REAL_DATA", "")
+    study = Path(given) / "volumes" / "totalseg_s0009"
+    if not given or not study.is_dir():
+        pytest.skip("no real volumes: set SITUS_REAL_DATA")
+    data = tmp_path / "data" / "s0009"
+    shutil.copytree(study, data)
+    built = situs(
+        "build", "masks", data.parent, "--out", tmp_path / "bench", "--licence", "CC-BY-4.0"
+    )
+    assert built.code == 0, built.err
+    running = new_station("real", bench=tmp_path / "bench", items=6)
+    image = next(path for path in data.rglob("*.nii.gz") if "segmentations" not in path.parts)
+    ordered = nibabel.as_closest_canonical(nibabel.load(image))
+    values = np.asarray(ordered.dataobj)
+    made = Desk(running, chromium)
+    try:
+        running.freeze("R1", "R2")
+        page = made.sit("R1")
+        begin(page)
+        page.wait_for_function("() => window.situsPlanes && window.situsPlanes.kept.size >= 3")
+        middle = values.shape[2] // 2
+        shown = page.evaluate(
+            "(n) => Array.from(window.situsPlanes.kept.get('axial/' + n))", middle
+        )
+        # RAS+ in the file's order; the picture begins at the patient's right and front.
+        expected = np.rint(values[::-1, ::-1, middle].T)
+        assert np.array(shown).reshape(expected.shape).tolist() == expected.tolist()
+        shots = Path(os.environ.get("SITUS_SHOTS", tmp_path))
+        answer_by_keys(page)
+        page.wait_for_selector(".stage svg path.o, .stage svg g")
+        page.wait_for_timeout(1500)
+        page.screenshot(path=shots / "real.png")
+        assert made.errors == []
+    finally:
+        made.close()
