@@ -119,7 +119,9 @@ def project_statistics(
         for stratum in strata if len(strata) > 1 else ():
             part = [row for row in about if row.stratum == stratum]
             agreement[f"{name}/{stratum}"] = _coefficients(part, of_row, ordered, seed)
-        for a, b in itertools.combinations(sorted({row.reader for row in about}), 2):
+        people = sorted({row.reader for row in about})
+        # Two readers are one pair, which the whole already tells of.
+        for a, b in itertools.combinations(people, 2) if len(people) > 2 else ():
             both = [row for row in about if row.reader in (a, b)]
             pairs[f"{name}: {a} – {b}"] = _coefficients(both, of_row, ordered, None)
     notes = []
