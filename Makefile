@@ -7,8 +7,9 @@ export SITUS_REAL_DATA ?= $(abspath ../shared/data)
 unexport PYTHONDONTWRITEBYTECODE
 
 MODELS := .venv-models
+TUNE := .venv-tune
 
-.PHONY: demo test test-browser test-cluster test-mcp test-review demo-review test-models lint bench sweep attack mutants clean
+.PHONY: demo test test-browser test-cluster test-mcp test-review demo-review test-models test-tune demo-tune lint bench sweep attack mutants clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -66,6 +67,18 @@ $(MODELS)/ready: pyproject.toml constraints-models.txt
 test-models: $(MODELS)/ready  ## Real models: a tiny one in this process and served, a language model, other tools' own code.
 	HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest -q -m models tests/models
 
+$(TUNE)/ready: pyproject.toml constraints-models.txt
+	$(PYTHON) -m venv $(TUNE)
+	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-models.txt -e '.[tune]' pytest
+	@touch $@
+
+test-tune: $(TUNE)/ready  ## Training with a tiny model: every trap, kill and resume, two processes, merge, evaluation.
+	HF_HUB_OFFLINE=1 $(TUNE)/bin/python -m pytest -q -m tune tests/tuning
+
+demo-tune: $(TUNE)/ready  ## A tiny Qwen3-VL learns to look; ends with what the boxes did (SEEDS=3; QUICK=1: a few steps only).
+	HF_HUB_OFFLINE=1 $(TUNE)/bin/situs tune demo --out $(if $(QUICK),demo-tune-quick,demo-tune) --seeds $(or $(SEEDS),1) $(if $(QUICK),--quick)
+
 lint: $(VENV)/dev  ## Style, types, and which package may import which.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -80,6 +93,7 @@ bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 	$(BIN)/python benchmarks/measure.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/runner.py
+	$(BIN)/python benchmarks/tune.py
 	@test ! -d "$(SITUS_REAL_DATA)/ct-spatialvqa" || $(BIN)/python benchmarks/text.py
 
 sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
@@ -94,4 +108,4 @@ mutants: $(VENV)/dev  ## Seeded changes to formulas: which does no test notice? 
 	nice -n 10 $(BIN)/python benchmarks/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 clean:
-	rm -rf $(VENV) $(MODELS) demo demo-review
+	rm -rf $(VENV) $(MODELS) $(TUNE) demo demo-tune demo-tune-quick demo-review

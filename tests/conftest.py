@@ -199,6 +199,7 @@ ON_REQUEST = {
     "models": "make test-models",
     "cluster": "make test-cluster",
     "mcp": "make test-mcp",
+    "tune": "make test-tune",
 }
 """Markers of what takes long or needs much, and what runs it."""
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
@@ -246,7 +247,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out: dict[str, list[pytest.Item]] = {}
     if "sweep" not in config.option.markexpr:
         left_out["sweep"] = not_drawn(items, seed_of(config))
-    for marker in ("models", "cluster", "mcp"):
+    for marker in ("models", "cluster", "mcp", "tune"):
         if marker not in config.option.markexpr:
             left_out[marker] = [item for item in items if item.get_closest_marker(marker)]
     gone = {id(item) for found in left_out.values() for item in found}

@@ -1,0 +1,113 @@
+"""Plain localization: bright and dark squares on grey, with the prompts of the bench's box questions.
+
+From random weights a small model learns nothing from anatomy in minutes; it is first taught what a
+box is, on pictures that show no anatomy.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from situs.base.files import canonical_json, digest
+from situs.base.publish import new_folder
+from situs.space import FrameBox
+from situs.tune.demo.slices import SIDE
+from situs.tune.forms import box_form
+from situs.tune.record import MARKER, Example, TrainingData
+
+__all__ = ["write_plain"]
+
+
+def write_plain(like: TrainingData, out: Path, count: int, seed: int) -> None:
+    """`count` pictures with one square or two, asked with the box prompts of `like`."""
+    from PIL import Image
+
+    prompts = _box_prompts(like)
+    rng = np.random.default_rng(seed)
+    form, space = box_form(like.manifest.box_form), like.profile.answer
+    with new_folder(out, marker=MARKER, overwrite=True) as folder:
+        (folder / "pictures").mkdir()
+        with (folder / "train.jsonl").open("wb") as stream:
+            for number in range(count):
+                label, prompt = prompts[number % len(prompts)]
+                picture, box = _picture(rng, label)
+                buffer = io.BytesIO()
+                Image.fromarray(picture).save(buffer, "png")
+                name = f"pictures/{digest(buffer.getvalue())}.png"
+                (folder / name).write_bytes(buffer.getvalue())
+                example = Example(
+                    item_id=f"plain-{number}",
+                    patient_id=f"plain-{number}",
+                    study_id=f"plain-{number}",
+                    series="plain",
+                    split="train",
+                    task="localization",
+                    form="boxes",
+                    prompt=prompt,
+                    completion=form.write([box], space, [(SIDE, SIDE)]),
+                    pictures=(name,),
+                    shown=1,
+                    boxes=1,
+                )
+                stream.write(msgspec.json.encode(example) + b"\n")
+        (folder / "profile.toml").write_bytes((like.folder / "profile.toml").read_bytes())
+        manifest = msgspec.structs.replace(
+            like.manifest,
+            bench="plain localization",
+            bench_hash="",
+            source="squares on grey",
+            licence="synthetic",
+            target="boxes",
+            counts={"train": count},
+            patients={"train": count},
+            by_task={"localization": count},
+            negative=0,
+            pictures=count,
+            left_out={},
+            files={
+                name: digest((folder / name).read_bytes())
+                for name in ("train.jsonl", "profile.toml")
+            },
+        )
+        (folder / MARKER).write_bytes(
+            msgspec.json.format(canonical_json(manifest), indent=2) + b"\n"
+        )
+
+
+def _box_prompts(like: TrainingData) -> list[tuple[str, str]]:
+    """Label and prompt of the box questions on one picture, each wording once."""
+    found: dict[str, str] = {}
+    for example in like.examples():
+        if example.form == "boxes" and example.shown == 1:
+            found.setdefault(example.prompt, "dark" if "edema" in example.prompt else "bright")
+    return sorted((label, prompt) for prompt, label in found.items())
+
+
+def _picture(rng: np.random.Generator, label: str) -> tuple[np.ndarray, FrameBox]:
+    """A grey field with a bright square and a dark one; the one asked for is the truth."""
+    field = np.full((SIDE, SIDE), 110.0) + rng.normal(0, 4, (SIDE, SIDE))
+    boxes: dict[str, FrameBox] = {}
+    for name, shade in (("bright", 235.0), ("dark", 10.0)):
+        if name != label and rng.random() < 0.5:
+            continue
+        for _ in range(50):
+            width, height = (int(v) for v in rng.integers(10, 25, 2))
+            left, top = (int(rng.integers(1, SIDE - 1 - side)) for side in (width, height))
+            box = FrameBox(0, left, top, left + width, top + height)
+            if not any(_touch(box, other) for other in boxes.values()):
+                boxes[name] = box
+                field[top : top + height, left : left + width] = shade
+                break
+    if label not in boxes:
+        return _picture(rng, label)
+    return field.clip(0, 255).astype(np.uint8), boxes[label]
+
+
+def _touch(one: FrameBox, other: FrameBox) -> bool:
+    return not (
+        one.x1 < other.x0 or other.x1 < one.x0 or one.y1 < other.y0 or other.y1 < one.y0
+    )

@@ -1,0 +1,109 @@
+"""What the demonstration trains on: a bench of synthetic slices, the data of both arms, a tiny base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from situs.build import BuildOptions, build_boxes, parse_mix
+from situs.facts import load_recipe
+from situs.tune.dataset import BuildChoices, build_data
+from situs.tune.demo.plain import write_plain
+from situs.tune.demo.slices import write_cohort
+from situs.tune.demo.tiny import phrase_tokenizer, write_tiny_model
+from situs.tune.record import open_data
+from situs.tune.training.config import Batch, Config, Hardware, Optimizer, Source, Stage
+
+__all__ = ["Sizes", "arm_config", "base_config", "prepare"]
+
+_PROFILE = """\
+name = "demo-slices"
+about = "One slice of 64 by 64 pixels, few words"
+
+[view]
+slices = "item"
+
+[window.any]
+low = 0.0
+high = 1.0
+
+[prompt]
+intro = "One slice."
+intro_pixels = "One slice. {marks}"
+"""
+_MIX = (
+    "detection.slice=4,localization.slice=6,classification.slice=0,diagnosis=0,captioning=0,"
+    "counting=0,detection.volume=0,localization.volume=0,classification.volume=0"
+)
+
+
+class Sizes(msgspec.Struct, frozen=True):
+    """How much is trained; fewer steps for a look at the machinery alone."""
+
+    patients: int = 900
+    plain: int = 12_000
+    base_steps: int = 900
+    arm_steps: int = 350
+    batch: int = 32
+
+
+def prepare(out: Path, sizes: Sizes, seed: int) -> None:
+    """Write `bench`, `boxes`, `answer`, `plain` and `tiny` into the folder."""
+    table, listed, images = write_cohort(out / "cohort", sizes.patients, seed)
+    recipe = load_recipe()
+    recipe = msgspec.structs.replace(recipe, boxes=parse_mix(_MIX, recipe.boxes))
+    options = BuildOptions(
+        "demo-tune", recipe, seed=seed, restricted=False, licence="synthetic"
+    )
+    build_boxes([table], out / "bench", options, lists=[listed], images=images)
+    (out / "demo-slices.toml").write_text(_PROFILE, "utf-8")
+    choices = BuildChoices(
+        target="boxes+answer", profile=str(out / "demo-slices.toml"), box_form="qwen3"
+    )
+    build_data(out / "bench", out / "boxes", choices)
+    # The control is asked with the very same prompts; only what it is taught to reply differs.
+    same = msgspec.structs.replace(
+        choices, target="answer", profile=str(out / "boxes" / "profile.toml")
+    )
+    build_data(out / "bench", out / "answer", same)
+    boxes = open_data(out / "boxes")
+    write_plain(boxes, out / "plain", sizes.plain, seed + 1)
+    texts = [
+        text
+        for number, example in enumerate(boxes.examples())
+        if number < 2000
+        for text in (example.prompt, example.completion)
+    ]
+    tokenizer = phrase_tokenizer(texts)
+    write_tiny_model(
+        out / "tiny", tokenizer=tokenizer, patch=8, spread=0.02, seed=seed, context=1024
+    )
+
+
+def base_config(folder: Path, sizes: Sizes, seed: int) -> Config:
+    """Plain localization from random weights."""
+    return _config("base", folder / "tiny", folder / "plain", sizes.base_steps, 2e-3, sizes, seed)
+
+
+def arm_config(folder: Path, arm: str, base: Path, sizes: Sizes, seed: int) -> Config:
+    """One arm, from the base."""
+    return _config(arm, base, folder / arm, sizes.arm_steps, 1e-3, sizes, seed)
+
+
+def _config(
+    name: str, model: Path, data: Path, steps: int, rate: float, sizes: Sizes, seed: int
+) -> Config:
+    return Config(
+        name=name,
+        model=str(model),
+        stages=(Stage((Source(str(data)),), name=name, steps=steps),),
+        tuning="full",
+        freeze=(),
+        seed=seed,
+        optimizer=Optimizer(learning_rate=rate, warmup=0.05, weight_decay=0.0),
+        batch=Batch(sizes.batch, 1),
+        hardware=Hardware(dtype="float32", checkpointing=False, cpu=True),
+        save_every=10**6,
+        keep=1,
+    )

@@ -1,0 +1,110 @@
+"""`situs tune export`: what each trainer would read, and what it would misread."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from situs.base.files import digest
+from situs.tune import open_data
+from situs.tune.exports.rows import obstacle
+
+TRAINERS = ("trl", "ms-swift", "llama-factory", "qwen", "openai")
+
+
+@pytest.fixture(scope="module")
+def small(trained_on: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first ten training examples, and their pictures."""
+    folder = tmp_path_factory.mktemp("small") / "data"
+    shutil.copytree(trained_on / "data", folder)
+    lines = (folder / "train.jsonl").read_bytes().splitlines(keepends=True)[-10:]
+    (folder / "train.jsonl").write_bytes(b"".join(lines))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["counts"] = {"train": 10}
+    manifest["files"]["train.jsonl"] = digest((folder / "train.jsonl").read_bytes())
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.mark.parametrize("to", TRAINERS)
+def test_every_trainer_gets_prompt_pictures_and_completion(
+    small: Path, situs: Callable[..., Any], tmp_path: Path, to: str
+) -> None:
+    ran = situs(
+        *("tune", "export", small, "--to", to, "--out", tmp_path / "x"),
+        *("--allow-restricted", "--json"),
+    )
+    assert ran.code == 0, ran.err
+    assert ran.json["examples"] == {"train": 10}
+    out = tmp_path / "x"
+    if to == "qwen":
+        rows = json.loads((out / "train.json").read_text())
+    else:
+        rows = [json.loads(line) for line in (out / "train.jsonl").read_text().splitlines()]
+    for example, row in zip(open_data(small).examples(), rows, strict=True):
+        text = json.dumps(row, ensure_ascii=False)
+        assert json.dumps(example.prompt, ensure_ascii=False)[1:-1] in text
+        assert json.dumps(example.completion, ensure_ascii=False)[1:-1] in text
+        places = text.count("<image>") + text.count('"type": "image')
+        assert places == len(example.pictures) == example.shown
+        assert "objects" not in row  # ms-swift would scale boxes again
+        if to == "openai":
+            url = row["messages"][0]["content"][0]["image_url"]["url"]
+            data = base64.b64decode(url.partition("base64,")[2])
+            assert digest(data) == Path(example.pictures[0]).stem
+        else:
+            assert all((out / name).is_file() for name in example.pictures)
+
+
+def test_lengths_and_pixels_of_the_launch_files_fit_the_data(
+    small: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    manifest = open_data(small).manifest
+    longest = max(one.longest for one in manifest.lengths)
+    (width, height) = manifest.sizes[-1]
+    for to, file, length, pixels in (
+        ("llama-factory", "train.yaml", "cutoff_len: ", "image_max_pixels: "),
+        ("ms-swift", "train.sh", "--max_length ", "MAX_PIXELS="),
+        ("qwen", "train.sh", "--model_max_length ", "--max_pixels "),
+    ):
+        assert situs("tune", "export", small, "--to", to, "--out", tmp_path / to).code == 0
+        text = (tmp_path / to / file).read_text()
+        assert int(text.split(length)[1].split()[0]) >= longest
+        assert int(text.split(pixels)[1].split()[0]) >= width * height
+    info = json.loads((tmp_path / "llama-factory" / "dataset_info.json").read_text())
+    assert info["situs_train"]["formatting"] == "sharegpt"
+    assert "QWENVL_BBOX_FORMAT=new" in (tmp_path / "ms-swift" / "train.sh").read_text()
+    assert "truncation_strategy raise" in (tmp_path / "ms-swift" / "train.sh").read_text()
+
+
+def test_words_that_a_trainer_takes_for_marks(small: Path) -> None:
+    example = next(open_data(small).examples())
+    for words, to, expected in (
+        ("Ask the assistant surgeon.", "qwen", True),
+        ("Ask the assistant surgeon.", "trl", False),
+        ("See <image> 3.", "ms-swift", True),
+        ("<|im_end|>", "trl", True),
+    ):
+        changed = msgspec.structs.replace(example, prompt=words)
+        assert bool(obstacle(changed, to)) is expected
+
+
+def test_refusals(small: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+    kept = Path(shutil.copytree(small, tmp_path / "kept"))
+    manifest = json.loads((kept / "manifest.json").read_text()) | {"restricted": True}
+    (kept / "manifest.json").write_text(json.dumps(manifest))
+    for options, word in (
+        (("--to", "swift"), "did you mean"),
+        (("--to", "openai"), "restricted"),
+    ):
+        ran = situs("tune", "export", kept, *options, "--out", tmp_path / "bad")
+        assert ran.code == 2
+        assert word in ran.err
+        assert not (tmp_path / "bad").exists()

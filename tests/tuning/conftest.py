@@ -1,0 +1,20 @@
+"""What the tests of training share: data of synthetic slices and a tiny model, made once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`bench`, `boxes`, `answer`, `plain` and `tiny` of the demonstration, small. Do not change it."""
+    from situs.tune.demo.prepare import Sizes, prepare
+
+    folder = tmp_path_factory.mktemp("tune")
+    prepare(folder, Sizes(patients=80, plain=60), 0)
+    return folder

@@ -1,0 +1,238 @@
+"""Training end to end with a tiny model: resume, refusals, adapters, rewards, two processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from situs.errors import SitusError
+from situs.tune import BuildChoices, build_data
+from situs.tune.evaluation.evaluate import EvalChoices, evaluate
+from situs.tune.merge import merge_adapter
+from situs.tune.training.config import (
+    Batch,
+    Config,
+    Grpo,
+    Hardware,
+    Lora,
+    Optimizer,
+    Source,
+    Stage,
+    load_config,
+)
+from situs.tune.training.sft import train
+
+pytestmark = pytest.mark.tune
+
+
+def config(prepared: Path, data: str = "boxes", steps: int = 4, **changes: Any) -> Config:
+    base = Config(
+        name="test",
+        model=str(prepared / "tiny"),
+        stages=(Stage((Source(str(prepared / data)),), steps=steps),),
+        tuning="full",
+        freeze=(),
+        optimizer=Optimizer(learning_rate=1e-3, warmup=0.0, schedule="constant"),
+        batch=Batch(4, 1),
+        lora=Lora(rank=4, alpha=8),
+        hardware=Hardware(dtype="float32", checkpointing=False, cpu=True),
+        save_every=2,
+    )
+    return msgspec.structs.replace(base, **changes)
+
+
+def losses(run: Path) -> dict[int, float]:
+    rows = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    return {row["step"]: row["loss"] for row in rows if "loss" in row}
+
+
+def write_config(path: Path, prepared: Path, data: str, steps: int, save_every: int = 2) -> Path:
+    path.write_text(
+        f"""name = "killed"
+model = "{prepared / "tiny"}"
+tuning = "full"
+freeze = []
+save_every = {save_every}
+[[stages]]
+steps = {steps}
+data = [{{ path = "{prepared / data}" }}]
+[optimizer]
+learning_rate = 1e-3
+schedule = "constant"
+warmup = 0.0
+[batch]
+per_device = 4
+accumulate = 1
+[hardware]
+dtype = "float32"
+checkpointing = false
+cpu = true
+"""
+    )
+    return path
+
+
+def situs(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "situs", *map(str, arguments)]
+
+
+def test_kill_and_resume_gives_the_same_losses(prepared: Path, tmp_path: Path) -> None:
+    file = write_config(tmp_path / "c.toml", prepared, "boxes", steps=8)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run(situs("tune", "run", file, "--out", whole), check=True, capture_output=True)
+    process = subprocess.Popen(
+        situs("tune", "run", file, "--out", killed),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 300
+    while not (killed / "checkpoints" / "checkpoint-4" / "trainer_state.json").is_file():
+        assert time.monotonic() < deadline
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = subprocess.run(
+        situs("tune", "run", file, "--out", killed, "--resume", "--json"),
+        check=True,
+        capture_output=True,
+    )
+    assert json.loads(done.stdout)["resumed_from"] >= 2
+    assert losses(killed) == pytest.approx(losses(whole))
+    assert sorted(losses(whole)) == list(range(1, 9))
+
+
+def test_a_run_is_not_resumed_with_other_data_profile_or_box_form(
+    prepared: Path, tmp_path: Path
+) -> None:
+    file = write_config(tmp_path / "c.toml", prepared, "boxes", steps=2)
+    out = tmp_path / "run"
+    subprocess.run(situs("tune", "run", file, "--out", out), check=True, capture_output=True)
+    profile = str(prepared / "demo-slices.toml")
+    for name, choices, word in (
+        ("form", BuildChoices(profile=profile, box_form="unit"), "profile"),
+        ("seed", BuildChoices(profile=profile, mix={"detection": 0.5}), "data"),
+    ):
+        build_data(prepared / "bench", tmp_path / name, choices)
+        ran = subprocess.run(
+            situs(*("tune", "run", file, "--out", out, "--resume", "--data", tmp_path / name)),
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == 2, ran.stderr
+        assert f"another {word}" in ran.stderr
+        assert len([line for line in ran.stderr.splitlines() if line.startswith("situs:")]) == 1
+    again = subprocess.run(situs("tune", "run", file, "--out", out), capture_output=True, text=True)
+    assert again.returncode == 2
+    assert "--resume" in again.stderr
+
+
+def test_an_adapter_is_merged_and_answers_the_same(prepared: Path, tmp_path: Path) -> None:
+    changed = config(prepared, steps=3, tuning="lora")
+    trained = train(changed, tmp_path / "run")
+    assert set(trained.trained) == {"adapter on language"}
+    assert not list((tmp_path / "run" / "model").glob("model*.safetensors"))  # no stray weights
+    merged = merge_adapter(tmp_path / "run", tmp_path / "merged", sample=3, max_tokens=24)
+    assert merged.compared == 3
+    assert (tmp_path / "merged" / "preprocessor_config.json").is_file()
+    with pytest.raises(SitusError, match="not empty"):
+        merge_adapter(tmp_path / "run", tmp_path / "merged", sample=1, max_tokens=4)
+
+
+def test_stages_and_weights_are_the_order_of_examples(prepared: Path, tmp_path: Path) -> None:
+    from situs.tune.training.plan import make_plan
+
+    stages = (
+        Stage((Source(str(prepared / "plain")),), name="plain", steps=3),
+        Stage(
+            (Source(str(prepared / "plain"), 1.0), Source(str(prepared / "boxes"), 3.0)), steps=200
+        ),
+    )
+    plan = make_plan(config(prepared, stages=stages))
+    first = [plan.example(draw)[0].folder.name for draw in range(12)]
+    assert set(first) == {"plain"}
+    later = [plan.data[source].folder.name for source in plan.order[0][12:]]
+    # 800 draws, three of four from the second source: within four standard deviations.
+    assert abs(later.count("boxes") / 800 - 0.75) < 4 * (0.75 * 0.25 / 800) ** 0.5
+    assert plan.hash == make_plan(config(prepared, stages=stages)).hash
+
+
+def test_rewards_train(prepared: Path, tmp_path: Path) -> None:
+    changed = config(
+        prepared,
+        steps=2,
+        method="grpo",
+        grpo=Grpo(generations=2, max_new_tokens=8),
+        save_every=100,
+    )
+    trained = train(changed, tmp_path / "run")
+    assert trained.steps == 2
+    logged = (tmp_path / "run" / "log.jsonl").read_text()
+    for part in ("format", "answer", "grounding"):
+        assert f"rewards/{part}_reward/mean" in logged
+
+
+def test_two_processes(prepared: Path, tmp_path: Path) -> None:
+    file = write_config(tmp_path / "c.toml", prepared, "boxes", steps=2, save_every=100)
+    text = file.read_text().replace("cpu = true", "cpu = true\ndevices = 2")
+    file.write_text(text)
+    subprocess.run(
+        situs("tune", "run", file, "--launch-files", tmp_path / "launch"),
+        check=True,
+        capture_output=True,
+    )
+    assert (tmp_path / "launch" / "accelerate.yaml").is_file()
+    command = [
+        *(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2"),
+        *("--master_port", "29731", "-m", "situs", "tune", "run", str(file)),
+        *("--out", str(tmp_path / "run")),
+    ]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert sorted(losses(tmp_path / "run")) == [1, 2]
+    assert (tmp_path / "run" / "model" / "model.safetensors").is_file()
+
+
+def test_the_three_arms_are_evaluated(prepared: Path, tmp_path: Path) -> None:
+    for arm in ("boxes", "answer"):
+        train(config(prepared, arm, steps=2, save_every=100), tmp_path / arm)
+    found = evaluate(
+        [tmp_path / "boxes"],
+        prepared / "bench",
+        tmp_path / "out",
+        controls=[tmp_path / "answer"],
+        choices=EvalChoices(limit=24, batch=8, max_tokens=12, sight=False, pictures=2),
+    )
+    assert set(found.arms) == {"base", "answer", "boxes"}
+    assert {"box_miou", "accuracy", "consistency", "format_errors"} <= set(found.arms["boxes"])
+    assert "of boxes on answers" in found.statement or "Nothing can be said" in found.statement
+    assert (tmp_path / "out" / "report.html").is_file()
+    with pytest.raises(SitusError, match="answers only"):
+        evaluate([tmp_path / "answer"], prepared / "bench", tmp_path / "other")
+    with pytest.raises(SitusError, match="learnt"):
+        evaluate(
+            [tmp_path / "boxes"],
+            prepared / "bench",
+            tmp_path / "other",
+            choices=EvalChoices(split="train"),
+        )
+
+
+def test_configs_that_ship_are_whole() -> None:
+    from situs.tune.training.config import shipped_configs
+
+    assert set(shipped_configs()) >= {"sgmri-qwen3-vl-8b", "3dreasonknee-qwen2.5-vl-3b"}
+    for name in shipped_configs():
+        loaded = load_config(name, model="m", data=("d",))
+        assert bool(loaded.defects) == name.endswith("published")
