@@ -130,9 +130,27 @@ def _rectangle(
     number: int, tile: Tile, low: NDArray[np.float64], high: NDArray[np.float64], label: str
 ) -> FrameBox | None:
     """A hull of points on a slice, inside it; None where nothing of it is."""
-    x0, y0, x1, y1 = tile.rectangle
     left, top = (float(v) for v in low + 0.5)
     right, bottom = (float(v) for v in high + 0.5)
+    return _inside(number, tile, (left, top, right, bottom), label)
+
+
+def _upright_rectangle(number: int, tile: Tile, box: FrameBox) -> FrameBox | None:
+    """A box of a stored frame on a slice whose pixels run along the frame's: as by matrices, to the last bit."""
+    assert tile.upright is not None
+    sides = []
+    for (origin, factor), ends in zip(tile.upright, ((box.x0, box.x1), (box.y0, box.y1))):
+        first, last = ((end - 0.5 - origin) * factor for end in ends)
+        sides.append((min(first, last) + 0.5, max(first, last) + 0.5))
+    (left, right), (top, bottom) = sides
+    return _inside(number, tile, (left, top, right, bottom), box.label)
+
+
+def _inside(
+    number: int, tile: Tile, sides: tuple[float, float, float, float], label: str
+) -> FrameBox | None:
+    x0, y0, x1, y1 = tile.rectangle
+    left, top, right, bottom = sides
     if left > x1 or right < x0 or top > y1 or bottom < y0:
         return None
     box = FrameBox(number, max(left, x0), max(top, y0), min(right, x1), min(bottom, y1), label)
@@ -149,6 +167,12 @@ def _frame_boxes(
         for place, source in enumerate(sources)
         for number, tile in tiles.by_source.get(source, ())
     ]
+    if not lattice.has_mm and all(tile.upright is not None for _, _, tile in met):
+        for place, number, tile in met:
+            rectangle = _upright_rectangle(number, tile, boxes[place])
+            if rectangle is not None:
+                found[place].append(rectangle)
+        return found
     if not met:
         return found
     corners = _frame_corners(lattice, boxes)[[place for place, _, _ in met]]

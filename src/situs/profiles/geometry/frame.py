@@ -109,7 +109,21 @@ class Tile:
             self._inverse = _inverse_of(self.matrix[:, :2].tobytes())
         return self._inverse
 
-    @property
+    @functools.cached_property
+    def upright(self) -> tuple[tuple[float, float], ...] | None:
+        """For x and y of the picture: where it begins on the stored frame, and pixels of it to one of the frame.
+
+        None where x is not along the stored x alone, and y along y.
+        """
+        found = []
+        for row, axis in ((0, 1), (1, 2)):
+            along = self.inverse[row].tolist()
+            if any(value for place, value in enumerate(along) if place != axis):
+                return None
+            found.append((float(self.origin[axis]), along[axis]))
+        return tuple(found)
+
+    @functools.cached_property
     def rectangle(self) -> tuple[float, float, float, float]:
         """Its edges on the picture in half-open pixels: x0, y0, x1, y1; endless where the size is not known."""
         left, top = self.corner
