@@ -90,6 +90,15 @@ class Bench:
                 raise self._contradiction(f"fact {fact.fact_id}", problem)
             yield fact
 
+    def has_facts_by_study(self) -> bool:
+        """Whether the facts of every study lie together."""
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        column = pq.read_table(self.folder / "facts.parquet", columns=["study_id"])["study_id"]
+        runs = pc.run_end_encode(column.combine_chunks())
+        return len(runs.values) == len(runs.values.unique())
+
     @cached_property
     def study_ids(self) -> frozenset[str]:
         """The id of every study."""

@@ -20,8 +20,9 @@ over the causes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -196,12 +197,16 @@ def budget_from(
 
 
 class StudyFactsById:
-    """The facts of one study at a time, as items come study by study."""
+    """The facts of one study at a time, as items come study by study.
+
+    Items and facts mostly come in one order of studies: then the table is read once from its beginning to its end.
+    """
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._study = ""
         self._held: dict[str, Fact] = {}
+        self._ahead: Iterator[tuple[str, Iterator[Fact]]] | None = None
 
     def of(self, item: Item) -> dict[str, Fact]:
         """The item's own facts."""
@@ -209,8 +214,18 @@ class StudyFactsById:
             return {}
         if item.study_id != self._study:
             self._study = item.study_id
-            self._held = {fact.fact_id: fact for fact in self._bench.facts(study_id=item.study_id)}
+            self._held = {fact.fact_id: fact for fact in self._facts_of(item.study_id)}
         return {name: self._held[name] for name in item.fact_ids if name in self._held}
+
+    def _facts_of(self, study: str) -> Iterable[Fact]:
+        if self._ahead is None:
+            together = self._bench.has_facts_by_study()
+            self._ahead = groupby(self._bench.facts() if together else (), lambda one: one.study_id)
+        for name, facts in self._ahead:
+            if name == study:
+                return facts
+        # It lies behind: from here on each study is looked for.
+        return self._bench.facts(study_id=study)
 
 
 def _look(
