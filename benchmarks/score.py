@@ -1,7 +1,7 @@
 """Scoring and reporting at the size of published sets: CPU seconds, peak memory, cost per item. Prints JSON.
 
 Usage: python benchmarks/score.py [--boxes 5000 50000] [--grades 5500 55000 550000] [--keep DIR]
-                                  [--commands score report check]
+                                  [--commands score report]
 
 Two kinds of bench, each with one run: questions on frame boxes (as `build boxes` asks of annotations like fastMRI+'s),
 and graded joints with a 3D box each (as `build grades` asks of 3DReasonKnee's). A few studies are built by the program
@@ -46,7 +46,6 @@ GOALS: dict[tuple[str, str, int], dict[str, float]] = {
     ("boxes", "report", 50_000): {"cpu_s": 20.0, "peak_mb": 500.0, "html_mb": 30.0},
     ("grades", "score", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
     ("grades", "report", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0, "html_mb": 30.0},
-    ("grades", "check", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
 }
 """(bench, command, items) → what is aimed at: CPU seconds, memory, size of the page."""
 _KNOWN = 0.6
@@ -273,8 +272,8 @@ def main() -> None:
     parser.add_argument(
         "--commands",
         nargs="+",
-        default=["score", "report", "check"],
-        choices=["score", "report", "check"],
+        default=["score", "report"],
+        choices=["score", "report"],
     )
     parser.add_argument(
         "--keep", type=Path, help="Keep the benches here, and use those that are there."
@@ -294,7 +293,6 @@ def main() -> None:
                 arguments = {
                     "score": ["score", str(bench), str(run), "--json"],
                     "report": ["report", str(run), "--out", str(page), "--pictures", "0"],
-                    "check": ["check", str(bench)],
                 }
                 one = {"bench": kind, "command": command, "items": count}
                 one |= measure(arguments[command])
