@@ -8,6 +8,7 @@ from markupsafe import Markup
 from situs.base.page import render_page_file
 from situs.report.charts.figures import Chart
 from situs.report.downloads import csv_link
+from situs.report.sessions import RunSessions
 from situs.report.tables.leaderboard import Board, Grid
 from situs.report.viewer.payload import Payload
 from situs.tables import Table, html_body
@@ -33,6 +34,8 @@ class Page(msgspec.Struct, frozen=True):
     charts: list[Chart]
     left_out: str
     version: str
+    sessions: list[RunSessions] = []
+    """Of runs in a reading room: sessions to watch."""
 
 
 def render_page(page: Page, payload: Payload) -> str:

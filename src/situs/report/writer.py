@@ -23,6 +23,7 @@ from situs.report.pictures.choice import in_picture_order, worth
 from situs.report.pictures.embedded import Embedded, embed_pictures, pictured_series
 from situs.report.pictures.strips import StripStore
 from situs.report.scored import ReportedRun, read_runs
+from situs.report.sessions import sessions_of, tables_of_rooms
 from situs.report.tables.leaderboard import board_of, grid_of
 from situs.report.tables.standing import standings_of
 from situs.report.tables.wording import wording_of
@@ -127,6 +128,7 @@ def write_report(
     }
     causes = budget_table(budgets)
     extra = [table for table in (diagnosis_table(runs, scored), causes) if table is not None]
+    extra += tables_of_rooms(scored)
     if published is not None:
         extra += published_beside({run.name: run.kept or run.scores for run in scored}, published)
     page = Page(
@@ -139,6 +141,7 @@ def write_report(
         wording=wording,
         extra=extra,
         charts=charts,
+        sessions=[] if withheld else sessions_of(scored, candidates, pictures, budget // 4, data),
         left_out=left_out,
         version=__version__,
     )

@@ -2,6 +2,7 @@
 
 from situs.room.adapter import RoomCheck, check_turns
 from situs.room.files import load_room, shipped_rooms, with_tools
+from situs.room.playback import SessionView
 from situs.room.readers import READERS
 from situs.room.runner import RoomResult, run_reader, run_sessions
 from situs.room.schema import Allowance, Room
@@ -21,6 +22,7 @@ __all__ = [
     "RoomCheck",
     "RoomResult",
     "RoomScores",
+    "SessionView",
     "Tools",
     "check_turns",
     "enter_room",

@@ -215,8 +215,12 @@ def _turn(played: PlayedSession, outcome: Outcome, longest_px: int) -> TurnView:
 def _action_words(outcome: Outcome) -> str:
     if not outcome.action:
         return "(no action)"
-    told = ", ".join(f"{name} {value}" for name, value in outcome.arguments.items())
-    return f"{outcome.action} {told}".strip()
+    given = dict(outcome.arguments)
+    if outcome.action in ("note", "answer"):
+        return f"{outcome.action}: {' '.join(map(str, given.values()))}"
+    words = [str(given.pop("plane"))] if "plane" in given else []
+    words += [f"{name} {value}" for name, value in given.items()]
+    return f"{outcome.action}: {', '.join(words)}".removesuffix(": ")
 
 
 def plain_name(target: str) -> str:

@@ -195,6 +195,8 @@ def _by_profile(runs: Sequence[ReportedRun]) -> Mapping[str, tuple[Profile, tupl
     order = sorted(range(len(runs)), key=lambda n: bool(runs[n].baseline))
     found: dict[str, tuple[Profile, tuple[int, ...]]] = {}
     for place in order:
+        if runs[place].info.room:
+            continue  # it asked for its pictures: its sessions show them
         profile = runs[place].info.profile
         held = found.get(profile.hash, (profile, ()))
         found[profile.hash] = (profile, (*held[1], place))
