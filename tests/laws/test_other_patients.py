@@ -31,7 +31,7 @@ from situs.items.findings import (
     questions_of,
     right_by_position,
 )
-from situs.run import set_aside
+from situs.run import Viewing, set_aside
 from situs.space import FrameBox, PixelGrid
 from situs.volumes import FrameAnnotation
 
@@ -290,6 +290,23 @@ def test_no_learner_of_other_patients_beats_chance_on_frames(frames) -> None:
     ]
     assert len(asked) > 200
     check_attackers(asked)
+
+
+def test_the_prompt_of_a_volume_without_images_does_not_tell_how_far_its_annotations_go(
+    tmp_path: Path, situs
+) -> None:
+    """The last annotated frame was once told as the number of slices: one slice meant that nothing was marked."""
+    files, lists = make_cohort(5, 20).write(tmp_path / "annotations")
+    args = ("build", "boxes", *files, *lists, "--licence", "CC0-1.0", "--out", tmp_path / "bench")
+    assert situs(*args).code == 0
+    bench = open_bench(tmp_path / "bench")
+    view = Viewing(bench)
+    prompts: dict[str, set[str]] = defaultdict(set)
+    for item in bench.items():
+        if item.form == "yes_no" and item.level == "volume":
+            prompts[item.question].add(view.prompt(item))
+    assert len(prompts) > 3
+    assert all(len(told) == 1 for told in prompts.values())
 
 
 def test_the_place_of_a_slice_does_not_tell(frames) -> None:

@@ -74,7 +74,11 @@ class Viewing:
     def prompt(self, item: Item) -> str:
         """The words a model is given; the question and its options where the pictures cannot be told."""
         try:
-            return prompt_text(item, self.profile, self.layout(item), item.series)
+            layout = self.layout(item)
+            if self.has_open_end(item):
+                # How many frames there are is known from the answers only: to tell it would tell them.
+                layout = Layout(layout.lattice, layout.frames, is_counted=False)
+            return prompt_text(item, self.profile, layout, item.series)
         except SitusError:
             return f"{item.question}\n{options_text(item)}"
 
