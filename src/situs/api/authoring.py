@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from situs.api.settings import withdrawn_by
 from situs.clients import Asking
 from situs.judges import Asker, asker_of
 
@@ -25,7 +26,9 @@ def author(bench: Path, out: Path, *, asking: Asking, **given: Any) -> dict[str,
     specs = {name: given.pop(name) for name in ("planner", "librarian", "writer")}
     lists = {name: given.pop(name) for name in ("critics", "panel")}
     arms, dry_run = given.pop("arms", False), given.pop("dry_run", False)
+    review = given.pop("review", None)
     options = AuthorOptions(
+        withdrawn=withdrawn_by(review),
         max_cost=asking.max_cost,
         protocol=given.pop("protocol") or "",
         **{name: value for name, value in given.items() if value is not None},

@@ -15,7 +15,7 @@ from situs.clients import Asking
 from situs.errors import SitusError, did_you_mean
 from situs.facts import load_recipe
 
-__all__ = ["AskSettings", "BuildSettings", "asking_of", "build_options"]
+__all__ = ["AskSettings", "BuildSettings", "asking_of", "build_options", "withdrawn_by"]
 
 
 class BuildSettings(TypedDict, total=False):
@@ -97,11 +97,12 @@ def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = Fals
         overwrite=given.get("overwrite", False),
         ids=IdRule(ids),
         trust=tuple(given.get("trust", ())),
-        withdrawn=_withdrawn(given.get("review")),
+        withdrawn=withdrawn_by(given.get("review")),
     )
 
 
-def _withdrawn(review: PathLike | None) -> dict[str, str]:
+def withdrawn_by(review: PathLike | None) -> dict[str, str]:
+    """Item → why readers withdrew it; nothing without an export."""
     if review is None:
         return {}
     from situs.review.station.results import read_results

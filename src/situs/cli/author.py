@@ -46,6 +46,11 @@ _SPEC = "SPEC"
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@click.option(
+    "--review",
+    type=click.Path(path_type=Path),
+    help="Leave out what readers dropped or want fixed: a folder of situs review export.",
+)
 @ask_options
 @json_option
 def command(bench: Path, out: Path, **given: Any) -> None:

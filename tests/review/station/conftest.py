@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -190,8 +191,8 @@ def postgres() -> Iterator[str]:
 
             time.sleep(0.1)
     yield f"postgresql://situs@127.0.0.1:{port}/postgres"
-    server.terminate()
-    server.wait(60)
+    server.send_signal(signal.SIGINT)  # at once, without waiting for connections to end
+    server.wait(120)
     shutil.rmtree(root, ignore_errors=True)
 
 

@@ -296,6 +296,11 @@ def test_results_go_back_to_the_bench_and_the_builder(
     }
     assert len(dropped) == items
     assert not dropped & {item.item_id for item in open_bench(tmp_path / "anew").items()}
+    authored = situs(
+        "author", small / "bench", "--out", tmp_path / "authored", "--review", tmp_path / "out"
+    )
+    assert authored.code == 0, authored.err
+    assert not dropped & {item.item_id for item in open_bench(tmp_path / "authored").items()}
 
 
 def test_the_schema_is_that_of_the_tables(station: Running) -> None:

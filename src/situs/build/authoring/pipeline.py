@@ -76,6 +76,8 @@ class AuthorOptions(msgspec.Struct, frozen=True):
     """A bank of wordings to begin with."""
     protocol: str = ""
     """`spatialmed`: the published trivial filter, for comparison."""
+    withdrawn: dict[str, str] = {}
+    """Item → why it is left out: what readers of an earlier bench dropped, or asked to be fixed."""
     max_cost: float | None = None
     ended: Callable[[AskedByID], None] = lambda asked: None
     progress: Progress = lambda done, total: None
@@ -166,6 +168,7 @@ class _Authoring:
             engine=Engine(jobs=options.jobs),
             restricted=info.restricted,
             licence=info.licence,
+            withdrawn=options.withdrawn,
         )
         jobs = [AuthorJob(study, options.seed) for study in self._bench.studies()]
         key = resume_key("author", info.content_hash, options.seed)
@@ -371,7 +374,7 @@ class _Authoring:
             for outcome in self._outcomes():
                 items = []
                 for item in self._items(outcome, placements, wordings):
-                    if item.item_id not in marks.dropped:
+                    if item.item_id not in marks.dropped and item.item_id not in build.withdrawn:
                         used.add(wordings[str(program_of(item))])
                         items.append(marks.on(item))
                 facts = facts_behind(outcome.facts, outcome.basics, items)

@@ -1,5 +1,5 @@
 // The reading room: three linked planes and one question; wordings and adjudication are read here too.
-import { html, useState, useEffect, useRef } from './preact-htm.js';
+import { html, useState, useEffect, useLayoutEffect, useRef } from './preact-htm.js';
 import { api, submit, ApiError, Offline } from './api.js';
 import { listen, keyMap } from './keys.js';
 import { openNext } from './list.js';
@@ -105,7 +105,8 @@ export function Room({ id }) {
     return true;
   };
 
-  useEffect(() => {
+  // In the same step as the page: a key pressed at once must mean what the page shows, not what it showed before.
+  useLayoutEffect(() => {
     if (!view) return undefined;
     const overlay = (on) => { const p = planes.current; if (p && view.reveal) { p.controls.show.overlay = on; p.controls.drawAll(); } };
     const space = (event) => {
