@@ -10,6 +10,11 @@ import numpy as np
 
 from frame_make import make_cohort, picture, write_h5
 
+MIX = (
+    "captioning=1,classification=1,diagnosis=1,counting=1,detection.slice=4,detection.volume=2,"
+    "localization.slice=4,localization.volume=3"
+)
+"""Few questions a study: every training test goes through all of them."""
 RECIPE = Path(__file__).parents[1] / "src" / "situs" / "facts" / "data" / "recipe.toml"
 
 
@@ -42,7 +47,8 @@ def make_bench(folder: Path, situs: Callable[..., Any]) -> None:
         "build",
         "boxes",
         *write_volumes(folder),
-        *("--recipe", low_recipe(folder), "--licence", "CC0-1.0", "--out", folder / "bench"),
+        *("--recipe", low_recipe(folder), "--licence", "CC0-1.0", "--mix", MIX),
+        *("--out", folder / "bench"),
     )
     assert built.code == 0, built.err
     made = situs(

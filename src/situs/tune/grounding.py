@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+
 from situs.items import Item
+from situs.profiles import AnswerSpace
 from situs.run import Viewing
 from situs.score import Matches, Parsed, Result, parse_boxes, same_labels
 from situs.space import FrameBox
@@ -29,10 +32,21 @@ def read_boxes(reply: str, item: Item, shown: Viewing) -> Result[list[FrameBox]]
     """The boxes that a reply gives, whatever was asked."""
     labels = sorted({box.label for box in evidence_boxes(item)})
     text = box_text(reply)
-    read = parse_boxes(text, shown.space, shown.sizes(item), labels)
+    read = _parsed(text, shown.space, tuple(shown.sizes(item)), tuple(labels))
     if not isinstance(read, Parsed) and _NOTHING in map(str.strip, text.splitlines()):
         return Parsed([])  # after reasoning in prose an empty list stands on a line of its own
     return read
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(
+    text: str,
+    space: AnswerSpace,
+    sizes: tuple[tuple[float, float], ...],
+    labels: tuple[str, ...],
+) -> Result[list[FrameBox]]:
+    """One reply is read once for all its rewards; a grid has hundreds of boxes."""
+    return parse_boxes(text, space, sizes, labels)
 
 
 def grounding_iou(reply: str, item: Item, shown: Viewing) -> float | None:

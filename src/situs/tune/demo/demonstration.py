@@ -40,7 +40,9 @@ def demonstrate(
 
     if not (out / "tiny" / "config.json").is_file():
         prepare(out, sizes, 0)
-    tell(f"{sizes.patients} synthetic patients, both arms' data and a random tiny Qwen3-VL are made")
+    tell(
+        f"{sizes.patients} synthetic patients, both arms' data and a random tiny Qwen3-VL are made"
+    )
     for arm in ("boxes", "answer"):
         checked = check_data(out / arm, model=out / "tiny", limit=100)
         if checked.errors:

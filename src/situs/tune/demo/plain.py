@@ -108,6 +108,4 @@ def _picture(rng: np.random.Generator, label: str) -> tuple[np.ndarray, FrameBox
 
 
 def _touch(one: FrameBox, other: FrameBox) -> bool:
-    return not (
-        one.x1 < other.x0 or other.x1 < one.x0 or one.y1 < other.y0 or other.y1 < one.y0
-    )
+    return not (one.x1 < other.x0 or other.x1 < one.x0 or one.y1 < other.y0 or other.y1 < one.y0)

@@ -53,9 +53,7 @@ def prepare(out: Path, sizes: Sizes, seed: int) -> None:
     table, listed, images = write_cohort(out / "cohort", sizes.patients, seed)
     recipe = load_recipe()
     recipe = msgspec.structs.replace(recipe, boxes=parse_mix(_MIX, recipe.boxes))
-    options = BuildOptions(
-        "demo-tune", recipe, seed=seed, restricted=False, licence="synthetic"
-    )
+    options = BuildOptions("demo-tune", recipe, seed=seed, restricted=False, licence="synthetic")
     build_boxes([table], out / "bench", options, lists=[listed], images=images)
     (out / "demo-slices.toml").write_text(_PROFILE, "utf-8")
     choices = BuildChoices(

@@ -48,9 +48,7 @@ def write_cohort(folder: Path, count: int, seed: int) -> tuple[Path, Path, Path]
 _Box = tuple[int, int, int, int, int, str]
 
 
-def _volume(
-    rng: np.random.Generator, *, is_normal: bool
-) -> tuple[NDArray[np.float32], list[_Box]]:
+def _volume(rng: np.random.Generator, *, is_normal: bool) -> tuple[NDArray[np.float32], list[_Box]]:
     """A head with some texture and, unless it is normal, one or two findings on some frames."""
     y, x = np.mgrid[0:SIDE, 0:SIDE] + 0.5
     centre = SIDE / 2 + rng.uniform(-1, 1, 2)
@@ -76,7 +74,10 @@ def _finding(
         left = int(rng.integers(10, SIDE - 10 - width))
         top = int(rng.integers(10, SIDE - 10 - height))
         if all(
-            left + width + 2 < ox or ox + ow + 2 < left or top + height + 2 < oy or oy + oh + 2 < top
+            left + width + 2 < ox
+            or ox + ow + 2 < left
+            or top + height + 2 < oy
+            or oy + oh + 2 < top
             for _, ox, oy, ow, oh, _ in others
         ):
             break
