@@ -17,6 +17,7 @@ from situs.profiles import Presenter, load_profile
 from situs.run import requests_for
 from situs.run.hidden import HiddenItems
 from situs.tune import BOX_FORMS, TARGETS, open_data
+from situs.tune.wording import training_profile
 
 KEYS = ("item_id", "prompt", "completion")
 
@@ -156,3 +157,15 @@ def test_mix_and_bad_options(trained_on: Path, situs: Callable[..., Any], tmp_pa
         assert ran.code == 2, options
         assert word in ran.err
         assert not (tmp_path / "bad").exists()
+
+
+def test_a_knee_is_asked_for_its_box_once() -> None:
+    """Box and grades are parts of one answer: the words about grades stay as they are in it."""
+    profile = load_profile("3dreasonknee-qwen")
+    form = BOX_FORMS["json"]
+    changed = training_profile(profile, "reasoning+boxes+answer", form)
+    assert changed.prompt.grades == profile.prompt.grades
+    assert changed.answer == profile.answer  # one box per volume stays one box per volume
+    assert "{coordinates}" in changed.prompt.yes_no
+    again = training_profile(changed, "reasoning+boxes+answer", form)
+    assert again.prompt.yes_no == changed.prompt.yes_no

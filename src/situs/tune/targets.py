@@ -97,6 +97,8 @@ def write_target(item: Item, target: str, form: BoxForm, shown: Viewing) -> Writ
     """The completion of an item."""
     if target == "answer":
         return _answer_alone(item, shown)
+    if isinstance(item.answer, Grades):
+        return LeftOut("grades alone, whose prompt asks for no box")
     true = evidence_boxes(item)
     if not true and not is_negative(item):
         return LeftOut("no box is known for it")

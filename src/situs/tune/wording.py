@@ -19,8 +19,8 @@ from situs.tune.targets import ANSWER_MARK
 
 __all__ = ["profile_text", "training_profile"]
 
-_ASKED = ("yes_no", "choice", "choices", "number", "frames", "grades", "text")
-"""Forms whose answer is not a box itself."""
+_ASKED = ("yes_no", "choice", "choices", "number", "frames", "text")
+"""Forms whose answer is not a box itself. Grades are parts of answers that ask for their box themselves."""
 _ENDS = ("boxes+answer", "reasoning+boxes+answer")
 
 
@@ -45,6 +45,10 @@ def training_profile(
             for name in _ASKED
             if not _asks_for_boxes(getattr(prompt, name))
         }
+        if target.startswith("reasoning") and prompt.compound.startswith("Answer with"):
+            words["compound"] = (
+                "Reason step by step. Then answer" + prompt.compound[len("Answer") :]
+            )
         prompt = msgspec.structs.replace(prompt, **words)
     return msgspec.structs.replace(profile, view=view, answer=space, prompt=prompt)
 
