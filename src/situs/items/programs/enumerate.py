@@ -45,6 +45,7 @@ def programs_of(ledger: Ledger, subjects: list[Subject]) -> Iterator[Expr]:
         near = [name_of(s.key) for s in bearings if s.term.canonical in organ.term.neighbours]
         if organ.term.kind == "organ" and measured(organ.term).limits_ml and len(near) > 1:
             yield from _about_one(name_of(organ.key), near)
+            yield from _about_organ(name_of(organ.key), near, _limits(ledger))
 
 
 def _limits(ledger: Ledger) -> tuple[float, ...]:
@@ -62,6 +63,14 @@ def _about_one(thing: Expr, around: list[Expr]) -> Iterator[Expr]:
         yield Expr("which", (Expr("nearest", (group, thing)),))
     for one, other in _some_pairs(around):
         yield Expr("closer", (thing, one, other))
+
+
+def _about_organ(organ: Expr, near: list[Expr], limits: Iterable[float]) -> Iterator[Expr]:
+    """At which level an organ lies, and whether it comes near its neighbours; each pair one way round."""
+    yield Expr("level", (organ,))
+    for other, limit in itertools.product(near, limits):
+        if str(organ) < str(other):
+            yield Expr("is_within", (organ, other, limit))
 
 
 def _around_lesion(lesion: Expr, limits: Iterable[float]) -> Iterator[Expr]:
