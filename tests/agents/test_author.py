@@ -114,7 +114,7 @@ def source(once, situs, label_phantoms) -> Path:
     """A small bench with lesions, and a library of one abstract."""
 
     def make(folder: Path) -> None:
-        label_phantoms(folder / "data", seed=11, count=3)
+        label_phantoms(folder / "data", seed=11, count=2)
         args = ("--annotation", "exact", "--tasks", "volume", "--restricted")
         assert situs("build", "masks", folder / "data", *args, "--out", folder / "bench").code == 0
         row = {
@@ -210,6 +210,26 @@ def test_roles_funnel_and_citations_are_told(authored):
     assert not any(name.startswith("routed") for name in result["funnel"])
 
 
+def test_a_dry_run_sends_nothing(source, situs, tmp_path):
+    with Server(lambda number, body: play) as server:
+        args = [*roles(server.spec), "--library", source / "library", "--dry-run", "--json"]
+        told = situs("author", source / "bench", "--out", tmp_path / "never", *args).json
+        assert server.bodies == []
+    assert told["requests"] > 20
+    assert told["tokens_in"] > told["tokens_out"] > 0
+    assert "pilot" in told["basis"]
+    assert not (tmp_path / "never").exists()
+
+
+def test_a_dead_writer_falls_back_and_is_named(source, situs, tmp_path):
+    args = ("--writer", "openai:x@http://127.0.0.1:9/v1", "--tries", "1", "--json")
+    result = situs("author", source / "bench", "--out", tmp_path / "bench", *args).json
+    assert result["roles"]["writer"]["state"] == "stopped"
+    assert result["items"] > 0
+    assert "Situs's own wordings" in (tmp_path / "bench" / "README.md").read_text("utf-8")
+
+
+@pytest.mark.sweep(one_in=4)
 def test_killed_and_resumed_gives_the_same_bytes(authored, source, tmp_path, plain_content, situs):
     out, _, bodies = authored
     again = tmp_path / "bench"

@@ -30,7 +30,7 @@ AXES |= {"inferior": (2, -1), "superior": (2, 1)}
 @pytest.fixture(scope="module")
 def composed(once, situs, label_phantoms) -> Path:
     def make(folder: Path) -> None:
-        label_phantoms(folder / "data", seed=11, count=6)
+        label_phantoms(folder / "data", seed=11, count=4)
         args = (
             "--annotation",
             "exact",
@@ -176,7 +176,7 @@ def test_a_second_program_gives_the_same_answers(composed):
         if item.study_id not in patients:
             patients[item.study_id] = Patient.of_files(composed / "data" / item.study_id)
         compared += agree(item, patients[item.study_id])
-    assert compared > 40
+    assert compared > 20
 
 
 SHAPE, MM = (90, 70, 64), 3.0
@@ -242,7 +242,7 @@ def test_every_question_about_several_lesions_is_recomputed():
 def test_check_recomputes_every_composed_answer(composed, situs):
     result = situs("check", composed / "bench", "--json").json
     assert result["problems"] == []
-    assert result["recomputed"] == result["items"] > 40
+    assert result["recomputed"] == result["items"] > 20
 
 
 def test_what_is_asked_reads_as_its_program(composed, bench):

@@ -135,7 +135,7 @@ def test_no_changed_wording_passes(name, little_of):
     texts = [(s, render(s, n)) for s in all_shapes() for n in range(wordings_of(s))]
     changed = [(s, MUTATIONS[name](t)) for s, t in texts if MUTATIONS[name](t) != t]
     assert changed
-    for shape, text in little_of(changed, min(80, len(changed))):
+    for shape, text in little_of(changed, min(40, len(changed))):
         refusal = prove(text, shape)
         assert refusal is not None, (str(shape), text)
         assert refusal.code

@@ -43,7 +43,7 @@ def author(bench: Path, out: Path, *, asking: Asking, **given: Any) -> dict[str,
             panel=_several(lists["panel"], "--panel", asking, cache),
         )
         if dry_run:
-            return forecast(bench, roles)
+            return forecast(bench, roles, data=options.data, seed=options.seed)
         if not arms:
             return {"": author_bench(bench, out, roles, options)}
         results = {}

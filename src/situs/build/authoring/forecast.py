@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from situs.agents.author.librarian import LIBRARIAN_TURNS
 from situs.agents.author.planner import PLANNER_TURNS
 from situs.bench import open_bench
 from situs.build.authoring.roles import AuthorRoles
+from situs.build.authoring.studies import AuthorJob, open_author
 from situs.items.programs import program_of, shape_of
 from situs.judges import Asker, Role
 
@@ -21,17 +23,26 @@ _CHARACTERS_PER_TOKEN = 4.0
 _SHOWN_CHARACTERS = 600
 _ANSWER_TOKENS = 150
 _ROUNDS = 3
+_PILOT = 3
+"""Studies that are measured to learn how much there is to ask."""
 
 
-def forecast(folder: Path, roles: AuthorRoles) -> dict[str, Any]:
-    """An estimate on the safe side: every round and turn is taken, every text of the bench is vetted."""
+def forecast(
+    folder: Path, roles: AuthorRoles, *, data: Path | None = None, seed: int = 0
+) -> dict[str, Any]:
+    """An estimate on the safe side, from a pilot of a few studies: every turn is taken, every text vetted."""
     bench = open_bench(folder)
-    texts, shapes = set(), set()
-    for item in bench.items(steps=False):
-        program = program_of(item)
-        if program is not None:
-            texts.add((item.question, tuple(o.value for o in item.options), len(item.options) or 2))
-            shapes.add(str(shape_of(program)))
+    worker = open_author(folder, data)
+    pilot = list(itertools.islice(bench.studies(), _PILOT))
+    texts: set[tuple[str, int]] = set()
+    shapes: set[str] = set()
+    for study in pilot:
+        for candidate in worker(AuthorJob(study, seed)).candidates:
+            program = program_of(candidate.item)
+            if program is not None:
+                texts.add((str(program), min(4, len(candidate.item.options) or 2)))
+                shapes.add(str(shape_of(program)))
+    scale = bench.info.counts["studies"] / max(1, len(pilot))
     cells = len(shapes)
     calls: list[tuple[Asker, Role, int]] = []
     if roles.planner is not None:
@@ -41,9 +52,9 @@ def forecast(folder: Path, roles: AuthorRoles) -> dict[str, Any]:
     if roles.writer is not None:
         calls.append((roles.writer, writer_role(False), _ROUNDS * len(shapes)))
     for n, critic in enumerate(roles.critics):
-        calls.append((critic, critic_role(n), round(1.2 * len(texts))))
+        calls.append((critic, critic_role(n), round(1.2 * scale * len(texts))))
     for member in roles.panel:
-        calls.append((member, panel_role(), sum(options for *_, options in texts)))
+        calls.append((member, panel_role(), round(scale * sum(options for _, options in texts))))
     total = {"requests": 0, "tokens_in": 0, "tokens_out": 0}
     cost: float | None = 0.0
     for asker, role, subjects in calls:
@@ -56,5 +67,8 @@ def forecast(folder: Path, roles: AuthorRoles) -> dict[str, Any]:
         total["tokens_out"] += tokens_out
         price = None if asker.price is None else asker.price.of(tokens_in, tokens_out, 0, 0)
         cost = None if cost is None or price is None else cost + price
-    basis = f"{len(shapes)} shapes and {len(texts)} texts of this bench, every turn taken"
+    basis = (
+        f"a pilot of {len(pilot)} studies with {len(shapes)} shapes and {len(texts)} questions; "
+        "every turn taken"
+    )
     return {**total, "pictures": 0, "cost": cost, "seconds": None, "basis": basis}
