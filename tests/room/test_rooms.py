@@ -151,3 +151,27 @@ def test_a_room_without_a_window_says_so(bench, tmp_path) -> None:
     path.write_text('name = "mine"\n[windows.pet.usual]\nlow = 0.0\nhigh = 1.0\n')
     with pytest.raises(SitusError, match="no window for"):
         scripted.Known(bench, str(path), None, 1)
+
+
+def test_frames_without_millimetres_are_read_too(situs, tmp_path, monkeypatch) -> None:
+    """Boxes on stored frames: one plane, no lengths, and the frame of a question is its evidence."""
+    import frame_make
+    from situs.room.journal import Opened, Outcome, read_turns
+
+    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    cohort = frame_make.make_cohort(0, 2)
+    files, lists = cohort.write(tmp_path / "csv")
+    images = frame_make.write_images(cohort, tmp_path / "images")
+    bench, out = tmp_path / "bench", tmp_path / "run"
+    built = situs("build", "boxes", *files, "--lists", *lists, "--images", images, "--out", bench)
+    assert built.code == 0, built.err
+    model = "driller?looks=14&answers=oracle"
+    ran = situs("run", bench, "--model", model, "--room", "callipers", "--limit", 4, "--out", out)
+    assert ran.code == 0, ran.err
+    rows = list(read_turns(out / "turns.jsonl"))
+    assert {r.look.plane for r in rows if isinstance(r, Outcome) and r.look} == {"frame"}
+    kinds = {t.kind for r in rows if isinstance(r, Opened) for t in r.targets}
+    assert kinds <= {"slice", "boxes"}
+    scores = situs("score", bench, out, "--stratum", "all", "--json").json
+    # Every frame was shown, so whatever is known to decide an item was seen.
+    assert scores["evidence"]["saw_all"]["value"] == 1.0

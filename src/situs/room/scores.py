@@ -131,10 +131,12 @@ class _Rows:
     def __init__(self, run: ScoredRun, looked: dict[str, Looked]) -> None:
         self.run = run
         columns = run.final
+        judged = columns.tri_state("right") >= 0
         places = [
             place
             for place, item_id in enumerate(columns.item_ids)
-            if item_id in looked and columns.counted[place]
+            # What waits for judges is neither right nor wrong yet.
+            if item_id in looked and columns.counted[place] and judged[place]
         ]
         self.ids = [columns.item_ids[place] for place in places]
         self.looked = [looked[item_id] for item_id in self.ids]

@@ -129,10 +129,11 @@ def picture_words(number: int, picture: Picture, scan: Scan, looks_left: int | N
     look, base = picture.look, scan.profile.answer.frame_base
     slices = ", ".join(str(index + base) for index in look.slices)
     frame = picture.layout.frames[0]
+    noun = FRAME if look.plane == FRAME else f"{look.plane} slice"
     if look.strip:
-        words = f"{look.plane} slices {slices} in reading order"
+        words = f"{noun}s {slices} in reading order"
     else:
-        words = f"{look.plane} slice {slices} of {scan.count(look.plane)}"
+        words = f"{noun} {slices} of {scan.count(look.plane)}"
         if scan.has_mm and "position" in scan.room.tells:
             axis = _ENDS[look.plane][2]
             words += f" ({axis} = {scan.position_mm(look.plane, look.slices[0]):.1f} mm)"

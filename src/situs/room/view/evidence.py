@@ -16,7 +16,7 @@ from situs.profiles import Layout
 from situs.profiles.geometry.frame import Tile
 from situs.profiles.pixels.samples import in_lattice_order, slice_of
 from situs.profiles.sight.structures import index_slices, lesions_of_role
-from situs.profiles.sight.visibility import contrast, load_thresholds, width_px
+from situs.profiles.sight.visibility import SliceView, contrast, load_thresholds, width_px
 from situs.room.view.scan import Picture, Scan, plane_axis, shown_at
 from situs.space import FrameBox, WorldBox
 from situs.volumes import LabelMap
@@ -74,6 +74,8 @@ class Masks:
         self._terms = terms
         self._structures = {structure.name: structure for structure in labels.structures}
         self._regions: dict[str, _Region | None] = {}
+        self.best_views: dict[str, list[SliceView]] = {}
+        """How structures look where they are largest, as far as that was worked out."""
 
     @cached_property
     def _layers(self) -> list[NDArray[Any]]:
@@ -230,9 +232,11 @@ def _sighting(
         spans.append((places, slice(max(0, low - rim - 1), min(count, high + rim + 1))))
     (rows, down), (columns, across) = spans
     shown: NDArray[np.bool_] = mask[np.ix_(rows[down], columns[across])]
-    seen = contrast(pixels[down, across], shown, rim) if shown.any() else 0.0
-    plane = "" if tile.plane is None else tile.plane.value
-    return Sighting(target.name, plane, tile.source_index, width_px(shown), round(seen, 3))
+    plane, width = "" if tile.plane is None else tile.plane.value, width_px(shown)
+    # What is too small is not seen, however it stands out; telling how far takes longest.
+    wide = width >= load_thresholds().width_px
+    seen = contrast(pixels[down, across], shown, rim) if wide else 0.0
+    return Sighting(target.name, plane, tile.source_index, width, round(seen, 3))
 
 
 def _of_boxes(picture: Picture, target: Target, item: Item) -> Iterable[Sighting]:

@@ -57,7 +57,18 @@ class _Evidence:
         return {}
 
     def best_views(self, name: str) -> list[SliceView]:
-        """The structure on its largest sections, until enough of them are clear."""
+        """The structure on its largest sections, until enough of them are clear; kept for the items to come."""
+        assert self._masks is not None
+        item = self._item
+        frames = item.frames if item.level == "slice" else ()
+        box = next((one for one in item.boxes if one.label == name), None)
+        known = self._masks.best_views
+        key = f"{name}/{box}/{frames}"
+        if key not in known:
+            known[key] = self._best_views(name)
+        return known[key]
+
+    def _best_views(self, name: str) -> list[SliceView]:
         limits, found = load_thresholds(), list[SliceView]()
         target = Target(name, "mask", limits.slices)
         window = next(iter(self._scan.windows))

@@ -18,7 +18,7 @@ from situs.profiles import Image, Layout, Marks, Profile, Renderer, encode, layo
 from situs.profiles.geometry.frame import Tile
 from situs.profiles.geometry.looking import look_layout
 from situs.profiles.planes import Plane
-from situs.profiles.schema import Montage, WindowRule
+from situs.profiles.schema import Encoding, Montage, WindowRule
 from situs.room.schema import Room
 from situs.space import Grid
 
@@ -53,7 +53,12 @@ class Picture:
     layout: Layout
     """Of one picture."""
     pixels: NDArray[np.uint8]
-    image: Image
+    encoding: Encoding
+
+    @cached_property
+    def image(self) -> Image:
+        """As it is sent; encoded when that is asked for."""
+        return encode(self.pixels, self.encoding)
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
@@ -188,7 +193,7 @@ class Scan:
         pixels = self._renderer(window).picture(
             layout.lattice, layout.frames[0], marks_on_tiles(layout, marks)
         )
-        return Picture(look, layout, pixels, encode(pixels, self.profile.encoding))
+        return Picture(look, layout, pixels, self.profile.encoding)
 
     def _renderer(self, rule: WindowRule) -> Renderer:
         """One for each window: percentiles of a volume are worked out once."""
