@@ -163,7 +163,7 @@ def test_a_whole_project_by_keyboard(desk: Desk) -> None:
     no_serious_findings(judge)
     judge.click("button.primary")
     judge.wait_for_function(
-        "() => document.querySelector('.sheet .kicker').textContent.includes('1 of')"
+        "() => document.querySelector('.sheet .kicker')?.textContent.includes('1 of')"
     )
     head.reload()
     head.click("text=Lock the reads and show agreement")
