@@ -60,7 +60,8 @@ SPOKEN = {"judge": "judges", "compare_published": "published"}
 """Options whose argument in Python has another name."""
 ONLY_COMMANDS = {
     "run": {"dry_run"},
-    "show": {"list"},  # `list_names` and others are functions of their own
+    # `list_names` and others are functions of their own; sessions are shown by `situs.room.show_session`.
+    "show": {"list", "allow_pixels"},
     "export": {"bench"},  # a result or a folder knows what it is
 }
 

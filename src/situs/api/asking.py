@@ -34,7 +34,7 @@ from situs.probe import (
 )
 from situs.probe import probe as run_probes
 from situs.profiles import Presenter, Profile, SliceStore, load_profile
-from situs.room import enter_room, room_scores, room_tables
+from situs.room import THROUGH_ROOMS, enter_room, room_scores, room_tables
 from situs.run import Respondent, RunResult, Ways, respondent_of
 from situs.score import (
     Comparison,
@@ -227,7 +227,10 @@ def probe(
     out: PathLike,
     *,
     probes: str | Sequence[str] = "blind,swap",
-    profile: PathLike | Profile = "default",
+    profile: PathLike | Profile | None = None,
+    room: PathLike | None = None,
+    tools: str | None = None,
+    turns: str = "auto",
     split: str | None = None,
     limit: int | None = None,
     data: PathLike | None = None,
@@ -240,8 +243,15 @@ def probe(
 
     Every run is an ordinary run folder under `out`. A run that stops early raises; the same call resumes.
     """
-    names = choose_probes(probes if isinstance(probes, str) else ",".join(probes))
-    target, shown, folder = opened(bench), _profile(profile), path_of(out)
+    asked = probes if isinstance(probes, str) else ",".join(probes)
+    names = choose_probes(asked)
+    entered, ways = enter_room(None if room is None else str(room), tools, turns)
+    if entered is not None:
+        if profile is not None:
+            raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
+        names = [name for name in names if name in THROUGH_ROOMS]
+    target, folder = opened(bench), path_of(out)
+    shown = _profile(profile or "default") if entered is None else entered.profile()
 
     def suite(respondent: Respondent) -> ProbeResult:
         return run_probes(
@@ -258,7 +268,7 @@ def probe(
         )
 
     try:
-        result = _with(model, settings, progress, suite)
+        result = _with(model, settings, progress, suite, ways)
     except Stopped as stop:
         if stop.result.interrupted:
             raise KeyboardInterrupt from stop
