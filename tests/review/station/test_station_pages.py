@@ -395,8 +395,8 @@ def test_one_real_ct(
         running.freeze("R1", "R2")
         page = made.sit("R1")
         begin(page)
-        page.wait_for_function("() => window.situsPlanes && window.situsPlanes.kept.size >= 3")
         middle = values.shape[2] // 2
+        page.wait_for_function("(n) => window.situsPlanes?.kept.has('axial/' + n)", arg=middle)
         shown = page.evaluate(
             "(n) => Array.from(window.situsPlanes.kept.get('axial/' + n))", middle
         )
@@ -405,7 +405,7 @@ def test_one_real_ct(
         assert np.array(shown).reshape(expected.shape).tolist() == expected.tolist()
         shots = Path(os.environ.get("SITUS_SHOTS", tmp_path))
         answer_by_keys(page)
-        page.wait_for_selector(".stage svg path.o, .stage svg g")
+        page.wait_for_selector(".revealed")
         page.wait_for_timeout(1500)
         page.screenshot(path=shots / "real.png")
         assert made.errors == []
