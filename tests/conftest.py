@@ -188,6 +188,19 @@ def bench(small: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def composed(once: Once) -> Path:
+    """Masks of three phantom patients (`data`) and their bench of composed questions (`bench`). Do not change it."""
+
+    def make(folder: Path) -> None:
+        write_label_phantoms(folder / "data", seed=11, count=3)
+        args = ("--annotation", "exact", "--ids", "stem", "--tasks", "compose", "--restricted")
+        built = run_situs("build", "masks", folder / "data", *args, "--out", folder / "bench")
+        assert built.code == 0, built.err
+
+    return once("composed", make)
+
+
+@pytest.fixture(scope="session")
 def large_cohort(once: Once, request: pytest.FixtureRequest) -> Path:
     """A bench of 120 phantom patients for the sweep; of 48 in the sessions that draw one of its tests."""
     count = 120 if "sweep" in request.config.option.markexpr else 48

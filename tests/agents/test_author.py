@@ -110,13 +110,11 @@ async def play(request: web.Request, body: dict[str, Any]) -> web.StreamResponse
 
 
 @pytest.fixture(scope="module")
-def source(once, situs, label_phantoms) -> Path:
-    """A small bench with lesions, and a library of one abstract."""
+def source(once, situs, composed) -> Path:
+    """A small restricted bench with lesions, and a library of one abstract."""
 
     def make(folder: Path) -> None:
-        label_phantoms(folder / "data", seed=11, count=2)
-        args = ("--annotation", "exact", "--tasks", "volume", "--restricted")
-        assert situs("build", "masks", folder / "data", *args, "--out", folder / "bench").code == 0
+        (folder / "bench").symlink_to(composed / "bench")
         row = {
             "pmid": 7,
             "title": "Renal mass contact",
@@ -221,12 +219,39 @@ def test_a_dry_run_sends_nothing(source, situs, tmp_path):
     assert not (tmp_path / "never").exists()
 
 
-def test_a_dead_writer_falls_back_and_is_named(source, situs, tmp_path):
-    args = ("--writer", "openai:x@http://127.0.0.1:9/v1", "--tries", "1", "--json")
-    result = situs("author", source / "bench", "--out", tmp_path / "bench", *args).json
+def test_a_dead_writer_falls_back_and_the_published_filter_leaves_a_sound_bench(
+    source, situs, tmp_path
+):
+    out = tmp_path / "bench"
+    with Server(lambda number, body: play) as server:
+        panel = [
+            word for n in range(3) for word in ("--panel", f"{server.spec}?name=p{n}&batch=20")
+        ]
+        args = (
+            "--writer",
+            "openai:x@http://127.0.0.1:9/v1",
+            "--tries",
+            "1",
+            "--no-cache",
+            "--json",
+        )
+        ran = situs(
+            "author", source / "bench", "--out", out, *args, *panel, "--protocol", "spatialmed"
+        )
+    result = ran.json
     assert result["roles"]["writer"]["state"] == "stopped"
-    assert result["items"] > 0
-    assert "Situs's own wordings" in (tmp_path / "bench" / "README.md").read_text("utf-8")
+    card = (out / "README.md").read_text("utf-8")
+    assert "Situs's own wordings" in card
+    # Single items leave: twins of theirs would tell answers, so that there are none.
+    assert result["funnel"]["removed by two of three"] > 0
+    assert "headline" not in result["by_stratum"]
+    assert "nothing is in the headline" in card
+    assert situs("check", out, "--json").json["problems"] == []
+    # No critic: every question waits for readers, as the card says.
+    items = list(open_bench(out).items())
+    assert items
+    assert "Every question waits for readers" in card
+    assert all("routed:readers" in item.tags for item in items)
 
 
 @pytest.mark.sweep(one_in=4)

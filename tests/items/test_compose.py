@@ -15,35 +15,17 @@ from scipy.spatial import cKDTree
 
 from situs.anatomy import term
 from situs.bench import open_bench
-from situs.build.authoring.arms import _holm, _p_above
+from situs.build.authoring.arms import _holm, _p_above, keys_hold
 from situs.facts import Ledger, load_recipe
 from situs.items import TASKS, NotAsked, Number, YesNo
 from situs.items.programs import as_question, parse, program_of, read_program
 from situs.items.subjects import subjects
+from situs.score import KeyErrors
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
 AXES = {"left": (0, -1), "right": (0, 1), "posterior": (1, -1), "anterior": (1, 1)}
 AXES |= {"inferior": (2, -1), "superior": (2, 1)}
-
-
-@pytest.fixture(scope="module")
-def composed(once, situs, label_phantoms) -> Path:
-    def make(folder: Path) -> None:
-        label_phantoms(folder / "data", seed=11, count=4)
-        args = (
-            "--annotation",
-            "exact",
-            "--ids",
-            "stem",
-            "--tasks",
-            "compose",
-            "--licence",
-            "CC0-1.0",
-        )
-        assert situs("build", "masks", folder / "data", *args, "--out", folder / "bench").code == 0
-
-    return once("composed", make)
 
 
 class Patient:
@@ -328,3 +310,23 @@ def test_better_is_said_only_of_clear_differences():
     mixed = {patient: 1.0 + (-1) ** n * 0.2 for n, patient in enumerate(patients)}
     assert _p_above(mixed, low) > 0.3
     assert _holm({"P": 0.01, "W": 0.04, "PW": 0.03}) == {"P": 0.03, "PW": 0.06, "W": 0.06}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "read", "wrong_t", "read_t", "hold"),
+    [
+        # No error in n: the exact one-sided limit is 1 − 0.05^(1/n), 4.9 % at 59 and 5.0 % above at 58.
+        (0, 59, 0, 59, True),
+        (0, 58, 0, 58, False),
+        (10, 100, 2, 100, False),
+        (10, 1000, 10, 1000, True),
+        (0, 0, 0, 100, None),
+        (0, 100, 0, 0, None),
+    ],
+)
+def test_key_errors_must_be_shown_not_to_be_more(wrong, read, wrong_t, read_t, hold):
+    one, reference = (
+        KeyErrors(k, n, 0, 0, 2, None, ()) for k, n in ((wrong, read), (wrong_t, read_t))
+    )
+    assert keys_hold(one, reference) is hold
+    assert keys_hold(one, None) is None

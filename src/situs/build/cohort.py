@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -53,7 +54,12 @@ def build_bench(
         for number, outcome in finished_studies(work, scratch, options, unusable, progress):
             finished.append(number)
             split = outcome.study.split
-            outlines.extend(outline(candidate, split) for candidate in outcome.candidates)
+            # What readers withdrew leaves before the arrangement: later, it would leave its twins alone.
+            outlines.extend(
+                outline(candidate, split)
+                for candidate in outcome.candidates
+                if candidate.item.item_id not in options.withdrawn
+            )
             warnings.extend(outcome.problems)
         placements = arrange(
             outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins
@@ -61,7 +67,7 @@ def build_bench(
         outcomes = map(work.spool(scratch).read, finished)
         with BenchWriter(scratch, source, options, terms) as writer:
             writer.trust({job.study_id: job.trusted for job in jobs if job.trusted})
-            _write(writer, outcomes, placements)
+            _write(writer, outcomes, placements, options.withdrawn)
         return writer.finish([*unusable, *warnings])
 
 
@@ -70,14 +76,17 @@ def _files_of(job: StudyJob, outcome: StudyOutcome) -> list[Path]:
 
 
 def _write(
-    writer: BenchWriter, outcomes: Iterable[StudyOutcome], placements: dict[str, Placement]
+    writer: BenchWriter,
+    outcomes: Iterable[StudyOutcome],
+    placements: dict[str, Placement],
+    withdrawn: Mapping[str, str],
 ) -> None:
     for outcome in outcomes:
         candidates = [candidate.item for candidate in outcome.candidates]
         items = placed(candidates, placements, outcome.study.split)
-        set_aside = {
-            "no twin, or set aside to keep answers and mix balanced": len(candidates) - len(items)
-        }
+        gone = Counter(withdrawn[c.item_id] for c in candidates if c.item_id in withdrawn)
+        left = len(candidates) - gone.total() - len(items)
+        set_aside = {"no twin, or set aside to keep answers and mix balanced": left, **gone}
         facts = facts_behind(outcome.facts, outcome.basics, items)
         writer.add(outcome.study, facts, items, outcome.not_asked | set_aside, outcome.places)
         writer.add_suspects(outcome.suspects)

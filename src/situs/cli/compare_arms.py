@@ -20,8 +20,9 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 def command(folder: Path, ratings: Path | None, as_json: bool) -> None:
     """Tell whether agents wrote better questions than templates: the arms of `situs author --arms`.
 
-    An arm is better only if no blind baseline is above chance on its headline and readers rate it above T.
-    Without ratings the answer is: not shown.
+    An arm is better only if no blind baseline is above chance on its headline, its wrong keys are shown to be at most
+    5 points more than those of T, and readers rate it above T. Keys are read with `situs audit import` into the
+    benches of the folder. Without ratings or read keys the answer is: not shown.
     """
     from situs.build.authoring.arms import compare_arms
 
@@ -36,11 +37,13 @@ def command(folder: Path, ratings: Path | None, as_json: bool) -> None:
             f"{arm.kinds}",
             "–" if arm.blind_accuracy is None else f"{arm.blind_accuracy:.2f} ({arm.blind})",
             "–" if arm.chance is None else f"{arm.chance:.2f}",
+            "–" if not arm.keys_read else f"{arm.keys_wrong:,} of {arm.keys_read:,}",
             "–" if arm.rating is None else f"{arm.rating:.2f} (n {arm.rated})",
             arm.verdict,
         ]
         for name, arm in result.arms.items()
     ]
-    columns = ["arm", "questions", "kinds", "best without the scan", "chance", "rating", "verdict"]
+    columns = ["arm", "questions", "kinds", "best without the scan", "chance", "keys wrong"]
+    columns += ["rating", "verdict"]
     print_table(f"arms of {folder}", columns, rows)
     echo(result.statement)

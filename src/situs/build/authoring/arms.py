@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +12,11 @@ import msgspec
 import numpy as np
 
 from situs.bench import Bench, open_bench
+from situs.bench.readings import read_readings
 from situs.build.debiasing import blind_row
 from situs.errors import SitusError
 from situs.items.programs import program_of
+from situs.score import KeyErrors, clopper_pearson, key_errors
 
 __all__ = ["ARM_NAMES", "Arm", "ArmsCompared", "compare_arms"]
 
@@ -22,6 +25,8 @@ _DRAWS = 4000
 _ERROR = 0.05
 _FEWEST = 10
 """Patients with ratings in each arm, below which nothing is said."""
+_MARGIN = 0.05
+"""Key errors beyond those of T that an arm must be shown not to have."""
 
 
 class Arm(msgspec.Struct, frozen=True):
@@ -41,6 +46,11 @@ class Arm(msgspec.Struct, frozen=True):
     """Mean of readers' 0, 1, 2 ("would you ask this?"), over patients."""
     p_holm: float | None
     """That it is rated above T by luck, after Holm's correction."""
+    keys_wrong: int
+    """Keys that readers found wrong (`situs audit import`), and of how many."""
+    keys_read: int
+    keys_hold: bool | None
+    """Whether key errors are shown to be at most 5 points above T's; None if the keys of one were not read."""
     verdict: str
     """`reference`, `better`, `no difference`, `disqualified: leaks` or `not shown`."""
 
@@ -66,8 +76,9 @@ def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
         if name != "T" and min(len(by_patient[name]), len(by_patient["T"])) >= _FEWEST
     }
     corrected = _holm(tests)
+    keys = {name: key_errors(read_readings(bench.folder)) for name, bench in benches.items()}
     arms = {
-        name: _arm(bench, by_patient[name], name, corrected.get(name))
+        name: _arm(bench, by_patient[name], name, corrected.get(name), (keys[name], keys["T"]))
         for name, bench in benches.items()
     }
     return ArmsCompared(arms, _statement(arms))
@@ -116,18 +127,43 @@ def _holm(tests: Mapping[str, float]) -> dict[str, float]:
     return corrected
 
 
-def _arm(bench: Bench, ratings: Mapping[str, float], name: str, p: float | None) -> Arm:
+def keys_hold(one: KeyErrors | None, reference: KeyErrors | None) -> bool | None:
+    """Whether an arm's key errors are shown to be within the margin of T's; None if there is nothing to tell by.
+
+    The upper limit of the difference is Newcombe's (1998, method 10), from exact one-sided 95 % limits of both rates.
+    """
+    if one is None or reference is None or not (one.decided and reference.decided):
+        return None
+    rate, other = one.errors / one.decided, reference.errors / reference.decided
+    above = clopper_pearson(one.errors, one.decided, 1 - 2 * _ERROR)[1] - rate
+    below = other - clopper_pearson(reference.errors, reference.decided, 1 - 2 * _ERROR)[0]
+    return rate - other + math.hypot(above, below) <= _MARGIN
+
+
+def _verdict(name: str, leaks: bool, p: float | None, hold: bool | None) -> str:
+    if leaks:
+        return "disqualified: leaks"
+    if name == "T":
+        return "reference"
+    if p is None:
+        return "not shown"
+    if p > _ERROR:
+        return "no difference"
+    return "better" if hold else "not shown"
+
+
+def _arm(
+    bench: Bench,
+    ratings: Mapping[str, float],
+    name: str,
+    p: float | None,
+    keys: tuple[KeyErrors | None, KeyErrors | None],
+) -> Arm:
+    """One arm; `keys` are its key errors and those of T."""
     programs = {str(program_of(item)) for item in bench.items(steps=False)}
     row = blind_row(bench, "headline")
     leaks = row is not None and row[3]
-    if leaks:
-        verdict = "disqualified: leaks"
-    elif name == "T":
-        verdict = "reference"
-    elif p is None:
-        verdict = "not shown"
-    else:
-        verdict = "better" if p <= _ERROR else "no difference"
+    own, hold = keys[0], keys_hold(*keys)
     return Arm(
         items=bench.info.counts["items"],
         programs=len(programs),
@@ -139,7 +175,10 @@ def _arm(bench: Bench, ratings: Mapping[str, float], name: str, p: float | None)
         rated=len(ratings),
         rating=round(sum(ratings.values()) / len(ratings), 4) if ratings else None,
         p_holm=p,
-        verdict=verdict,
+        keys_wrong=0 if own is None else own.errors,
+        keys_read=0 if own is None else own.decided,
+        keys_hold=hold,
+        verdict=_verdict(name, leaks, p, hold),
     )
 
 
@@ -152,7 +191,14 @@ def _statement(arms: Mapping[str, Arm]) -> str:
     if leaking:
         parts.append(f"{', '.join(leaking)}: disqualified, answered above chance without the scan.")
     if not better:
-        no_ratings = all(arm.rating is None for arm in arms.values())
-        why = "there are no readers' ratings" if no_ratings else "no arm is rated above T"
+        above = {n: a for n, a in arms.items() if a.p_holm is not None and a.p_holm <= _ERROR}
+        if all(arm.rating is None for arm in arms.values()):
+            why = "there are no readers' ratings"
+        elif any(arm.keys_hold is None and not arm.leaks for arm in above.values()):
+            why = "an arm is rated above T, but the keys of both were not read"
+        elif any(arm.keys_hold is False and not arm.leaks for arm in above.values()):
+            why = "an arm is rated above T, but may have more than 5 points more wrong keys"
+        else:
+            why = "no arm is rated above T"
         parts.append(f"That agents write better questions is not shown: {why}.")
     return " ".join(parts)

@@ -16,7 +16,7 @@ _FALLBACKS = {
     "planner": " All provable questions were taken, thinned by the arrangement.",
     "writer": " Situs's own wordings were used where none was proved.",
     "critics": " Every question waits for readers.",
-    "critic": " Its flags do not count.",
+    "critic": " Its flags do not count; what no other critic read waits for readers.",
     "librarian": " No question carries a citation.",
     "panel": " No template was tried without the scan.",
 }
@@ -57,7 +57,8 @@ def card_notes(
         )
     if protocol:
         notes.append(
-            "Filtered item by item as SpatialMed was (two of three): a model that answers as "
+            "Filtered item by item as SpatialMed was (two of three), so that no question has twins and "
+            "nothing is in the headline: a model that answers as "
             f"the panel does scores {protocol['relative_accuracy']:.0%} on what is left, where "
             f"chance is {protocol['chance']:.0%}. Use it for comparison only."
         )

@@ -27,7 +27,7 @@ from situs.build.authoring.roles import AuthorRoles, Desk, RoleState
 from situs.build.authoring.rules import broken_rule
 from situs.build.authoring.studies import AuthorJob, open_author
 from situs.build.authoring.trivial import PanelReport, ask_panel, find_trivial, two_of_three
-from situs.build.authoring.vetting import vet_prompts
+from situs.build.authoring.vetting import Vetting, vet_prompts
 from situs.build.authoring.wording import shape_wordings
 from situs.build.frame import Progress, StudyWork, facts_behind, finished_studies, placed
 from situs.build.spool import resume_key
@@ -127,7 +127,7 @@ class _Marks(NamedTuple):
     """What is noted on items beside their wording."""
 
     cited: dict[str, Cited]
-    flagged: set[str]
+    routed: set[str]
     """Programs that wait for readers."""
     dropped: set[str]
 
@@ -139,7 +139,7 @@ class _Marks(NamedTuple):
         tags = [*item.tags]
         if cell in self.cited:
             tags.append(f"cites:{self.cited[cell].citation.pmid}")
-        if str(program) in self.flagged:
+        if str(program) in self.routed:
             tags.append("routed:readers")
         return msgspec.structs.replace(item, tags=tuple(tags))
 
@@ -168,7 +168,6 @@ class _Authoring:
             engine=Engine(jobs=options.jobs),
             restricted=info.restricted,
             licence=info.licence,
-            withdrawn=options.withdrawn,
         )
         jobs = [AuthorJob(study, options.seed) for study in self._bench.studies()]
         key = resume_key("author", info.content_hash, options.seed)
@@ -195,17 +194,17 @@ class _Authoring:
         cited = self._cited(allowed)
         placements = self._arranged(build, allowed, frozenset())
         prompts = self._prompts(placements, wordings)
-        flags, reports = vet_prompts(self._desk, self._roles.critics, prompts, self._funnel)
+        vetting = vet_prompts(self._desk, self._roles.critics, prompts, self._funnel)
         textbook, dropped, panel, protocol = self._blind(prompts)
         if textbook:
             placements = self._arranged(build, allowed, frozenset(textbook))
             prompts = self._prompts(placements, wordings)
-        marks = _Marks(cited, {p for _, p in self._flagged(flags, prompts)}, dropped)
+        marks = _Marks(cited, self._routed(vetting, prompts), dropped)
         used = self._write(scratch, build, placements, wordings, marks)
         self._desk.absent([n for n in ("planner", "librarian", "writer") if not self._played(n)])
         self._desk.absent(["critics"] if not self._roles.critics else [])
         self._desk.absent(["panel"] if not self._roles.panel else [])
-        findings = Findings(reports, panel, protocol, used)
+        findings = Findings(vetting.reports, panel, protocol, used)
         notes = card_notes(self._funnel, self._desk.states, findings)
         write_bank(scratch / "wordings.toml", used)
         result = self._writer.finish(self._problems, (*info.notes, *notes), may_be_empty=True)
@@ -220,7 +219,7 @@ class _Authoring:
             cost=None if None in costs else sum(cost or 0.0 for cost in costs),
             by_stratum=result.by_stratum,
             wordings=len(used),
-            critics=reports,
+            critics=vetting.reports,
             panel=panel,
             protocol=protocol,
             citations={cell: msgspec.to_builtins(one.citation) for cell, one in cited.items()},
@@ -255,6 +254,10 @@ class _Authoring:
             for candidate in outcome.candidates:
                 self._funnel["candidates"] += 1
                 program = str(program_of(candidate.item))
+                # Before the arrangement: an item taken out of it later would leave its twins alone.
+                if reason := self._options.withdrawn.get(candidate.item.item_id):
+                    self._funnel[reason] += 1
+                    continue
                 if plan is not None and program not in plan:
                     continue
                 rule = broken_rule(candidate, doubted)
@@ -304,8 +307,11 @@ class _Authoring:
                         candidate, textbook=candidate.textbook or program in textbook
                     )
                     outlines.append(outline(one, outcome.study.split))
-        recipe = build.recipe
-        return arrange(outlines, build.seed, recipe.strata_per_study, recipe.mix, recipe.twins)
+        recipe, twins = build.recipe, build.recipe.twins
+        if self._options.protocol == "spatialmed":
+            # What is filtered item by item has no twins: those of a removed item would be uneven, and tell answers.
+            twins = msgspec.structs.replace(twins, fewest=len(outlines) + 2)
+        return arrange(outlines, build.seed, recipe.strata_per_study, recipe.mix, twins)
 
     def _prompts(
         self, placements: dict[str, Placement], wordings: dict[str, Wording]
@@ -349,14 +355,18 @@ class _Authoring:
         self._funnel["templates the panel knows"] += len(trivial)
         return programs, set(), report, {}
 
-    def _flagged(
-        self, flags: dict[str, list[str]], prompts: dict[str, Prompt]
-    ) -> Iterator[tuple[str, str]]:
-        for id_, found in sorted(flags.items()):
+    def _routed(self, vetting: Vetting, prompts: dict[str, Prompt]) -> set[str]:
+        """Programs that wait for readers: flagged by a critic that counts, or read by none."""
+        routed: set[str] = set()
+        for id_, found in vetting.flags.items():
             if id_ in prompts:
                 for flag in set(found):
                     self._funnel[f"routed to readers: {flag}"] += 1
-                yield id_, prompts[id_].program
+                routed.add(prompts[id_].program)
+        unread = {prompt.program for prompt in prompts.values()} - vetting.programs
+        if unread:
+            self._funnel["routed to readers: read by no critic"] += len(unread)
+        return routed | unread
 
     def _write(
         self,
@@ -374,7 +384,7 @@ class _Authoring:
             for outcome in self._outcomes():
                 items = []
                 for item in self._items(outcome, placements, wordings):
-                    if item.item_id not in marks.dropped and item.item_id not in build.withdrawn:
+                    if item.item_id not in marks.dropped:
                         used.add(wordings[str(program_of(item))])
                         items.append(marks.on(item))
                 facts = facts_behind(outcome.facts, outcome.basics, items)

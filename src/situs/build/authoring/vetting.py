@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from situs.agents.author import CriticReport, critic_role, plant_defects, weigh_critic
 from situs.agents.author.critic import standing_flags
@@ -11,18 +12,30 @@ from situs.build.authoring.prompts import Prompt
 from situs.build.authoring.roles import Desk
 from situs.judges import Asker
 
-__all__ = ["vet_prompts"]
+__all__ = ["Vetting", "vet_prompts"]
+
+
+class Vetting(NamedTuple):
+    """What the critics that count found."""
+
+    flags: dict[str, list[str]]
+    """Prompt id → flags."""
+    programs: set[str]
+    """Programs of the prompts that at least one of them read."""
+    reports: list[CriticReport]
+    """What each critic is worth."""
 
 
 def vet_prompts(
     desk: Desk, critics: Sequence[Asker], prompts: Mapping[str, Prompt], funnel: Counter[str]
-) -> tuple[dict[str, list[str]], list[CriticReport]]:
-    """Prompt id → flags of the critics that count; and what each critic is worth."""
+) -> Vetting:
+    """Show the prompts to all critics, with planted defects among them."""
     sound = {id_: prompt.shown for id_, prompt in sorted(prompts.items())}
     planted = plant_defects(sound)
     # Mixed by id, so that nothing tells the planted ones apart.
     shown = dict(sorted((sound | planted).items()))
     flags: dict[str, list[str]] = {}
+    vetted: set[str] = set()
     reports = []
     for number, critic in enumerate(critics):
         role = critic_role(number)
@@ -45,7 +58,8 @@ def vet_prompts(
                     f"{report.specificity:.0%} of the others: no better than a coin"
                 )
             continue
+        vetted |= {prompts[id_].program for id_ in standing if id_ in prompts}
         for id_, found in standing.items():
             if found and id_ in prompts:
                 flags.setdefault(id_, []).extend(found)
-    return flags, reports
+    return Vetting(flags, vetted, reports)

@@ -367,7 +367,16 @@ def _write(
     options: BuildOptions,
     not_asked: Counter[str],
 ) -> None:
-    choices = [draft for draft in drafts if draft.item.task != WRITTEN]
+    choices = [
+        draft
+        for draft in drafts
+        if draft.item.task != WRITTEN and draft.item.item_id not in options.withdrawn
+    ]
+    not_asked.update(
+        options.withdrawn[draft.item.item_id]
+        for draft in drafts
+        if draft.item.task != WRITTEN and draft.item.item_id in options.withdrawn
+    )
     families = {
         d.item.item_id: f"{d.item.task}|{digest(canonical_json(d.item.parameters))}"
         for d in choices
