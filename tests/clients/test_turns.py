@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from situs.clients import Reply, ToolCall
@@ -47,6 +48,15 @@ def test_a_native_call_is_read_and_keeps_its_id() -> None:
     call = ToolCall("c1", "look", '{"plane": "coronal"}')
     said = read_action(Reply("answered", "", tool_calls=(call,)), KINDS)
     assert said == Action("look", {"plane": "coronal"}, "c1")
+
+
+def test_half_a_character_never_reaches_a_file() -> None:
+    half = "\ud83e"
+    said = Reply("answered", f"é{half}", error=half, tool_calls=(ToolCall("c", "look", half),))
+    assert msgspec.json.encode(said)
+    assert (said.text, said.tool_calls[0].arguments) == ("é\ufffd", "\ufffd")
+    assert read(r'{"answer": "B \ud83e"}') == Action("answer", {"answer": "B \ufffd"})
+    assert read(r'{"answer": "\ud83e\udde0"}') == Action("answer", {"answer": "\U0001f9e0"})
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def test_the_shipped_rooms_load_and_are_listed(situs) -> None:
         ('planes = ["axial", "axial"]', "planes"),
         ("looks = 3", "looks"),
         ('tools = "scissors"', "tools"),
+        ("answer = {frame_base = 0}", "counted from 1"),
     ],
 )
 def test_a_bad_room_is_refused_in_one_line(situs, bench, tmp_path, change: str, word: str) -> None:

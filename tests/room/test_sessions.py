@@ -132,6 +132,21 @@ def test_every_mistake_is_told_and_none_ends_a_session(play) -> None:
     assert played.run["looks"] == 0
 
 
+def test_windows_may_have_any_values(play) -> None:
+    windows = [(1e-05, 0.00025), (0.0, 1e6), (123456.75, 123457.5)]
+
+    def windowed(seen: Seen) -> scripted.Act:
+        if seen.turn >= 2 * len(windows):
+            return seen.answer()
+        low, high = windows[seen.turn // 2]
+        if seen.turn % 2:
+            return {"action": "look", "plane": "axial", "slice": seen.turn}
+        return {"action": "window", "low": low, "high": high}
+
+    shown = [one.look for one in outcomes(play(windowed, limit=1)) if one.look is not None]
+    assert [tuple(map(float, look.window.split(" to "))) for look in shown] == windows
+
+
 def test_a_model_that_never_gives_an_action_is_invalid(play) -> None:
     played = play(lambda seen: '{"action": "look", "plane": ', limit=2)
     assert played.run["ends"] == {"invalid": 2}

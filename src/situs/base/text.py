@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-__all__ = ["json_safe", "markdown_safe", "printable"]
+__all__ = ["json_safe", "markdown_safe", "printable", "whole_characters"]
 
 _MARKDOWN = re.compile(r"([\\`\[\]|])")
 """Signs that start code, a link or a cell. Stars and underscores inside words are left alone: they only slant."""
@@ -24,6 +24,13 @@ def json_safe(text: str) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
     return "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in text)
+
+
+def whole_characters(text: str) -> str:
+    """Text in which half of a surrogate pair, which no file can hold, is a replacement sign."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _escaped(character: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from situs.base.text import whole_characters
 from situs.profiles import Image, VolumeInput
 
 __all__ = [
@@ -51,6 +52,9 @@ class ToolCall(msgspec.Struct, frozen=True):
     id: str
     name: str
     arguments: str
+
+    def __post_init__(self) -> None:
+        _make_whole(self, ("id", "name", "arguments"))
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -128,6 +132,17 @@ class Reply(msgspec.Struct, frozen=True):
     """The server drew it at random although the request asked for the likeliest reply."""
     cached: bool = False
     """It was answered before; nothing was sent."""
+
+    def __post_init__(self) -> None:
+        _make_whole(self, ("text", "finish_reason", "error"))
+
+
+def _make_whole(struct: msgspec.Struct, names: Sequence[str]) -> None:
+    """Models cut characters in half; such text could not be kept, and would end the run that got it."""
+    for name in names:
+        text = getattr(struct, name)
+        if isinstance(text, str) and not text.isascii():
+            msgspec.structs.force_setattr(struct, name, whole_characters(text))
 
 
 class BatchTrouble(Exception):

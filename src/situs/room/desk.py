@@ -18,7 +18,9 @@ from situs.room.view.scan import FRAME, Look, Picture, Point, Scan
 
 __all__ = ["Desk", "Done"]
 
-_VALUES = re.compile(r"^\s*(-?\d+(?:\.\d+)?)\s*(?:to|,|\.\.|:)\s*(-?\d+(?:\.\d+)?)\s*$")
+_VALUE = r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+_VALUES = re.compile(rf"^\s*{_VALUE}\s*(?:to|,|\.\.|:)\s*{_VALUE}\s*$")
+"""Signals of raw MR are a few millionths, so values come with exponents as well."""
 
 
 class Done(NamedTuple):
@@ -179,7 +181,13 @@ class Desk:
 def _values_name(low: float, high: float) -> str:
     if not low < high:
         raise SitusError(f"a window from {low:g} to {high:g} shows nothing; low must be below high")
-    return f"{low:g} to {high:g}"
+    return f"{_exactly(low)} to {_exactly(high)}"
+
+
+def _exactly(value: float) -> str:
+    """A number as it is read back: short where that loses nothing."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def _plain(point: Point) -> tuple[float, ...]:

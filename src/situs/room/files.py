@@ -82,6 +82,8 @@ def _problems(room: Room) -> Iterator[str]:
         value = getattr(room.budget, name)
         if value is not None and value < (0 if name == "looks" else 1):
             yield f"budget.{name}: {value} is too small"
+    if room.answer.frame_base != 1:
+        yield "answer.frame_base: slices of a room are counted from 1"
     yield from _window_problems(room)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from situs.base.text import whole_characters
 from situs.clients.protocol import Reply
 from situs.clients.turns.contract import ActionKind, Field
 from situs.errors import did_you_mean
@@ -156,7 +157,8 @@ def _text(field: Field, value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) > field.longest:
         raise ValueError(f"has {len(text):,} characters; at most {field.longest:,} are read")
-    return text
+    # JSON may name half a character by its escape.
+    return whole_characters(text)
 
 
 def _number(value: Any) -> float:
