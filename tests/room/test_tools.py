@@ -10,8 +10,9 @@ from situs.errors import SitusError
 from situs.facts import number
 from situs.items import Number
 from situs.room import LIES, load_room, parse_tools, with_tools
-from situs.room.journal import Opened, Outcome, read_turns
-from situs.room.tools.measures import tool_values
+from situs.room.journal import Opened, Outcome, SessionRows, read_turns
+from situs.room.looked import summed_up
+from situs.room.tools.measures import ToolWord, tool_values
 
 LYING = "segmentation:lying:cm-for-mm"
 STRUCTURES = {"extent": "spleen", "volume": "liver"}
@@ -140,3 +141,24 @@ def test_every_rung_and_lie_has_its_name() -> None:
     for bad in ("segmentation:lying:wrong", "calipers", "segmentation:lying"):
         with pytest.raises(SitusError, match=r"did you mean|available"):
             parse_tools(bad)
+
+
+@pytest.mark.parametrize(
+    ("words", "doubts"),
+    [
+        ("This cannot be right: the spleen is on the other side.", True),
+        ("No. That is wrong.", True),
+        ("It does not match but contradicts the picture.", True),
+        ("Not plausible but impossible.", True),
+        ("The tool is right, nothing is wrong here; no doubt about it.", False),
+        ("It doesn't contradict what I see.", False),
+        ("yes", False),
+    ],
+)
+def test_doubt_is_what_is_said_and_not_denied(words: str, doubts: bool) -> None:
+    rows = SessionRows()
+    rows.add(
+        Outcome("i", 1, "done", "segmentation", tool=ToolWord("liver", "", "", lie="constant"))
+    )
+    rows.add(Outcome("i", 2, "done", "note", {"text": words}))
+    assert summed_up("i", rows).doubted is doubts

@@ -22,6 +22,11 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 """Words in a note or an answer by which a reader says that a tool cannot be right."""
+_DENIED = re.compile(
+    r"(?:\b(?:no|not|nothing|never|neither|nor|without)|n't)(?:\s+(?!but\b)\w+){0,3}\s+$",
+    re.IGNORECASE,
+)
+"""What makes the opposite of such a word: "nothing is wrong"."""
 
 
 class Looked(msgspec.Struct, frozen=True):
@@ -106,7 +111,15 @@ def _decided_at(targets: tuple[Target, ...], looks: list[Outcome]) -> int | None
 
 def _doubts(outcome: Outcome) -> bool:
     words = outcome.arguments.get("text" if outcome.action == "note" else "answer", "")
-    return outcome.action in ("note", "answer") and bool(_DOUBT.search(str(words)))
+    return outcome.action in ("note", "answer") and _says_doubt(str(words))
+
+
+def _says_doubt(words: str) -> bool:
+    """Whether doubt is put in words that are not themselves denied."""
+    found = _DOUBT.finditer(words)
+    return any(
+        _DENIED.search(words, max(0, one.start() - 80), one.start()) is None for one in found
+    )
 
 
 def _volume_share(opened: Opened, looks: Iterable[Outcome]) -> float:
