@@ -108,3 +108,42 @@ def test_refusals(small: Path, situs: Callable[..., Any], tmp_path: Path) -> Non
         assert ran.code == 2
         assert word in ran.err
         assert not (tmp_path / "bad").exists()
+
+
+def _changed_row(folder: Path) -> None:
+    path = folder / "train.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[0]["pictures"] = ["/etc/passwd"] * len(rows[0]["pictures"])
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _changed_row_and_manifest(folder: Path) -> None:
+    _changed_row(folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["train.jsonl"] = digest((folder / "train.jsonl").read_bytes())
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def _lost_picture(folder: Path) -> None:
+    next((folder / "pictures").rglob("*.png")).unlink()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "train.jsonl").unlink(),
+        _changed_row,
+        _changed_row_and_manifest,
+        _lost_picture,
+    ],
+)
+def test_changed_data_are_not_handed_on(
+    small: Path, situs: Callable[..., Any], tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    copy = Path(shutil.copytree(small, tmp_path / "copy"))
+    change(copy)
+    out = tmp_path / "out"
+    ran = situs("tune", "export", copy, "--to", "openai", "--allow-restricted", "--out", out)
+    assert ran.code == 2
+    assert len(ran.err.strip().splitlines()) == 1
+    assert not out.exists()

@@ -51,7 +51,7 @@ class FolderCheck:
             self._problems.add("test-split", example.item_id, "is of the test split")
         self._once("patient", example.patient_id, split, example.item_id)
         self._once("series", f"{example.study_id}/{example.series}", split, example.item_id)
-        for name in example.pictures:
+        for name in dict.fromkeys(example.pictures):
             if self.size(name, example.item_id) is not None:
                 self._once("picture", name, split, example.item_id)
         if example.pictures and len(example.pictures) != example.shown:

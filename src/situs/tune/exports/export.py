@@ -14,6 +14,8 @@ import msgspec
 from situs.base.files import canonical_json
 from situs.base.publish import new_folder
 from situs.errors import SitusError, did_you_mean
+from situs.tune.checks.folder import FolderCheck, check_files
+from situs.tune.checks.problems import Problems
 from situs.tune.exports.launch import write_launch
 from situs.tune.exports.rows import ROWS, obstacle
 from situs.tune.record import TrainingData, open_data
@@ -57,6 +59,9 @@ def export_data(
             where=folder,
             fix="choose a trainer that runs here, or add --allow-restricted if you may",
         )
+    problems = Problems()
+    check_files(data, problems)
+    _refuse(problems, folder)
     left_out: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     with new_folder(out, marker=_MARKER, overwrite=overwrite) as scratch:
@@ -90,12 +95,24 @@ def export_data(
 def _rows(
     data: TrainingData, split: str, to: str, left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
+    problems = Problems()
+    pictures = FolderCheck(data.folder, problems)
     for example in data.examples(split):
+        for name in example.pictures:
+            # A picture that is not what its name says, or lies elsewhere, is not handed on.
+            pictures.size(name, example.item_id)
+        _refuse(problems, data.folder)
         reason = obstacle(example, to)
         if reason:
             left_out[reason] += 1
         else:
             yield ROWS[to](example, data.folder)
+
+
+def _refuse(problems: Problems, folder: Path) -> None:
+    """Data that were changed since they were built are not exported."""
+    for one in problems.shown()[:1]:
+        raise SitusError(f"{one.where}: {one.problem}", where=folder, fix="build the data again")
 
 
 def _written(
