@@ -20,7 +20,7 @@ from situs.probe.flipped import looks_flipped
 from situs.probe.made import check_made, source_of_made, volumes_of
 from situs.probe.mirage import Mirage, describes_a_picture
 from situs.probe.sight_gain import Gain, SightGain
-from situs.probe.suite import Ask, ProbeResult, Stopped, diagnosis_beside, probe
+from situs.probe.suite import Ask, Probed, ProbeResult, Stopped, probe, probed_beside
 from situs.probe.table import ProbeRow
 from situs.probe.tables import all_probes_table, findings_table, probe_tables, verdict_words
 
@@ -47,6 +47,7 @@ __all__ = [
     "Probe",
     "ProbeResult",
     "ProbeRow",
+    "Probed",
     "SightGain",
     "Stopped",
     "all_probes_table",
@@ -58,7 +59,6 @@ __all__ = [
     "copied",
     "derive",
     "describes_a_picture",
-    "diagnosis_beside",
     "findings_table",
     "lesion_parts",
     "load_patient",
@@ -69,6 +69,7 @@ __all__ = [
     "painted_out",
     "probe",
     "probe_tables",
+    "probed_beside",
     "reflected",
     "sham",
     "source_of_made",

@@ -62,7 +62,7 @@ from situs.score import (
 )
 from situs.score.explain import Answers, Budget, StudyFactsById, budget_from, read_answers
 
-__all__ = ["Ask", "ProbeResult", "Stopped", "diagnosis_beside", "probe"]
+__all__ = ["Ask", "ProbeResult", "Probed", "Stopped", "probe", "probed_beside"]
 
 ORIGINAL = "original"
 RESULT = "probes.json"
@@ -88,7 +88,7 @@ class Ask(Protocol):
 
 
 class Stopped(Exception):
-    """A run stopped early or was interrupted; the same command goes on with it."""
+    """A run stopped early or was interrupted; the same command resumes it."""
 
     def __init__(self, name: str, result: RunResult) -> None:
         super().__init__(name)
@@ -135,18 +135,19 @@ def probe(
     return _Suite(bench, profile, out, ask, split, limit, data, seed, stratum).run(list(names))
 
 
-class _Told(msgspec.Struct, frozen=True):
+class Probed(msgspec.Struct, frozen=True):
+    """What `situs probe` concluded about a run."""
+
     diagnosis: Diagnosis
+    sight_gain: SightGain
 
 
-def diagnosis_beside(run: Path) -> Diagnosis | None:
-    """The diagnosis of a run that `situs probe` began with; None for any other run."""
+def probed_beside(run: Path) -> Probed | None:
+    """What was concluded about a run that `situs probe` began with; None for any other run."""
     path = run.resolve().parent / RESULT
-    return (
-        read_json(path, _Told).diagnosis
-        if run.resolve().name == ORIGINAL and path.is_file()
-        else None
-    )
+    if run.resolve().name != ORIGINAL or not path.is_file():
+        return None
+    return read_json(path, Probed)
 
 
 class _Suite:

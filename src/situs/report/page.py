@@ -10,6 +10,7 @@ from situs.report.charts.figures import Chart
 from situs.report.downloads import csv_link
 from situs.report.sessions import RunSessions
 from situs.report.tables.leaderboard import Board, Grid
+from situs.report.tables.verdicts import Verdict
 from situs.report.viewer.payload import Payload
 from situs.tables import Table, html_body
 
@@ -26,6 +27,8 @@ class Page(msgspec.Struct, frozen=True):
     """(label, value) of the header."""
     warnings: list[str]
     banner: str
+    verdicts: list[Verdict]
+    """Did it look? Empty if no run was probed."""
     board: Board
     grid: Grid
     wording: Table | None

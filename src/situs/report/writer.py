@@ -26,6 +26,7 @@ from situs.report.scored import ReportedRun, read_runs
 from situs.report.sessions import sessions_of, tables_of_rooms
 from situs.report.tables.leaderboard import board_of, grid_of
 from situs.report.tables.standing import standings_of
+from situs.report.tables.verdicts import verdicts_of, with_probed_gains
 from situs.report.tables.wording import wording_of
 from situs.report.viewer.counterfactuals import counterfactuals_of, diagnosis_table
 from situs.report.viewer.payload import Payload, build_payload, series_key
@@ -120,6 +121,7 @@ def write_report(
     if not withheld:
         _add_twin_pictures(payload, beside.pictures(embedded.items, budget // 10))
     standings = standings_of(scored, items, opened.info.by_stratum, stratum)
+    standings = with_probed_gains(standings, runs, scored)
     board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
     budgets = {
         run.name: run.budget
@@ -136,6 +138,7 @@ def write_report(
         facts=_header(opened, items, scored),
         warnings=_warnings(opened, items, scored),
         banner=_banner(opened, embedded, withheld),
+        verdicts=verdicts_of(runs, scored),
         board=board,
         grid=grid,
         wording=wording,

@@ -245,12 +245,14 @@ def _ignores_lesions(reader: Reader, kind: Kind) -> Finding:
 def _habit(habit: Habit | None, tried: list[Habit], where: str) -> Finding:
     measure = "followed minus right"
     if habit is not None:
-        words = f"{habit.name} in {habit.followed:.0%} of the {where}: {habit.excess.words} oftener than right"
+        words = f"{habit.name} in {habit.followed:.0%} of the {where}: {habit.excess.words} more often than it is right"
         return finding_of("yes", words, measure, habit.excess)
     if not tried:
         return Finding("not tested", f"no {where}", measure)
     first = tried[0]
-    words = f"the nearest to a habit: {first.name}, {first.excess.words} oftener than right"
+    words = (
+        f"the nearest to a habit: {first.name}, {first.excess.words} more often than it is right"
+    )
     return finding_of(
         _not_shown(first.excess) if first.excess.known else "not tested",
         words,

@@ -200,6 +200,12 @@ def _same_items(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
     return list(groups.values())
 
 
+def _not_run(group: Sequence[ReportedRun]) -> dict[str, BaselineScores]:
+    """The blind rows of runs on the same items, without those that were run and have a row of their own."""
+    own = {run.baseline for run in group}
+    return {name: row for name, row in group[0].scores.baselines.items() if name not in own}
+
+
 def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
     """Models by headline accuracy, best first; incomplete ones, readers, text-only runs, baselines, then blind rows."""
     rows = [_placed(_board_row(run), standings) for run in runs]
@@ -215,7 +221,7 @@ def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
         ranked.append(msgspec.structs.replace(row, rank=str(place)) if _is_ranked(row) else row)
     groups = _same_items(runs)
     for group in groups:
-        blind = group[0].scores.baselines
+        blind = _not_run(group)
         names = [name for name in BLIND if name in blind] + sorted(set(blind) - set(BLIND))
         beside = (
             "" if len(groups) == 1 else f"on the items of {', '.join(run.name for run in group)}"
@@ -263,7 +269,7 @@ def grid_of(runs: Sequence[ReportedRun]) -> Grid:
     groups = _same_items(runs)
     for same in groups:
         beside = "" if len(groups) == 1 else f" ({same[0].name})"
-        blind = same[0].scores.baselines
+        blind = _not_run(same)
         columns += [(name + beside, "blind") for name in BLIND if name in blind]
         sources += [blind[name] for name in BLIND if name in blind]
     rows = []
@@ -309,7 +315,7 @@ def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Seque
         )
         for row in rows
     ]
-    note = "Percent. Rows of kind blind answer without looking at the scan; incomplete runs are not ranked."
+    note = "Percent. Rows of kind blind never see the scan; incomplete runs are not ranked."
     columns = (*head, *states, *numbers)
     return Table("leaderboard", "Leaderboard", columns, tuple(body), note)
 

@@ -3,7 +3,7 @@ const MARKS = {
   r: ['✓', 'right'], w: ['✗', 'wrong'], u: ['?', 'unparsed'], f: ['–', 'refused'], x: ['!', 'failed'],
   m: ['∅', 'missing'], n: ['n/a', 'not answerable'], j: ['…', 'unjudged'], s: ['•', 'scored'], ' ': ['', 'not in this run'],
 };
-const KINDS = { baseline: 'baseline', reader: 'reader', text: 'text only', blind: 'without looking' };
+const KINDS = { baseline: 'baseline', reader: 'reader', text: 'text only', blind: 'no image seen' };
 const markOf = (letter) => MARKS[letter] || MARKS.s;
 
 function short(value) {

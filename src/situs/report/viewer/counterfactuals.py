@@ -16,8 +16,8 @@ from situs.probe import (
     CHANGES,
     FINDINGS,
     GroupSight,
-    diagnosis_beside,
     outcomes_of,
+    probed_beside,
     verdict_words,
     volumes_of,
 )
@@ -160,7 +160,8 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Tab
     """What `situs probe` said of the runs it began with; None if none of these is one."""
     rows: list[tuple[Cell, ...]] = []
     for folder, run in zip(folders, runs):
-        found = diagnosis_beside(folder)
+        probed = probed_beside(folder)
+        found = None if probed is None else probed.diagnosis
         told = {} if found is None else found.findings
         if found is not None:
             rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 4))

@@ -1,0 +1,125 @@
+"""The demo end to end: build a bench, check it, probe two readers, write the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from situs.base.engines import Engine
+from situs.bench import CheckResult, check_bench, open_bench
+from situs.build import BuildOptions, BuildResult, build_phantoms
+from situs.clients import Asking
+from situs.errors import SitusError
+from situs.facts import load_recipe
+from situs.probe import ProbeResult, probe
+from situs.profiles import load_profile
+from situs.report import write_report
+from situs.run import respondent_of
+from situs.score import Scores, score_run
+
+__all__ = ["READERS", "DemoResult", "DemoRow", "run_demo"]
+
+READERS = {
+    "reader": "plugin:situs.demo:PhantomReader",
+    "guesser": "plugin:situs.demo:ConfidentGuesser",
+}
+_BLIND_ROWS = ("random", "majority", "prior")
+_TASKS = "volume,extent,comparison,lesion_side"
+"""Enough for a story of a minute."""
+_PICTURES = 5
+_REPORT_BYTES = 8_000_000
+
+
+class DemoRow(msgspec.Struct, frozen=True):
+    """One line of the demo's table."""
+
+    name: str
+    headline: float | None
+    headline_ci95: tuple[float, float] | None
+    without_pictures: float | None
+    sight_gain: float | None
+    sight_gain_ci95: tuple[float, float] | None
+    verdict: str
+
+
+class DemoResult(msgspec.Struct, frozen=True):
+    """What came of it."""
+
+    built: BuildResult
+    checked: CheckResult
+    rows: tuple[DemoRow, ...]
+    probes: dict[str, ProbeResult]
+    report_bytes: int
+
+
+def run_demo(
+    folder: Path, studies: int, seed: int, jobs: int, progress: Callable[[int, int], None]
+) -> DemoResult:
+    """Leave `bench`, `probes/reader`, `probes/guesser` and `report.html` in the folder."""
+    # All in one split: the headline needs several patients with each answer, and these are few.
+    recipe = msgspec.structs.replace(load_recipe(), splits={"test": 1.0})
+    options = BuildOptions(
+        "demo",
+        recipe,
+        seed=seed,
+        engine=Engine(jobs=jobs),
+        tasks=_TASKS,
+        restricted=False,
+        licence="synthetic",
+    )
+    built = build_phantoms(studies, folder / "bench", options, progress)
+    checked = check_bench(folder / "bench")
+    if checked.errors:
+        raise SitusError(f"the check found {checked.errors} errors", fix="report this as a bug")
+    bench, profile = open_bench(folder / "bench"), load_profile("default")
+    probes, scores = {}, {}
+    for name, spec in READERS.items():
+        asker = respondent_of(spec, Asking(no_cache=True), where="demo")
+        try:
+            probes[name] = probe(bench, profile, ["swap"], folder / "probes" / name, asker)
+        finally:
+            asker.close()
+        scores[name] = score_run(folder / "bench", folder / "probes" / name / "original")
+    report = write_report(
+        [folder / "probes" / name / "original" for name in READERS],
+        folder / "report.html",
+        bench=folder / "bench",
+        names=list(READERS),
+        pictures=_PICTURES,
+        max_bytes=_REPORT_BYTES,
+    )
+    rows = (
+        *(_reader_row(name, scores[name], probes[name]) for name in READERS),
+        *(_blind_row(name, scores["reader"]) for name in _BLIND_ROWS),
+    )
+    return DemoResult(built, checked, rows, probes, report.bytes)
+
+
+def _reader_row(name: str, scores: Scores, probed: ProbeResult) -> DemoRow:
+    headline, gain = scores.headline, probed.sight_gain
+    return DemoRow(
+        name,
+        None if headline is None else headline.value,
+        None if headline is None else headline.ci95,
+        gain.text if gain.against == "text" else gain.silent,
+        gain.value,
+        gain.ci95,
+        _VERDICTS.get(probed.diagnosis.kind, "cannot be told"),
+    )
+
+
+def _blind_row(name: str, scores: Scores) -> DemoRow:
+    headline = scores.baselines[name].headline
+    value, ci95 = (None, None) if headline is None else (headline.value, headline.ci95)
+    return DemoRow(name, value, ci95, None, None, None, "sees no picture")
+
+
+_VERDICTS = {
+    "looks": "looked",
+    "guesses": "guessed",
+    "text only": "did not look",
+    "reacts": "reacts, gains nothing",
+    "memorised": "memorised",
+}
