@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MODELS := .venv-models
 TUNE := .venv-tune
 
-.PHONY: demo test test-browser test-cluster test-mcp test-review demo-review test-models test-tune demo-tune lint bench sweep attack mutants clean
+.PHONY: demo docs dist test test-browser test-cluster test-mcp test-review demo-review test-models test-tune demo-tune lint bench sweep attack mutants clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,7 +20,7 @@ $(VENV)/dev: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(VENV)/core  ## The whole way on synthetic patients; ends with a table and the report's path.
+demo: $(VENV)/core  ## End to end on synthetic patients; ends with a table and the report's path.
 	$(BIN)/situs demo --out demo
 
 test: $(VENV)/dev  ## All tests that need no torch, browser or model weights; says what it skipped.
@@ -79,6 +79,21 @@ test-tune: $(TUNE)/ready  ## Training with a tiny model: every trap, kill and re
 demo-tune: $(TUNE)/ready  ## A tiny Qwen3-VL learns to look; ends with what the boxes did (SEEDS=3; QUICK=1: a few steps only).
 	HF_HUB_OFFLINE=1 $(TUNE)/bin/situs tune demo --out $(if $(QUICK),demo-tune-quick,demo-tune) --seeds $(or $(SEEDS),1) $(if $(QUICK),--quick)
 
+DOCS := .venv-docs
+
+$(DOCS)/ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
+	@touch $@
+
+docs: $(DOCS)/ready  ## The docs as a site in site/; a broken link is an error.
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+
+dist: $(VENV)/dev  ## Wheel and sdist in dist/, checked.
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+
 lint: $(VENV)/dev  ## Style, types, and which package may import which.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -108,4 +123,4 @@ mutants: $(VENV)/dev  ## Seeded changes to formulas: which does no test notice? 
 	nice -n 10 $(BIN)/python benchmarks/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 clean:
-	rm -rf $(VENV) $(MODELS) $(TUNE) demo demo-tune demo-tune-quick demo-review
+	rm -rf $(VENV) $(MODELS) $(DOCS) site dist $(TUNE) demo demo-tune demo-tune-quick demo-review
