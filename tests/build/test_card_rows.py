@@ -29,7 +29,7 @@ def test_a_build_reads_no_table_that_it_writes(
     built = situs("build", "boxes", *files, *lists, "--licence", "CC0-1.0", "--out", out)
     assert built.code == 0, built.err
     card = (out / "README.md").read_text()
-    assert "## How far one gets without looking" in card
+    assert "## How much needs no image" in card
     assert "| majority |" in card
     with pytest.raises(AssertionError, match="read back"):
         next(open_bench(out).items())
@@ -68,7 +68,7 @@ def test_more_items_than_one_batch_are_counted(tmp_path: Path) -> None:
             writer.add(record, [], items, {}, {})
     writer.finish([])
     card = (tmp_path / "README.md").read_text()
-    row = card[card.index("## How far one gets") :].partition("|\n")[2]
+    row = card[card.index("## How much needs no image") :].partition("|\n")[2]
     assert "1,200" in row
     assert "0.500" in row
     assert len(list(open_bench(tmp_path).items())) == 1200

@@ -34,7 +34,7 @@ class NamePattern(msgspec.Struct, frozen=True):
         except re.error as error:
             problem = f"the pattern {text!r} is not a regular expression ({error})"
             raise SitusError(
-                problem, where=where, fix="mend it, or write a glob such as GTV-*"
+                problem, where=where, fix="fix it, or write a glob such as GTV-*"
             ) from error
         return cls(text, name)
 

@@ -74,7 +74,7 @@ def ask(
     progress: bool = False,
     **settings: Unpack[AskSettings],
 ) -> Result[RunResult]:
-    """Put the questions of a bench to a model or baseline; an unfinished run resumes.
+    """Ask a model or baseline the questions of a bench; an unfinished run resumes.
 
     `model` is a spec (`prior`, `openai:MODEL@URL`, …) or an object with `answer(request)` that returns text; an object
     that sends nothing off this machine says so by `remote = False`. Failed calls are asked again by the same call.
@@ -127,7 +127,7 @@ def score(
     progress: bool = False,
     **settings: Unpack[AskSettings],
 ) -> Result[Scores]:
-    """Score a run, or a file of answers by another tool, beside what one gets without looking.
+    """Score a run, or a file of answers by another tool, beside what needs no image.
 
     `verdicts` maps a judge's name to its file; `judges` are models to ask for verdicts on free text,
     which are kept beside the answers. The first table is the headline: the one number of the run.

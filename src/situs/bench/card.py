@@ -55,7 +55,7 @@ def write_card(
     ]
     if baselines:
         lines += [
-            "## How far one gets without looking",
+            "## How much needs no image",
             "",
             f"Yes/no and option questions. {_BLIND}",
             "",

@@ -22,7 +22,7 @@ from situs.errors import SitusError, did_you_mean
 __all__ = ["main"]
 
 _COMMANDS = {
-    "demo": "The whole way on synthetic patients: build, run, score, report.",
+    "demo": "End to end on synthetic patients: one reader looks, one guesses.",
     "measure": "Measure the structures of a label file or a folder of masks.",
     "build": "Build a bench of questions from a source.",
     "import": "Make a bench of questions that another set published.",
@@ -33,7 +33,7 @@ _COMMANDS = {
     "show": "See exactly what a model will see.",
     "run": "Put a bench's questions to a model or baseline.",
     "merge": "Put together the parts of a build or run that were made with --shard.",
-    "score": "Score a run, beside what one gets without looking.",
+    "score": "Score a run, beside what needs no image.",
     "probe": "Tell whether a model looks: withhold, change or exchange the scan.",
     "compare": "Tell which of several runs is better, paired and by patient.",
     "report": "Write one HTML file with tables and an item viewer.",

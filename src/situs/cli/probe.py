@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     metavar="NAME,…",
     help="Probes or groups: all, blind, representation, patient, choice, lesions; see docs/probes.md.",
 )
-@out_option("the runs (a folder of run folders; unfinished ones go on)")
+@out_option("the runs (a folder of run folders; unfinished ones resume)")
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
 @click.option(
@@ -73,7 +73,7 @@ def command(
     as it is (original) and two without pictures (text, silent) are always made. --max-cost and --max-tokens-total hold
     for all runs of one call together. With --room every run is one of sessions in that room.
 
-    Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
+    Exit code 1: a run stopped early; 130: interrupted; the same command resumes.
     """
     from situs.bench import open_bench
     from situs.cli.output.progress import run_progress

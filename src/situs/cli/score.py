@@ -120,7 +120,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Score a run on BENCH, with what one gets without looking beside it.
+    """Score a run on BENCH, beside rows that show how much of the score needs no image.
 
     The headline, shown first, is accuracy on the questions with options of --stratum, with chance and the blind rows
     on the same items; numbers stand apart, as skill over the mean of other patients. Every table, report and

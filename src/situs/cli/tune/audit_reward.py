@@ -36,7 +36,7 @@ def command(
     a classifier of the text.
 
     A reward is exploitable if one of them earns as much as an honest reader whose boxes overlap by
-    half, or if more boxes without looking pay.
+    half, or if more boxes pay without looking at the picture.
     """
     from situs.tune import audit_reward
 
