@@ -320,8 +320,18 @@ function makeViewer(shared, view, subjects, options = {}) {
       h('label', { title: 'outline of the mask, to the voxel' }, box, h('span', { class: 'key-line c' + place % 5 }), subject.plain + (subject.volume ? ', ' + subject.volume : '')),
       h('button', { type: 'button', class: 'jump', title: 'go to the slices that show it best', onclick: jump, 'aria-label': 'go to ' + subject.plain }, 'Go to'));
   });
+  // Marks are listed alike, in the order of their letters: going to one tells nothing but where it is drawn.
+  const goToMark = (number) => {
+    const [, point] = view.asked[number];
+    PLANES.forEach((plane) => {
+      move(plane, Math.round(point[shared.planes[plane].through]));
+      if (options.moved) options.moved(plane, at[plane], 0);
+    });
+    drawAll();
+  };
+  const spots = (view.asked || []).map(([letter], number) => h('button', { type: 'button', class: 'tool', title: 'go to the slices that show this mark', onclick: () => goToMark(number) }, 'Go to mark ' + letter));
   const hasLine = view.marks.lines.length || view.marks.planes.length || view.marks.midline;
-  const toolbar = h('div', { class: 'toolbar', role: 'group', 'aria-label': 'What is drawn over the pictures' }, chips,
+  const toolbar = h('div', { class: 'toolbar', role: 'group', 'aria-label': 'What is drawn over the pictures' }, spots, chips,
     view.marks.boxes.length ? toggle('Boxes', 'boxes', view.boxed ? 'the box that is asked for' : 'boxes of the structures') : null,
     hasLine ? toggle(view.marks.midline ? 'Midline' : view.marks.lines.length ? 'Measured line' : 'Measured height', 'line', 'what was measured') : null,
     toggle('Slice lines', 'lines', 'where the other two views cut'),
@@ -339,6 +349,6 @@ function makeViewer(shared, view, subjects, options = {}) {
   if (view.marks.midline) words.push(`Yellow dashes: ${view.marks.midline.text}.`);
   if (!options.hands) words.push('Scroll, drag the slider or use arrow keys to change slices; click a point to bring the other views to it.');
   const viewer = h('div', { class: 'viewer' }, toolbar, grid, h('p', { class: 'caption' }, words.join(' ').trim()));
-  if (options.hands) viewer.controls = { show, at, panes, cameras, step, move, drawAll, refit, layout, pixel, rectOf, draw, drawMarks };
+  if (options.hands) viewer.controls = { show, at, panes, cameras, step, move, goToMark, drawAll, refit, layout, pixel, rectOf, draw, drawMarks };
   return viewer;
 }

@@ -63,6 +63,9 @@ def open_database(folder: StationFolder, *, migrate: bool = True) -> Database:
                 connection.commit()
             elif schema_version(connection) is None:
                 raise SitusError("has no tables", where=folder.root, fix="run situs review serve")
+    except SitusError:
+        engine.dispose()
+        raise
     except SQLAlchemyError as error:
         engine.dispose()
         reason = str(getattr(error, "orig", None) or error).splitlines()[0]

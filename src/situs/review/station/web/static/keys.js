@@ -7,7 +7,7 @@ export const ACTIONS = [
   ['one', '1', 'confidence 1, or score 1'], ['two', '2', 'confidence 2, or score 2'], ['three', '3', 'confidence 3'], ['zero', '0', 'score 0'],
   ['window1', 'Shift+1', 'first window'], ['window2', 'Shift+2', 'second window'], ['window3', 'Shift+3', 'third window'],
   ['window4', 'Shift+4', 'fourth window'], ['window5', 'Shift+5', 'fifth window'], ['window6', 'Shift+6', 'sixth window'],
-  ['convention', 'n', 'neurological or radiological view'], ['lines', 'l', 'slice lines'], ['reset', 'r', 'reset window and zoom'],
+  ['convention', 'n', 'neurological or radiological view'], ['lines', 'l', 'slice lines'], ['mark', 'm', 'next mark of the question'], ['reset', 'r', 'reset window and zoom'],
   ['help', '?', 'help'], ['lock', 'Shift+L', 'lock the screen'],
 ];
 export const FIXED = [

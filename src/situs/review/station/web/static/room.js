@@ -128,6 +128,13 @@ export function Room({ id }) {
       submit: () => { send(false); }, next: () => { send(true); },
       amend: () => (view.state === 'done' && view.purpose === 'read' ? setAmending(true) : false),
       convention: () => convention(), lines: () => { const p = planes.current; if (!p) return false; p.controls.show.lines = !p.controls.show.lines; p.controls.drawAll(); return true; },
+      mark: () => {
+        const p = planes.current, marks = view.marks || [];
+        if (!p || !marks.length) return false;
+        p.mark = ((p.mark ?? -1) + 1) % marks.length;
+        p.controls.goToMark(p.mark);
+        return true;
+      },
       reset: () => { const p = planes.current; if (!p) return false; for (const plane of view.series.planes) delete p.controls.cameras[plane]; p.preset(0); p.controls.refit(); return true; },
       ...Object.fromEntries([0, 1, 2, 3, 4, 5].map((n) => ['window' + (n + 1), () => { if (!planes.current) return false; planes.current.preset(n); return true; }])),
     });
