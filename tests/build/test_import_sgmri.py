@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
+from frame_make import write_h5
 from situs.bench import open_bench
 from situs.items import Boxes, Choice, Choices, Item, Number, Text, YesNo
 from situs.space import FrameBox
@@ -279,4 +282,38 @@ def test_other_files_are_refused_in_one_line(
     path.write_text(json.dumps(content))
     ran = situs("import", "sgmri-vqa", path, "--out", tmp_path / "bench")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert not (tmp_path / "bench").exists()
+
+
+def test_images_are_what_a_model_is_shown(situs: Callable, tmp_path: Path) -> None:
+    """fastMRI stores frames upside down; the box of a bright patch lies on the patch in the picture that is shown."""
+    frames = np.zeros((6, 64, 64), np.float32)
+    frames[3, 20:26, 10:15] = 1.0
+    write_h5(tmp_path / "images" / f"{BRAIN}.h5", frames)
+    (tmp_path / "qa.json").write_text(json.dumps([QA[0] | {"task": "localization"}]))
+    command = ("import", "sgmri-vqa", tmp_path / "qa.json", "--out", tmp_path / "bench")
+    ran = situs(*command, "--images", tmp_path / "images", "--licence", "CC0-1.0")
+    assert ran.code == 0, ran.err
+    shown = ("show", tmp_path / "bench", "--profile", "sgmri-frames", "--out", tmp_path / "seen")
+    ran = situs(*shown)
+    assert ran.code == 0, ran.err
+    pictures = sorted((tmp_path / "seen").glob("*.png"))
+    assert len(pictures) == 1
+    pixels = np.asarray(Image.open(pictures[0]).convert("L"), np.float32)
+    bright = np.argwhere(pixels > pixels.max() / 2) / np.array(pixels.shape)
+    # The patch covers rows 20–26 and columns 10–15 of 64; pictures may be shown larger.
+    assert bright.min(axis=0) == pytest.approx([20 / 64, 10 / 64], abs=1.5 / 64)
+    assert bright.max(axis=0) == pytest.approx([26 / 64, 15 / 64], abs=1.5 / 64)
+    (item,) = open_bench(tmp_path / "bench").items()
+    assert item.answer == Boxes((FrameBox(3, 10.0, 20.0, 15.0, 26.0, "Mass"),))
+
+
+def test_a_folder_without_the_images_is_named(situs: Callable, tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "qa.json").write_text(json.dumps(QA[:1]))
+    command = ("import", "sgmri-vqa", tmp_path / "qa.json", "--out", tmp_path / "bench")
+    ran = situs(*command, "--images", tmp_path / "images")
+    assert ran.code == 2
+    assert "holds no volume of the questions" in ran.err
+    assert f"{BRAIN}.h5" in ran.err
     assert not (tmp_path / "bench").exists()

@@ -22,7 +22,7 @@ class Items:
     def __init__(self, *items: Item) -> None:
         self._items = items
 
-    def items(self, split: str | None = None) -> Iterator[Item]:
+    def items(self, split: str | None = None, *, steps: bool = True) -> Iterator[Item]:
         return iter(self._items)
 
 

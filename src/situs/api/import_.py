@@ -64,9 +64,20 @@ def ct_spatialvqa(
     return Bench(out, built)
 
 
-def sgmri_vqa(paths: Paths, out: PathLike, **settings: Unpack[BuildSettings]) -> Bench:
-    """SGMRI-VQA: its QA JSON, or result files of its inference script."""
-    return Bench(out, import_sgmri(paths_of(paths), path_of(out), build_options(out, settings)))
+def sgmri_vqa(
+    paths: Paths,
+    out: PathLike,
+    *,
+    images: PathLike | None = None,
+    **settings: Unpack[BuildSettings],
+) -> Bench:
+    """SGMRI-VQA: its QA JSON, or result files of its inference script.
+
+    Volumes in the folder `images` (fastMRI's HDF5 files, pictures) are what a model is shown.
+    """
+    options = build_options(out, settings)
+    result = import_sgmri(paths_of(paths), path_of(out), options, images=maybe_path(images))
+    return Bench(out, result)
 
 
 def reasonknee(

@@ -10,7 +10,14 @@ import msgspec
 
 from situs.bench import SeriesRecord
 from situs.errors import Problem, Severity, SitusError
-from situs.volumes import find_volumes, modality_of, open_volume
+from situs.volumes import (
+    find_stacks,
+    find_volumes,
+    hash_frames,
+    modality_of,
+    open_stack,
+    open_volume,
+)
 
 __all__ = ["CT_RATE", "Scan", "find_scans"]
 
@@ -35,20 +42,26 @@ def find_scans(
     names: Collection[str],
     problems: list[Problem],
     *,
+    frames: bool = False,
     skip_bad: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Scan]:
-    """Name → scan; what is lacking is added to the problems, and that all of it is lacking is an error."""
+    """Name → scan; what is lacking is added to the problems, and that all of it is lacking is an error.
+
+    With `frames` they are stacks of frames (fastMRI HDF5, pictures), which have pixels and no millimetres.
+    """
     if root is None:
         return {}
-    paths = find_volumes(root, names)
+    paths = _stacks(root, names) if frames else find_volumes(root, names)
     if not paths:
-        fix = f"files or DICOM folders are found by the volume's name, e.g. {min(names)}.nii.gz"
+        form = "h5" if frames else "nii.gz"
+        fix = f"files or folders are found by the volume's name, e.g. {min(names)}.{form}"
         raise SitusError("holds no volume of the questions", where=root, fix=fix)
+    read = _frames if frames else _series
     scans: dict[str, Scan] = {}
     for done, (name, path) in enumerate(paths.items(), start=1):
         try:
-            scans[name] = Scan(_series(path), path)
+            scans[name] = Scan(read(path), path)
         except SitusError as error:
             if not skip_bad:
                 raise
@@ -63,6 +76,17 @@ def find_scans(
         text = f"{lacking} of {len(names)} volumes are not there; their questions are asked in words alone"
         problems.append(Problem(Severity.WARNING, "image", "--images", text, "add their volumes"))
     return scans
+
+
+def _stacks(root: Path, names: Collection[str]) -> dict[str, Path]:
+    found = find_stacks(root)
+    return {name: found[name] for name in sorted(names) if name in found}
+
+
+def _frames(path: Path) -> SeriesRecord:
+    stack = open_stack(path)
+    image_hash = hash_frames(stack.array())
+    return SeriesRecord("mr", "mr", image_hash, "", stack.shape, (), "undeclared", "", {})
 
 
 def _series(path: Path) -> SeriesRecord:

@@ -139,6 +139,11 @@ def _ct_spatialvqa(
 
 @command.command("sgmri-vqa")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path),
+    help="Folder of fastMRI .h5 files or PNG stacks, found by the volume's name: what a model is shown.",
+)
 @out_option("the bench (a new folder)")
 @source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
@@ -147,7 +152,7 @@ def _ct_spatialvqa(
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _sgmri(paths: tuple[Path, ...], **given: Any) -> None:
+def _sgmri(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
     """Import SGMRI-VQA: its QA JSON, or result files of its inference script.
 
     Boxes and answers are taken as they are given. A result file's own answers are scored with `replay:FILE`.
@@ -155,7 +160,8 @@ def _sgmri(paths: tuple[Path, ...], **given: Any) -> None:
     from situs.build import import_sgmri
 
     options = options_from(given)
-    result = import_sgmri(list(paths), given["out"], options)
+    with progress_bar("volumes", shown=images is not None) as looked:
+        result = import_sgmri(list(paths), given["out"], options, images=images, progress=looked)
     finish(result, given)
 
 

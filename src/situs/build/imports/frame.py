@@ -97,12 +97,16 @@ class ImportRun(msgspec.Struct, frozen=True):
     images: Path | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
-    def scans(self, names: Collection[str]) -> dict[str, Scan]:
-        """Name → scan, for the volumes of these names under the user's folder of images."""
+    def scans(self, names: Collection[str], *, frames: bool = False) -> dict[str, Scan]:
+        """Name → scan, for the volumes of these names under the user's folder of images.
+
+        With `frames` they are stacks of frames: fastMRI's HDF5 files, or pictures.
+        """
         return find_scans(
             self.images,
             names,
             self.problems,
+            frames=frames,
             skip_bad=self.options.skip_bad,
             progress=self.progress,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -208,9 +208,19 @@ def _placed(boxes: Sequence[_Given], slice_num: int | None) -> tuple[FrameBox, .
     return tuple(result)
 
 
-def import_sgmri(paths: list[Path], out: Path, options: BuildOptions) -> BuildResult:
-    """Build a bench of the questions of these files."""
-    return import_bench(_Sgmri(paths), out, options)
+def import_sgmri(
+    paths: list[Path],
+    out: Path,
+    options: BuildOptions,
+    *,
+    images: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> BuildResult:
+    """Build a bench of the questions of these files.
+
+    Volumes (fastMRI's HDF5 files, or pictures) are found under `images` by name; `progress` counts them.
+    """
+    return import_bench(_Sgmri(paths), out, options, images=images, progress=progress)
 
 
 class _Sgmri(Importer[SgmriRow]):
@@ -237,9 +247,11 @@ class _Sgmri(Importer[SgmriRow]):
         for row in rows:
             by_volume[row.volume].append(row)
         names: Counter[str] = Counter()
+        scans = run.scans(by_volume, frames=True)
         for volume, about in sorted(by_volume.items()):
             yield ImportedStudy(
                 name=volume,
+                scan=scans.get(volume),
                 public=bool(_VOLUME.fullmatch(volume)),
                 questions=[_question(row, names) for row in about],
             )
