@@ -366,6 +366,7 @@ def test_every_screen_fits(desk: Desk, width: int, height: int, dark: bool, tmp_
     page.keyboard.press("Shift+L")
     page.wait_for_selector("text=Locked")
     fits("locked")
+    assert page.evaluate("document.activeElement.type") == "password"
     no_serious_findings(page)
 
 

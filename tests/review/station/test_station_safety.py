@@ -347,6 +347,32 @@ def test_large_requests_are_not_read(reading: Running) -> None:
     )
 
 
+@pytest.mark.parametrize("odd", ["a\0b", "half \ud83d"])
+def test_what_a_database_cannot_store_is_refused(reading: Running, odd: str) -> None:
+    """Also deep in a draft, whose form is free: no failure of the server on either database."""
+    reader = reading.person("R1")
+    view = reader.case()
+    bodies = {
+        "draft": ("PUT", {"draft": {"verdicts": {"spatial": [odd]}}}),
+        "answer": ("POST", {"answers": {}, "cannot": odd, "confidence": 2}),
+    }
+    for path, (method, body) in bodies.items():
+        answer = reader.client.request(
+            method,
+            f"/api/v1/assignments/{view['id']}/{path}",
+            content=json.dumps(body),
+            headers={
+                "Content-Type": "application/json",
+                "Origin": ADDRESS,
+                "X-Situs-Token": reader.token,
+                "If-Match": f'"v{view["version"]}"',
+                "Idempotency-Key": f"odd-{path}",
+            },
+        )
+        assert answer.status_code == 422, answer.text
+    assert reader.case()["version"] == view["version"]
+
+
 def test_a_huge_header_is_refused_by_the_server(new_station: Any) -> None:
     import httpx
 

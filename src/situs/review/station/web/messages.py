@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 __all__ = [
     "AmendBody",
@@ -32,6 +32,25 @@ Words = Annotated[str, Field(max_length=4000)]
 
 class _In(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unstorable(cls, sent: Any) -> Any:
+        """PostgreSQL stores no NUL and no half of a character: refused here, it is no failure of the server."""
+        if not _is_storable(sent):
+            raise ValueError("holds a character that cannot be stored")
+        return sent
+
+
+def _is_storable(sent: Any) -> bool:
+    match sent:
+        case str():
+            return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in sent)
+        case dict():
+            return all(_is_storable(key) and _is_storable(value) for key, value in sent.items())
+        case list():
+            return all(map(_is_storable, sent))
+    return True
 
 
 class LoginBody(_In):

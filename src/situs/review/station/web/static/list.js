@@ -12,7 +12,7 @@ export function MyList() {
   const [blocks, setBlocks] = useState(null), [next, setNext] = useState(null), [problem, setProblem] = useState('');
   const load = () => Promise.all([api('/blocks'), api('/next')]).then(([b, n]) => { setBlocks(b); setNext(n); });
   useEffect(() => { load(); }, []);
-  if (!blocks) return html`<main tabindex="-1"><p>Loading …</p></main>`;
+  if (!blocks) return html`<main tabindex="-1" class="page"><p>Loading …</p></main>`;
   const sign = (block) => api(`/blocks/${block}/sign`, { method: 'POST' }).then(load).catch((error) => setProblem(error.message));
   return html`<main tabindex="-1" class="page"><h1>My list</h1>
     ${next.id ? html`<p><a class="primary button" href=${'#case/' + next.id}>${blocks.some((b) => b.done) ? 'Go on' : 'Begin'}</a></p>`

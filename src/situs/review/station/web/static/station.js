@@ -1,5 +1,5 @@
 // The station's pages. What is shown is told by the fragment; a password can be asked for over any of them, and nothing is lost.
-import { html, render, useState, useEffect } from './preact-htm.js';
+import { html, render, useState, useEffect, useRef } from './preact-htm.js';
 import { api, setToken, onLocked, ApiError, Offline } from './api.js';
 import { keyMap, listen } from './keys.js';
 import { Room } from './room.js';
@@ -12,7 +12,9 @@ export const say = (words) => { document.getElementById('live').textContent = wo
 function Password({ me, why, done }) {
   const [code, setCode] = useState(me ? me.code : ''), [password, setPassword] = useState(''), [invite, setInvite] = useState('');
   const [invited, setInvited] = useState(false), [problem, setProblem] = useState(''), [busy, setBusy] = useState(false);
-  const locked = why === 'locked';
+  const locked = why === 'locked', form = useRef(null);
+  // A browser heeds `autofocus` once a page: over a case, the field to type in has to be told.
+  useEffect(() => { const field = form.current.querySelector('input:not(:disabled)'); if (field) field.focus(); }, [invited, why]);
   const send = async (event) => {
     event.preventDefault();
     setBusy(true);
@@ -26,7 +28,7 @@ function Password({ me, why, done }) {
       setBusy(false);
     }
   };
-  return html`<main class="sign-in"><form onSubmit=${send} aria-labelledby="sign-title">
+  return html`<main class="sign-in"><form ref=${form} onSubmit=${send} aria-labelledby="sign-title">
     <p class="kicker">Situs reading station</p>
     <h1 id="sign-title">${locked ? 'Locked' : why === 'ended' ? 'Sign in again' : 'Sign in'}</h1>
     ${why ? html`<p class="note">Your work on this case is kept.</p>` : null}
