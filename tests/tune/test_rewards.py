@@ -147,5 +147,9 @@ def test_the_audit_of_rewards(
     )
     assert ran.code == 0, ran.err
     assert ran.json["exploitable"] is exploitable
-    assert set(ran.json["cheaters"]) == {"grid", "spam", "prior", "constant", "text-classifier"}
-    assert max(ran.json["cheaters"].values()) < ran.json["honest"] < ran.json["perfect"]
+    cheaters = ran.json["cheaters"]
+    assert set(cheaters) == {"padded", "grid", "spam", "prior", "constant", "text-classifier"}
+    # Extra boxes beside right ones: a recall-only reward pays for them, ours takes them off.
+    assert (cheaters["padded"] >= ran.json["honest"]) is exploitable
+    blind = {name: value for name, value in cheaters.items() if name != "padded"}
+    assert max(blind.values()) < ran.json["honest"] < ran.json["perfect"]

@@ -116,9 +116,14 @@ def _readers(bench: Bench, shown: Viewing, form: BoxForm) -> dict[str, Callable[
     def known(item: Item) -> str:
         return "" if isinstance(item.answer, Boxes) else say_answer(item, item.answer, shown)
 
+    def padded(item: Item) -> list[FrameBox]:
+        """What an honest reader says, and a grid of boxes more: where those cost nothing, all will learn to add them."""
+        return [*_half_off(item, shown), *fixed_grid(shown.sizes(item), extent)]
+
     return {
         "perfect": lambda item: reply(true_boxes(item, shown), item, known(item)),
         "honest": lambda item: reply(_half_off(item, shown), item, known(item)),
+        "padded": lambda item: reply(padded(item), item, known(item)),
         "grid": lambda item: reply(fixed_grid(shown.sizes(item), extent), item, usual(item)),
         "spam": lambda item: reply(many.boxes(_asked_for_boxes(item)), item, usual(item)),
         "prior": lambda item: reply(one.boxes(_asked_for_boxes(item)), item, usual(item)),
