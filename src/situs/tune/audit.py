@@ -117,7 +117,7 @@ def _readers(bench: Bench, shown: Viewing, form: BoxForm) -> dict[str, Callable[
         return "" if isinstance(item.answer, Boxes) else say_answer(item, item.answer, shown)
 
     def padded(item: Item) -> list[FrameBox]:
-        """What an honest reader says, and a grid of boxes more: where those cost nothing, all will learn to add them."""
+        """What an honest reader says, and a grid of boxes more: where those are free, all will learn to add them."""
         return [*_half_off(item, shown), *fixed_grid(shown.sizes(item), extent)]
 
     return {
