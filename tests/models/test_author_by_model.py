@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
+pytestmark = [
+    pytest.mark.models,
+    pytest.mark.sweep(one_in=4),  # minutes: every role is played by a model on one thread
+    pytest.mark.filterwarnings("default"),
+]
 
 
 def test_a_language_model_drives_the_whole_pipeline(
