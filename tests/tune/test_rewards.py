@@ -143,7 +143,7 @@ def test_the_audit_of_rewards(
 ) -> None:
     ran = situs(
         *("tune", "audit-reward", trained_on / "bench", "--profile", "sgmri-frames"),
-        *("--reward", reward, "--limit", 16, "--json"),
+        *("--reward", reward, "--limit", 8, "--json"),
     )
     assert ran.code == 0, ran.err
     assert ran.json["exploitable"] is exploitable
