@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -182,18 +183,27 @@ def postgres() -> Iterator[str]:
         env=environment,
         **account,  # type: ignore[call-overload]
     )
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            break
-        except OSError:
-            import time
-
-            time.sleep(0.1)
-    yield f"postgresql://situs@127.0.0.1:{port}/postgres"
+    address = f"postgresql://situs@127.0.0.1:{port}/postgres"
+    _wait_for(address)
+    yield address
     server.send_signal(signal.SIGINT)  # at once, without waiting for connections to end
     server.wait(120)
     shutil.rmtree(root, ignore_errors=True)
+
+
+def _wait_for(address: str) -> None:
+    """Wait until the server takes connections: it listens a while before."""
+    import psycopg
+
+    end = time.monotonic() + 120
+    while True:
+        try:
+            psycopg.connect(address, connect_timeout=10).close()
+            return
+        except psycopg.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
 
 
 def make_station(root: Path, bench: Path, address: str, **options: Any) -> Running:
