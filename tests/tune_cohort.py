@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from frame_make import make_cohort, picture, write_h5
+from situs.base.files import digest
+from situs.tune.record import Manifest, write_manifest
 
 MIX = (
     "captioning=1,classification=1,diagnosis=1,counting=1,detection.slice=4,detection.volume=2,"
@@ -39,6 +42,13 @@ def write_volumes(folder: Path, count: int = 7, seed: int = 1) -> list[object]:
             write_h5(folder / "images" / f"{volume}.h5", stack, patient=volume)
     listed = [part for path in lists for part in ("--lists", path)]
     return [*files, *listed, "--images", folder / "images"]
+
+
+def reseal(folder: Path, **changes: Any) -> None:
+    """The manifest as its builder would have written it for the files as they are now, with these fields changed."""
+    manifest = msgspec.json.decode((folder / "manifest.json").read_bytes(), type=Manifest)
+    files = {name: digest((folder / name).read_bytes()) for name in manifest.files}
+    write_manifest(folder, msgspec.structs.replace(manifest, files=files, **changes))
 
 
 def make_bench(folder: Path, situs: Callable[..., Any]) -> None:

@@ -30,17 +30,19 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> str:
     text = files("situs.profiles").joinpath("data", "default.toml").read_text("utf-8")
     assert "size_px = 448" in text
     path = tmp_path_factory.mktemp("profile") / "small.toml"
-    path.write_text(text.replace("size_px = 448", "size_px = 192"))
+    path.write_text(text.replace("size_px = 448", "size_px = 96"))
     return str(path)
 
 
 @pytest.fixture(scope="session")
-def exports(bench: Path, profile: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exports(bench: Path, profile: str, once: Callable[..., Path]) -> Path:
     """The small bench, its first items, in every format. Do not change it."""
-    folder = tmp_path_factory.mktemp("exports")
-    for to in FORMATS:
-        export_bench(bench, to, folder / to, profile=profile, limit=LIMIT)
-    return folder
+
+    def make(folder: Path) -> None:
+        for to in FORMATS:
+            export_bench(bench, to, folder / to, profile=profile, limit=LIMIT)
+
+    return once("exports", make)
 
 
 @pytest.fixture(scope="session")

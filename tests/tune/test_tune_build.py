@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
+from PIL import Image as Pictures
 
 from bench_rows import rows_of, write_rows
 from situs.bench import open_bench
@@ -169,3 +174,70 @@ def test_a_knee_is_asked_for_its_box_once() -> None:
     assert "{coordinates}" in changed.prompt.yes_no
     again = training_profile(changed, "reasoning+boxes+answer", form)
     assert again.prompt.yes_no == changed.prompt.yes_no
+
+
+def test_examples_that_are_too_long_are_left_out_and_counted(
+    trained_on: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    assert build(situs, trained_on / "bench", tmp_path / "all").code == 0
+    tokens = [example.tokens for example in open_data(tmp_path / "all").examples()]
+    limit = sorted(tokens)[len(tokens) // 2]
+    ran = build(situs, trained_on / "bench", tmp_path / "short", "--max-length", limit)
+    assert ran.code == 0, ran.err
+    data = open_data(tmp_path / "short")
+    assert [example.tokens for example in data.examples()] == [n for n in tokens if n <= limit]
+    reason = f"more than {limit:,} tokens (--max-length)"
+    val = [example.tokens for example in open_data(tmp_path / "all").examples("val")]
+    assert ran.json["left_out"][reason] == sum(n > limit for n in tokens + val)
+    assert data.manifest.max_length == limit
+    nothing = build(situs, trained_on / "bench", tmp_path / "none", "--max-length", 5)
+    assert nothing.code == 2
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("grey", [7, None])
+def test_a_picture_that_was_learnt_from_is_not_watched_on(
+    trained_on: Path,
+    situs: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    grey: int | None,
+) -> None:
+    """The same picture in train and val: the later example is left out, unless the picture shows nothing."""
+    ramp = np.full((72, 96), grey, np.uint8) if grey else np.arange(72 * 96).reshape(72, 96) % 251
+    buffer = io.BytesIO()
+    Pictures.fromarray(ramp.astype(np.uint8)).save(buffer, "png")
+    real = Presenter.present
+
+    def alike(self: Any, item: Any) -> Any:
+        shown = real(self, item)
+        images = [msgspec.structs.replace(one, data=buffer.getvalue()) for one in shown.images]
+        return dataclasses.replace(shown, images=tuple(images))
+
+    monkeypatch.setattr(Presenter, "present", alike)
+    ran = situs(
+        *("tune", "build", trained_on / "bench", "--profile", "sgmri-frames"),
+        *("--mix", "detection=0,localization=0,counting=0", "--allow-restricted", "--json"),
+        *("--out", tmp_path / "d"),
+    )
+    assert ran.code == 0, ran.err
+    reason = "one of its pictures is also in train"
+    assert ran.json["pictures"] == 1
+    assert ("val" in ran.json["examples"]) is bool(grey)
+    assert (reason in ran.json["left_out"]) is not bool(grey)
+
+
+@pytest.mark.parametrize(
+    "edit", [{"licence": "MIT"}, {"bench": "another"}, {"seed": 5}, {"target": "boxes"}]
+)
+def test_a_manifest_that_was_edited_is_refused(
+    trained_on: Path, situs: Callable[..., Any], tmp_path: Path, edit: dict[str, object]
+) -> None:
+    for name in ("train.jsonl", "profile.toml"):
+        (tmp_path / name).write_bytes((trained_on / "data" / name).read_bytes())
+    manifest = json.loads((trained_on / "data" / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | edit))
+    ran = situs("tune", "check", tmp_path)
+    assert ran.code == 2
+    assert "was changed after it was written" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1

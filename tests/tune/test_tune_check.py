@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from situs.base.files import digest
 from situs.profiles import Presenter
 from situs.space import FrameBox
 from situs.tune import BuildChoices, build_data, check_data, dataset, forms, targets
+from tune_cohort import reseal
 
 
 def rebuilt(trained_on: Path, out: Path, pictures: bool = False, **choices: Any) -> Path:
@@ -141,9 +141,7 @@ def rewrite(folder: Path, change: Callable[[list[dict[str, Any]]], None]) -> Non
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     change(rows)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"]["train.jsonl"] = digest(path.read_bytes())
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    reseal(folder)
 
 
 def test_changed_bytes_are_found_by_the_manifest(copy: Path) -> None:

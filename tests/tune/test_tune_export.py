@@ -15,6 +15,7 @@ import pytest
 from situs.base.files import digest
 from situs.tune import open_data
 from situs.tune.exports.rows import obstacle
+from tune_cohort import reseal
 
 TRAINERS = ("trl", "ms-swift", "llama-factory", "qwen", "openai")
 
@@ -26,10 +27,7 @@ def small(trained_on: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(trained_on / "data", folder)
     lines = (folder / "train.jsonl").read_bytes().splitlines(keepends=True)[-10:]
     (folder / "train.jsonl").write_bytes(b"".join(lines))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["counts"] = {"train": 10}
-    manifest["files"]["train.jsonl"] = digest((folder / "train.jsonl").read_bytes())
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    reseal(folder, counts={"train": 10})
     return folder
 
 
@@ -81,7 +79,8 @@ def test_lengths_and_pixels_of_the_launch_files_fit_the_data(
     info = json.loads((tmp_path / "llama-factory" / "dataset_info.json").read_text())
     assert info["situs_train"]["formatting"] == "sharegpt"
     assert "QWENVL_BBOX_FORMAT=new" in (tmp_path / "ms-swift" / "train.sh").read_text()
-    assert "truncation_strategy raise" in (tmp_path / "ms-swift" / "train.sh").read_text()
+    # ms-swift takes no "raise" here; only strict keeps it from putting another example in the place.
+    assert "--strict true" in (tmp_path / "ms-swift" / "train.sh").read_text()
 
 
 def test_words_that_a_trainer_takes_for_marks(small: Path) -> None:
@@ -98,8 +97,7 @@ def test_words_that_a_trainer_takes_for_marks(small: Path) -> None:
 
 def test_refusals(small: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
     kept = Path(shutil.copytree(small, tmp_path / "kept"))
-    manifest = json.loads((kept / "manifest.json").read_text()) | {"restricted": True}
-    (kept / "manifest.json").write_text(json.dumps(manifest))
+    reseal(kept, restricted=True)
     for options, word in (
         (("--to", "swift"), "did you mean"),
         (("--to", "openai"), "restricted"),
@@ -119,9 +117,12 @@ def _changed_row(folder: Path) -> None:
 
 def _changed_row_and_manifest(folder: Path) -> None:
     _changed_row(folder)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"]["train.jsonl"] = digest((folder / "train.jsonl").read_bytes())
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    reseal(folder)
+
+
+def _changed_licence(folder: Path) -> None:
+    path = folder / "manifest.json"
+    path.write_text(path.read_text().replace("CC0-1.0", "MIT"))
 
 
 def _lost_picture(folder: Path) -> None:
@@ -134,6 +135,7 @@ def _lost_picture(folder: Path) -> None:
         lambda folder: (folder / "train.jsonl").unlink(),
         _changed_row,
         _changed_row_and_manifest,
+        _changed_licence,
         _lost_picture,
     ],
 )

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from situs.bench import open_bench
 from situs.errors import SitusError
+from situs.profiles import load_profile
 from situs.tune import BuildChoices, build_data
+from situs.tune.demo.demonstration import demonstrate
+from situs.tune.demo.prepare import Sizes
 from situs.tune.evaluation.evaluate import EvalChoices, evaluate
+from situs.tune.evaluation.replies import read_arm
 from situs.tune.merge import merge_adapter
 from situs.tune.training.config import (
     Batch,
@@ -29,7 +37,10 @@ from situs.tune.training.config import (
     Stage,
     load_config,
 )
-from situs.tune.training.sft import train
+from situs.tune.training.launch import write_launch_files
+from situs.tune.training.models import frozen_parts, load_trainable
+from situs.tune.training.run import train
+from situs.tune.training.saving import save_model
 
 pytestmark = pytest.mark.tune
 
@@ -227,6 +238,108 @@ def test_the_three_arms_are_evaluated(prepared: Path, tmp_path: Path) -> None:
             tmp_path / "other",
             choices=EvalChoices(split="train"),
         )
+
+
+def test_four_bit_weights_are_trained_on_where_that_is_installed(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = config(prepared, steps=2, tuning="qlora", save_every=100)
+    with monkeypatch.context() as patched:
+        patched.setattr(importlib.util, "find_spec", lambda name: None)
+        with pytest.raises(SitusError, match="bitsandbytes"):
+            load_trainable(changed)
+    pytest.importorskip("bitsandbytes")
+    trained = train(changed, tmp_path / "run")
+    assert set(trained.trained) == {"adapter on language"}
+    plain = frozen_parts(load_trainable(config(prepared, tuning="lora")))
+    # Packed two to a byte, the same numbers of weights stay as they are.
+    assert (trained.frozen, trained.trained) == plain
+
+
+def test_an_example_that_is_too_long_stops_the_run(prepared: Path, tmp_path: Path) -> None:
+    with pytest.raises(SitusError, match="the run takes 30"):
+        train(config(prepared, max_length=30), tmp_path / "run")
+
+
+def test_data_that_were_tampered_with_are_not_trained_on(prepared: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(prepared / "boxes", tmp_path / "boxes"))
+    stage = (Stage((Source(str(copy)),), steps=2),)
+    table = copy / "train.jsonl"
+    table.write_bytes(table.read_bytes().replace(b"Yes", b"No ", 1))
+    with pytest.raises(SitusError, match="is not what the manifest says"):
+        train(config(prepared, stages=stage), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    shutil.copyfile(prepared / "boxes" / "train.jsonl", table)
+    pictures = sorted((copy / "pictures").rglob("*.png"))
+    for picture in pictures[1:]:
+        picture.write_bytes(pictures[0].read_bytes())
+    with pytest.raises(SitusError, match="named by"):
+        train(config(prepared, stages=stage), tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["sgmri-qwen3-vl-8b", "3dreasonknee-qwen2.5-vl-3b"])
+@pytest.mark.parametrize("shard", ["none", "zero2", "zero3", "fsdp"])
+def test_launch_files_are_read_by_accelerate_and_deepspeed(
+    name: str, shard: Any, tmp_path: Path
+) -> None:
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    loaded = load_config(name, whole=False)
+    hardware = msgspec.structs.replace(loaded.hardware, shard=shard, devices=4)
+    loaded = msgspec.structs.replace(loaded, hardware=hardware)
+    written = write_launch_files(loaded, name, tmp_path)
+    read = load_config_from_file(str(tmp_path / "accelerate.yaml"))
+    kinds = {"none": "MULTI_GPU", "zero2": "DEEPSPEED", "zero3": "DEEPSPEED", "fsdp": "FSDP"}
+    assert read.distributed_type == kinds[shard]
+    assert read.num_processes == 4
+    assert ("deepspeed.json" in written) is shard.startswith("zero")
+    if shard.startswith("zero") and importlib.util.find_spec("deepspeed") is not None:
+        from deepspeed.runtime.config import DeepSpeedConfig
+
+        zero = DeepSpeedConfig(str(tmp_path / "deepspeed.json"))
+        assert zero.zero_config.stage == int(shard[-1])
+        assert zero.train_micro_batch_size_per_gpu == loaded.batch.per_device
+        assert zero.gradient_accumulation_steps == loaded.batch.accumulate
+
+
+def test_whole_weights_are_saved_under_fsdp(prepared: Path, tmp_path: Path) -> None:
+    """transformers' Trainer.save_model writes nothing while FSDP's state is sharded."""
+
+    class Plugin:
+        state_dict_type = "SHARDED_STATE_DICT"
+
+        def set_state_dict_type(self, kind: str) -> None:
+            self.state_dict_type = kind
+
+    class Trainer:
+        accelerator = types.SimpleNamespace(state=types.SimpleNamespace(fsdp_plugin=Plugin()))
+
+        def save_model(self, folder: str) -> None:
+            if self.accelerator.state.fsdp_plugin.state_dict_type == "FULL_STATE_DICT":
+                Path(folder).mkdir()
+                (Path(folder) / "model.safetensors").touch()
+
+    save_model(Trainer(), config(prepared), tmp_path, writes=True)
+    assert (tmp_path / "model" / "model.safetensors").is_file()
+    assert (tmp_path / "model" / "tokenizer.json").is_file()
+
+
+@pytest.mark.seeds
+def test_the_demonstration_in_three_seeds(tmp_path: Path) -> None:
+    """Held-out patients: from at most .2 to at least .6, and above answers alone in every seed."""
+    evaluated = demonstrate(tmp_path, Sizes(), seeds=3)
+    value = {arm: entries["box_miou"].value for arm, entries in evaluated.arms.items()}
+    assert value["base"] <= 0.2
+    assert value["boxes"] >= 0.6
+    bench, profile = open_bench(tmp_path / "bench"), None
+    for seed in range(3):
+        means = {}
+        for arm in ("boxes", "answer"):
+            run = tmp_path / "evaluation" / "runs" / f"{arm}-{seed}"
+            profile = profile or load_profile(str(tmp_path / "boxes-seed0" / "profile.toml"))
+            values = read_arm(bench, run, profile, "test", 300).values["box_miou"]
+            means[arm] = sum(values.values()) / len(values)
+        assert means["boxes"] > means["answer"], seed
 
 
 def test_configs_that_ship_are_whole() -> None:

@@ -58,9 +58,11 @@ def test_a_length_limit_cuts_boxes_and_the_check_says_so(
 
     assert SFTConfig.__dataclass_fields__["max_length"].default == 1024  # the trap is still there
 
+    whole = make_collator(processor_of(prepared / "tiny"))([row(prepared)])["input_ids"].shape[1]
+
     def short(processor: Any) -> Any:
         return DataCollatorForVisionLanguageModeling(
-            processor=processor, max_length=48, completion_only_loss=True
+            processor=processor, max_length=whole - 4, completion_only_loss=True
         )
 
     monkeypatch.setattr(collated, "make_collator", short)

@@ -1,9 +1,10 @@
 """Grounded fine-tuning: training data from a bench, rewards, training, and what the boxes did."""
 
 from situs.tune.audit import Audited, audit_reward
+from situs.tune.build import build_data
 from situs.tune.checks.check import check_data
 from situs.tune.checks.problems import Checked
-from situs.tune.dataset import BuildChoices, Built, build_data
+from situs.tune.dataset import BuildChoices, Built
 from situs.tune.exports.export import export_data
 from situs.tune.forms import BOX_FORMS
 from situs.tune.record import Example, Manifest, TrainingData, open_data

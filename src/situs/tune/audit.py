@@ -13,7 +13,7 @@ from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Boxes, Item
 from situs.profiles import load_profile
-from situs.run import BoxPrior, Viewing, extent_of, fixed_grid, make_baseline, parse_spec
+from situs.run import BoxPlaces, BoxPrior, Viewing, fixed_grid, make_baseline, parse_spec
 from situs.space import FrameBox
 from situs.tune.forms import BoxForm, box_form
 from situs.tune.grounding import true_boxes
@@ -98,8 +98,11 @@ def _sample(bench: Bench, shown: Viewing, split: str | None, limit: int) -> list
 def _readers(bench: Bench, shown: Viewing, form: BoxForm) -> dict[str, Callable[[Item], str]]:
     """Everybody's replies: boxes, and an answer after them."""
     asked = [_asked_for_boxes(item) for item in bench.items(steps=False) if evidence_boxes(item)]
-    extent = extent_of(asked, shown)
-    one, many = BoxPrior(asked, shown), BoxPrior(asked, shown, _SPAM)
+    places = BoxPlaces(shown)
+    for item in asked:
+        places.add(item)
+    extent = places.extent
+    one, many = BoxPrior(places), BoxPrior(places, _SPAM)
     majority = make_baseline(bench, parse_spec("majority"), viewing=shown)
     classifier = make_baseline(bench, parse_spec("text-classifier"), viewing=shown)
 
@@ -146,12 +149,11 @@ def _half_off(item: Item, shown: Viewing) -> list[FrameBox]:
     rng = random.Random(item.item_id)
     moved = []
     for box in true_boxes(item, shown):
-        width, height = shown.sizes(item)[box.frame]
+        width, _ = shown.sizes(item)[box.frame]
         step = (box.x1 - box.x0) / 3 * rng.choice((-1, 1))
         if not 0 <= box.x0 + step <= box.x1 + step <= width:
             step = -step
         moved.append(msgspec.structs.replace(box, x0=box.x0 + step, x1=box.x1 + step))
-        del height
     return moved
 
 

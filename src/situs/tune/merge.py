@@ -10,12 +10,11 @@ import msgspec
 
 from situs.base.files import write_atomic
 from situs.base.publish import new_folder
-from situs.clients import Message, Request, Settings
+from situs.clients import Request, Settings
 from situs.clients.hf.batch import answer_batch
 from situs.clients.hf.model import LoadedModel, image_token_id
 from situs.errors import SitusError
-from situs.profiles import Image
-from situs.tune.record import Example, TrainingData, open_data
+from situs.tune.record import Example, TrainingData, messages_of, open_data
 from situs.tune.training.folder import copy_processor, open_training
 from situs.tune.training.models import keep_quiet, model_type, need_packages, processor_of
 
@@ -53,7 +52,7 @@ def merge_adapter(
     plain = AutoModelForImageTextToText.from_pretrained(base, dtype=dtype, local_files_only=True)
     adapted = PeftModel.from_pretrained(plain, adapter, local_files_only=True).eval()
     examples = _sample(open_data(Path(record.config.stages[-1].data[0].path)), sample)
-    before = _replies(adapted, adapter, base, examples, max_tokens)
+    before = _replies(adapted, adapter, examples, max_tokens)
     merged = adapted.merge_and_unload()
     with new_folder(out, marker=_MARKER, overwrite=overwrite) as folder:
         merged.save_pretrained(folder)
@@ -61,7 +60,7 @@ def merge_adapter(
         loaded = AutoModelForImageTextToText.from_pretrained(
             folder, dtype=dtype, local_files_only=True
         ).eval()
-        after = _replies(loaded, folder, folder, examples, max_tokens)
+        after = _replies(loaded, folder, examples, max_tokens)
         changed = [one.item_id for (_, one), a, b in zip(examples, before, after) if a != b]
         if changed:
             raise SitusError(
@@ -88,12 +87,10 @@ def _sample(data: TrainingData, count: int) -> list[tuple[TrainingData, Example]
 def _replies(
     model: Any,
     processor_folder: Path,
-    config_folder: Path,
     examples: Sequence[tuple[TrainingData, Example]],
     max_tokens: int,
 ) -> list[str]:
     """Greedy replies through the code of the hf client."""
-    del config_folder
     processor = processor_of_adapter(processor_folder)
     context = int(model.config.get_text_config().max_position_embeddings)
     loaded = LoadedModel(
@@ -107,10 +104,7 @@ def _replies(
     settings = Settings(temperature=0.0, max_tokens=max_tokens)
     replies = []
     for data, example in examples:
-        pictures = [_picture(data.folder / name) for name in example.pictures]
-        request = Request(
-            example.item_id, (Message("user", (*pictures, example.prompt)),), settings
-        )
+        request = Request(example.item_id, messages_of(example, data.folder), settings)
         replies.append(answer_batch(loaded, [request])[0].text)
     return replies
 
@@ -124,9 +118,3 @@ def processor_of_adapter(folder: Path) -> Any:
     base = folder.parent / "training.json"
     record = open_training(base.parent)
     return load_processor(folder, model_type(Path(record.config.model)))
-
-
-def _picture(path: Path) -> Image:
-    data = path.read_bytes()
-    kind = "image/jpeg" if path.suffix == ".jpg" else "image/png"
-    return Image(data, kind, path.stem, 0, 0)

@@ -4,27 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from situs.base.files import canonical_json, digest, read_json
 from situs.bench import Bench, open_bench
+from situs.clients import Image, Message
 from situs.errors import SitusError
 from situs.profiles import Profile, load_profile
 
 __all__ = [
+    "FORMAT",
     "MARKER",
     "Example",
     "Lengths",
     "Manifest",
     "TrainingData",
+    "Turn",
     "bench_of",
+    "messages_of",
     "open_data",
     "read_examples",
+    "write_manifest",
 ]
 
 MARKER = "manifest.json"
-_FORMAT = 1
+FORMAT = 1
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """A message of a conversation: so many of the example's pictures, then words."""
+
+    role: Literal["system", "user", "assistant"]
+    pictures: int
+    texts: tuple[str, ...]
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -48,7 +62,17 @@ class Example(msgspec.Struct, frozen=True):
     """Boxes in the completion; −1 where the target has none to write."""
     negative: bool = False
     tokens: int = 0
-    """Estimated, of prompt, pictures and completion, for the first of the manifest's families."""
+    """Of prompt, pictures and completion: estimated for the family that writes such boxes, or counted."""
+    turns: tuple[Turn, ...] = ()
+    """The conversation before the completion, where it has more than one message."""
+
+    def messages(self) -> tuple[Turn, ...]:
+        """The conversation before the completion."""
+        return self.turns or (Turn("user", len(self.pictures), (self.prompt,)),)
+
+    def words(self) -> tuple[str, ...]:
+        """All texts of the conversation."""
+        return tuple(text for turn in self.messages() for text in turn.texts)
 
 
 class Lengths(msgspec.Struct, frozen=True):
@@ -61,8 +85,11 @@ class Lengths(msgspec.Struct, frozen=True):
     basis: str
 
 
-class Manifest(msgspec.Struct, frozen=True):
-    """What the data are, and what was left out."""
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the data are, and what was left out.
+
+    Defaults are not written, so that a field that a later version adds leaves the seal as it is.
+    """
 
     format: int
     bench: str
@@ -70,36 +97,42 @@ class Manifest(msgspec.Struct, frozen=True):
     source: str
     licence: str
     restricted: bool
-    profile_hash: str
+    profile_hash: str = ""
     target: str
     box_form: str
     frames: str
     """Which pictures are shown, in words."""
-    mix: dict[str, float]
-    negatives: float | None
+    mix: dict[str, float] = {}
+    negatives: float | None = None
     """The share that was asked for."""
-    seed: int
-    counts: dict[str, int]
+    seed: int = 0
+    counts: dict[str, int] = {}
     """Split → examples."""
-    by_task: dict[str, int]
-    patients: dict[str, int]
-    negative: int
-    pictures: int
+    by_task: dict[str, int] = {}
+    patients: dict[str, int] = {}
+    negative: int = 0
+    pictures: int = 0
     """Distinct ones; 0 if they were not written."""
-    with_pictures: bool
-    sizes: tuple[tuple[int, int], ...]
+    with_pictures: bool = True
+    sizes: tuple[tuple[int, int], ...] = ()
     """Width and height of the pictures that occur."""
-    lengths: tuple[Lengths, ...]
-    left_out: dict[str, int]
-    files: dict[str, str]
+    lengths: tuple[Lengths, ...] = ()
+    left_out: dict[str, int] = {}
+    files: dict[str, str] = {}
     """File → hash of its bytes."""
     notes: tuple[str, ...] = ()
     written_by: str = ""
+    max_length: int = 0
+    """Tokens an example may have; 0 where nothing was left out for its length."""
+    room: str = ""
+    """Hash of the room, where the examples are turns of sessions."""
+    seal: str = ""
+    """Hash of all other fields: a licence that was edited afterwards shows."""
 
     @property
     def hash(self) -> str:
         """Equal data have equal hashes: a run that is resumed checks it."""
-        return digest(canonical_json(self))
+        return digest(canonical_json(msgspec.structs.replace(self, seal="")))
 
 
 class TrainingData(msgspec.Struct, frozen=True):
@@ -140,13 +173,39 @@ def open_data(folder: Path) -> TrainingData:
             fix="give the --out folder of situs tune build",
         )
     manifest = read_json(folder / MARKER, Manifest)
-    if manifest.format != _FORMAT:
+    if manifest.format != FORMAT:
         raise SitusError(
-            f"has format {manifest.format}, this version reads {_FORMAT}",
+            f"has format {manifest.format}, this version reads {FORMAT}",
             where=folder,
             fix="build it again",
         )
+    if manifest.seal != manifest.hash:
+        raise SitusError(
+            f"{MARKER} was changed after it was written", where=folder, fix="build the data again"
+        )
     return TrainingData(folder, manifest, load_profile(str(folder / "profile.toml")))
+
+
+def messages_of(example: Example, folder: Path) -> tuple[Message, ...]:
+    """The conversation before the completion as a client sends it."""
+    names = iter(example.pictures)
+    return tuple(
+        Message(
+            turn.role, (*(_image(folder / next(names)) for _ in range(turn.pictures)), *turn.texts)
+        )
+        for turn in example.messages()
+    )
+
+
+def _image(path: Path) -> Image:
+    kind = "image/jpeg" if path.suffix == ".jpg" else "image/png"
+    return Image(path.read_bytes(), kind, path.stem, 0, 0)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest with its seal."""
+    sealed = msgspec.structs.replace(manifest, seal=manifest.hash)
+    (folder / MARKER).write_bytes(msgspec.json.format(canonical_json(sealed), indent=2) + b"\n")
 
 
 def bench_of(data: TrainingData, bench: Path | None) -> Bench | None:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
-from situs.cli.output.printing import json_option, print_json, print_table, progress_bar
+from situs.cli.output.paths import INPUT
+from situs.cli.output.printing import json_option, print_json, print_table
+from situs.cli.output.progress import progress_bar
 
 
 @click.command("audit-reward")
-@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
 @click.option(
     "--reward",
     default="situs",
@@ -32,8 +34,8 @@ def command(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Tell what cheaters would earn on BENCH: a fixed grid, spammed boxes, the prior, a constant answer,
-    a classifier of the text.
+    """Show what cheaters would earn on BENCH: a fixed grid, spammed boxes, the prior, a constant answer, a
+    classifier of the text.
 
     A reward is exploitable if one of them earns as much as an honest reader whose boxes overlap by
     half, or if more boxes pay without looking at the picture.

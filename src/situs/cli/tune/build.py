@@ -7,16 +7,17 @@ from typing import Any
 
 import click
 
+from situs.cli.options.engines import engine_from, engine_options
+from situs.cli.output.paths import INPUT, out_option
 from situs.cli.output.printing import (
     json_option,
-    out_option,
     print_json,
     print_table,
-    progress_bar,
     warn,
 )
+from situs.cli.output.progress import progress_bar
 
-_A_PATH = click.Path(path_type=Path)
+_A_PATH = INPUT
 
 
 @click.command("build")
@@ -46,10 +47,10 @@ _A_PATH = click.Path(path_type=Path)
     "--frames",
     default="profile",
     show_default=True,
-    help="Which slices: profile, all, item, or how many.",
+    help="Which slices: profile, all, item, or a number.",
 )
 @click.option(
-    "--size", type=click.IntRange(16, 4096), help="Square pictures of so many pixels instead."
+    "--size", type=click.IntRange(16, 4096), help="Square pictures of this many pixels instead."
 )
 @click.option(
     "--split",
@@ -63,7 +64,7 @@ _A_PATH = click.Path(path_type=Path)
     "--negatives",
     type=float,
     metavar="SHARE",
-    help="Share of examples with nothing to be found, among those with boxes.",
+    help="Share of examples with nothing to find, among those with boxes.",
 )
 @click.option(
     "--most-boxes",
@@ -72,16 +73,31 @@ _A_PATH = click.Path(path_type=Path)
     show_default=True,
     help="Leave out examples with more boxes.",
 )
+@click.option(
+    "--max-length",
+    type=click.IntRange(1),
+    metavar="TOKENS",
+    help="Leave out longer examples; a trainer would cut off their boxes.",
+)
+@click.option(
+    "--model",
+    type=_A_PATH,
+    help="Count tokens with this model folder's tokenizer instead of estimating them.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--no-pictures", is_flag=True, help="Text only, to plan and count.")
 @click.option("--data", type=_A_PATH, help="The folder the volumes are in, if they were moved.")
 @click.option(
     "--allow-restricted", is_flag=True, help="Write pictures of restricted data, under a banner."
 )
-@click.option("--overwrite", is_flag=True, help="Replace training data of an earlier call.")
+@click.option("--overwrite", is_flag=True, help="Replace existing training data.")
+@engine_options
 @json_option
 def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
     """Write training examples of BENCH: pictures, prompts and the replies to learn.
+
+    BENCH may be a run in a room: then every action of sessions that were right and had seen what they
+    answered is an example, as it was sent.
 
     The folder gets a profile.toml. Ask the trained model with situs run --profile OUT/profile.toml:
     its prompts are the training prompts, byte for byte.
@@ -98,6 +114,8 @@ def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
         mix=_mix(options["mix"]),
         negatives=options["negatives"],
         most_boxes=options["most_boxes"],
+        max_length=options["max_length"] or 0,
+        model=options["model"],
         seed=options["seed"],
         pictures=not options["no_pictures"],
     )
@@ -110,6 +128,7 @@ def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
             allow_restricted=options["allow_restricted"],
             overwrite=options["overwrite"],
             progress=progress,
+            engine=engine_from(options),
         )
     if built.restricted:
         warn("this folder holds pictures of restricted data: keep it to yourself")
@@ -119,7 +138,10 @@ def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
     rows = [[f"examples: {split}", f"{count:,}"] for split, count in built.examples.items()]
     rows += [["with nothing to be found", f"{built.negative:,}"]]
     rows += [["pictures", f"{built.pictures:,}"]]
-    rows += [[f"longest, {family}", f"≈ {n:,} tokens"] for family, n in built.lengths.items()]
+    rows += [
+        [f"longest, {family}", f"{'' if options['model'] else '≈ '}{n:,} tokens"]
+        for family, n in built.lengths.items()
+    ]
     rows += [[f"left out: {reason}", f"{count:,}"] for reason, count in built.left_out.items()]
     print_table(f"{out}: {choices.target}", ["", ""], rows, f"next: situs tune check {out}")
 

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import click
 
-from situs.cli.output.printing import echo, json_option, print_json, print_table, progress_bar
+from situs.cli.output.paths import INPUT
+from situs.cli.output.printing import echo, json_option, print_json, print_table
+from situs.cli.output.progress import progress_bar
 
-_A_PATH = click.Path(path_type=Path)
+_A_PATH = INPUT
 
 
 @click.command("check")
 @click.argument("data", type=_A_PATH)
 @click.option("--model", type=_A_PATH, help="Collate with this model folder's own processor.")
-@click.option("--bench", type=_A_PATH, help="The bench, if it is not where it was.")
+@click.option("--bench", type=_A_PATH, help="The bench, if it has moved.")
 @click.option("--volumes", type=_A_PATH, help="The folder the volumes are in, if they were moved.")
 @click.option(
     "--limit",

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import click
 
+from situs.cli.output.paths import LOCAL
 from situs.cli.output.printing import echo, json_option, print_json, warn
 from situs.cli.tune.eval import print_evaluation
 
 
 @click.command("demo")
-@click.option("--out", default="demo-tune", show_default=True, type=click.Path(path_type=Path))
+@click.option("--out", default="demo-tune", show_default=True, type=LOCAL)
 @click.option("--seeds", type=click.IntRange(1, 10), default=1, show_default=True)
 @click.option(
-    "--quick", is_flag=True, help="A few steps only: shows that all runs, and teaches nothing."
+    "--quick",
+    is_flag=True,
+    help="A few steps only, to see that everything runs; nothing is learned.",
 )
 @json_option
 def command(out: Path, seeds: int, quick: bool, as_json: bool) -> None:
@@ -29,7 +32,7 @@ def command(out: Path, seeds: int, quick: bool, as_json: bool) -> None:
         out,
         QUICK if quick else Sizes(),
         seeds=seeds,
-        limit=60 if quick else 400,
+        limit=60 if quick else 300,
         say=warn,
     )
     if quick:

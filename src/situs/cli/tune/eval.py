@@ -7,16 +7,19 @@ from typing import Any
 
 import click
 
-from situs.cli.output.printing import echo, json_option, out_option, print_json, print_table, warn
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 from situs.cli.output.progress import run_progress
 
-_A_PATH = click.Path(path_type=Path)
+_A_PATH = INPUT
 
 
 @click.command("eval")
 @click.argument("runs", metavar="RUN…", type=_A_PATH, nargs=-1, required=True)
 @click.option("--bench", type=_A_PATH, required=True, help="The bench with the held-out patients.")
-@out_option("runs, evaluation.json and report.html (a folder; an unfinished one is resumed)")
+@out_option(
+    "runs, evaluation.json and report.html (a folder; an unfinished one is resumed)", resumes=True
+)
 @click.option(
     "--control",
     "controls",
@@ -24,7 +27,9 @@ _A_PATH = click.Path(path_type=Path)
     multiple=True,
     help="The answer-only run, once for each RUN.",
 )
-@click.option("--untouched", type=_A_PATH, help="A bench of something else: what was forgotten?")
+@click.option(
+    "--untouched", type=_A_PATH, help="A bench of other questions, to see what was forgotten."
+)
 @click.option("--split", default="test", show_default=True)
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
 @click.option("--batch", type=click.IntRange(1), default=8, show_default=True)
@@ -33,7 +38,7 @@ _A_PATH = click.Path(path_type=Path)
 @click.option("--no-sight", is_flag=True, help="Do not ask again without pictures.")
 @json_option
 def command(runs: tuple[Path, ...], bench: Path, out: Path, as_json: bool, **options: Any) -> None:
-    """Say what box supervision did: base, answer-only and box-supervised on held-out patients.
+    """Show what box supervision did: base, answer-only and box-supervised on held-out patients.
 
     Give several RUNs (and controls) for several seeds.
     """

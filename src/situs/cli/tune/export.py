@@ -6,18 +6,14 @@ from pathlib import Path
 
 import click
 
-from situs.cli.output.printing import (
-    json_option,
-    out_option,
-    print_json,
-    print_table,
-    progress_bar,
-    warn,
-)
+from situs.cli.output.exported import print_export
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import json_option
+from situs.cli.output.progress import progress_bar
 
 
 @click.command("export")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=INPUT)
 @click.option(
     "--to",
     required=True,
@@ -28,7 +24,7 @@ from situs.cli.output.printing import (
 @click.option(
     "--allow-restricted", is_flag=True, help="Write restricted data in a format made for upload."
 )
-@click.option("--overwrite", is_flag=True, help="Replace an export of an earlier call.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing export.")
 @json_option
 def command(
     data: Path, to: str, out: Path, allow_restricted: bool, overwrite: bool, as_json: bool
@@ -45,11 +41,5 @@ def command(
             overwrite=overwrite,
             progress=progress,
         )
-    if result.restricted:
-        warn("this export holds pictures of restricted data: keep it to yourself")
-    if as_json:
-        print_json(result)
-        return
-    rows = [[f"examples: {split}", f"{count:,}"] for split, count in result.examples.items()]
-    rows += [[f"left out: {reason}", f"{count:,}"] for reason, count in result.left_out.items()]
-    print_table(f"{out}: for {to}", ["", ""], rows, f"see {out}/README.md")
+    counts = {f"examples: {split}": count for split, count in result.examples.items()}
+    print_export(result, counts, out, to, hint=f"see {out}/README.md", as_json=as_json)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from situs.cli.output.printing import echo, json_option, out_option, print_json
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import echo, json_option, print_json
 
-_A_PATH = click.Path(path_type=Path)
+_A_PATH = INPUT
 
 
 @click.command("merge")
@@ -19,9 +20,9 @@ _A_PATH = click.Path(path_type=Path)
     type=click.IntRange(1),
     default=8,
     show_default=True,
-    help="Greedy replies that must be the same before and after.",
+    help="How many greedy replies must be the same before and after.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a model of an earlier call.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing model.")
 @json_option
 def command(run: Path, out: Path, sample: int, overwrite: bool, as_json: bool) -> None:
     """Put the adapter of RUN into its model's weights, with the processor beside them."""

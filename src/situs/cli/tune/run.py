@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from situs.cli.output.paths import INPUT
 from situs.cli.output.printing import (
     echo,
     json_option,
     print_json,
     print_table,
-    progress_bar,
     warn,
 )
+from situs.cli.output.progress import progress_bar
 
-_A_PATH = click.Path(path_type=Path)
+_A_PATH = INPUT
 
 
 @click.command("run")
@@ -26,8 +26,8 @@ _A_PATH = click.Path(path_type=Path)
 @click.option(
     "--data", multiple=True, metavar="DATA", help="Training data: once, or once for each stage."
 )
-@click.option("--method", default="", metavar="sft|grpo", help="Instead of the config's.")
-@click.option("--steps", type=click.IntRange(1), help="Stop after so many steps at most.")
+@click.option("--method", default="", metavar="sft|grpo", help="Overrides the config's.")
+@click.option("--steps", type=click.IntRange(1), help="Stop after this many steps.")
 @click.option("--resume", is_flag=True, help="Resume from the last checkpoint in --out.")
 @click.option("--dry-run", is_flag=True, help="Only estimate steps, tokens, memory and GPU hours.")
 @click.option(
@@ -68,7 +68,7 @@ def command(config: str, as_json: bool, **options: Any) -> None:
         return
     if options["out"] is None:
         raise SitusError("no folder to write to", where="--out", fix="add --out RUN")
-    from situs.tune.training.sft import train
+    from situs.tune.training.run import train
 
     with progress_bar("steps") as progress:
         trained = train(

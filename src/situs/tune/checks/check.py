@@ -9,8 +9,10 @@ from situs.bench import Bench
 from situs.items import Item
 from situs.tune.checks.folder import PROVED_OF_FOLDER, FolderCheck, check_files
 from situs.tune.checks.problems import Checked, Problems
-from situs.tune.checks.truth import PROVED_OF_BENCH, TruthCheck
+from situs.tune.checks.sessions import SessionCheck, run_of
+from situs.tune.checks.truth import TruthCheck
 from situs.tune.record import Example, TrainingData, bench_of, open_data, read_examples
+from situs.tune.sessions import SESSIONS
 
 __all__ = ["check_data"]
 
@@ -38,7 +40,7 @@ def check_data(
     check_files(data, problems)
     own = FolderCheck(folder, problems)
     opened = bench_of(data, bench)
-    truth = None if opened is None else TruthCheck(data, opened, problems, own, volumes)
+    truth = None if opened is None else _comparison(data, opened, problems, own, volumes)
     collated = None
     if model is not None:
         from situs.tune.checks.collated import CollatedCheck
@@ -63,6 +65,16 @@ def check_data(
     return _checked(data, problems, looked, truth, collated.longest if collated else None)
 
 
+def _comparison(
+    data: TrainingData, bench: Bench, problems: Problems, folder: FolderCheck, volumes: Path | None
+) -> TruthCheck | SessionCheck | None:
+    """What examples are compared with: their items, or the sessions they are turns of."""
+    if data.manifest.target != SESSIONS:
+        return TruthCheck(data, bench, problems, folder, volumes)
+    run = run_of(data)
+    return None if run is None else SessionCheck(data, run, bench, problems, volumes)
+
+
 def _chunks(examples: Iterator[Example]) -> Iterator[list[Example]]:
     chunk: list[Example] = []
     for example in examples:
@@ -85,18 +97,22 @@ def _checked(
     data: TrainingData,
     problems: Problems,
     looked: int,
-    truth: TruthCheck | None,
+    truth: TruthCheck | SessionCheck | None,
     longest: int | None,
 ) -> Checked:
     proved = list(PROVED_OF_FOLDER)
     missing: dict[str, str] = {}
     if truth is None:
-        missing["prompts, boxes and answers"] = "the bench is not here; give it with --bench"
+        missing["prompts, boxes and answers"] = (
+            "the run and its bench are not where they were"
+            if data.manifest.target == SESSIONS
+            else "the bench is not here; give it with --bench"
+        )
     else:
-        proved += PROVED_OF_BENCH
+        proved += truth.proves
         if truth.not_rendered:
             missing["pictures drawn anew"] = truth.not_rendered
-        elif data.manifest.with_pictures:
+        elif data.manifest.with_pictures and isinstance(truth, TruthCheck):
             proved.append("pictures are pixel for pixel those of situs run")
     if longest is None:
         missing["what a training step gets"] = "no model was given (--model FOLDER)"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from situs.clients import Message, Request
+from situs.clients import Request
 from situs.clients.hf.prompt import chat_of
 from situs.errors import Severity
-from situs.profiles import Image
 from situs.tune.checks.problems import Problems
-from situs.tune.record import Example, TrainingData
+from situs.tune.record import Example, TrainingData, messages_of
 from situs.tune.training.examples import chat_row, make_collator
 from situs.tune.training.models import model_type, need_packages, processor_of
 
@@ -34,7 +33,8 @@ class CollatedCheck:
         self._data, self._problems = data, problems
         self._processor = processor_of(model)
         self._collate = make_collator(self._processor)
-        self._context, self._image_token = _limits(model, self._processor)
+        context, self._image_token = _limits(model, self._processor)
+        self._most = min(context, data.manifest.max_length or context)
         self._waiting: list[Example] = []
         self.longest = 0
 
@@ -69,12 +69,12 @@ class CollatedCheck:
         text = self._processor.tokenizer.decode(ids[supervised], skip_special_tokens=False)
         if not _is_completion(text, example.completion, self._ends()):
             add("supervised-differs", where, f"{text[-60:]!r} is supervised, not the completion")
-        if len(ids) > self._context:
+        if len(ids) > self._most:
             add(
                 "too-long",
                 where,
-                f"has {len(ids):,} tokens, the model reads {self._context:,}",
-                "build with fewer or smaller pictures",
+                f"has {len(ids):,} tokens, at most {self._most:,} are read",
+                "build with --model and --max-length, or with fewer or smaller pictures",
             )
         first = int(supervised.nonzero()[0])
         if not self._same_prompt(example, ids[:first].tolist()):
@@ -105,9 +105,7 @@ class CollatedCheck:
 
     def _same_prompt(self, example: Example, before: list[int]) -> bool:
         """The same tokens as the hf client makes of the same pictures and words."""
-        folder = self._data.folder
-        pictures = [_image(folder / name) for name in example.pictures]
-        chat = chat_of(Request("", (Message("user", (*pictures, example.prompt)),)))
+        chat = chat_of(Request("", messages_of(example, self._data.folder)))
         text = self._processor.apply_chat_template(
             chat.messages, add_generation_prompt=True, tokenize=False
         )
@@ -134,11 +132,6 @@ def _is_completion(text: str, completion: str, special: set[str]) -> bool:
 def _grids(batch: Any) -> list[tuple[int, int]]:
     """Rows and columns of patches of every picture of a batch."""
     return [(int(rows), int(columns)) for _, rows, columns in batch["image_grid_thw"].tolist()]
-
-
-def _image(path: Path) -> Image:
-    data = path.read_bytes()
-    return Image(data, "image/png", path.stem, 0, 0)
 
 
 def _limits(model: Path, processor: Any) -> tuple[int, int]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from situs.base.files import digest
+from situs.errors import SitusError
 from situs.tune.checks.problems import Problems
+from situs.tune.pictures import is_uniform
 from situs.tune.record import MARKER, Example, TrainingData
 
-__all__ = ["PROVED_OF_FOLDER", "FolderCheck", "check_files"]
+__all__ = ["PROVED_OF_FOLDER", "FolderCheck", "check_files", "refuse", "refuse_changed"]
 
 PROVED_OF_FOLDER = (
     "files are as the manifest says",
@@ -30,6 +33,19 @@ def check_files(data: TrainingData, problems: Problems) -> None:
         problems.add(
             "profile-changed", "profile.toml", f"is not the profile that {MARKER} was written with"
         )
+
+
+def refuse_changed(data: TrainingData) -> None:
+    """Data that were changed since they were built are neither trained on nor exported."""
+    problems = Problems()
+    check_files(data, problems)
+    refuse(problems, data.folder)
+
+
+def refuse(problems: Problems, folder: Path) -> None:
+    """The first problem as an error."""
+    for one in problems.shown()[:1]:
+        raise SitusError(f"{one.where}: {one.problem}", where=folder, fix="build the data again")
 
 
 class FolderCheck:
@@ -76,17 +92,17 @@ class FolderCheck:
         if Path(name).is_absolute() or ".." in Path(name).parts or not path.is_file():
             self._problems.add("picture-missing", where, f"{name} is missing")
             return None
-        if digest(path.read_bytes()) != path.stem:
+        data = path.read_bytes()
+        if digest(data) != path.stem:
             self._problems.add("picture-changed", where, f"{name} is not what its name says")
             return None
         try:
-            with Image.open(path, formats=("PNG", "JPEG")) as picture:
+            with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
                 picture.load()
                 size = (picture.width, picture.height)
-                if _is_uniform(picture):
-                    # Padding and fill slices are the same in every patient and show nobody.
-                    self._seen["picture"][name] = ""
-                return size
+            if is_uniform(data):
+                self._seen["picture"][name] = ""
+            return size
         except (OSError, SyntaxError, ValueError):
             self._problems.add("picture-unreadable", where, f"{name} cannot be decoded")
             return None
@@ -100,9 +116,3 @@ class FolderCheck:
                 f"{what} {name} is in {before} and in {split}",
                 "rebuild the bench: what is learnt from the one would be tested on the other",
             )
-
-
-def _is_uniform(picture: object) -> bool:
-    extrema = picture.getextrema()  # type: ignore[attr-defined]
-    bands = extrema if isinstance(extrema[0], tuple) else (extrema,)
-    return all(low == high for low, high in bands)

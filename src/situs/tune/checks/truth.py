@@ -24,9 +24,9 @@ from situs.tune.record import Example, TrainingData
 from situs.tune.selection import check_patients
 from situs.tune.targets import LeftOut, write_target
 
-__all__ = ["PROVED_OF_BENCH", "TruthCheck"]
+__all__ = ["TruthCheck"]
 
-PROVED_OF_BENCH = (
+_PROVED = (
     "prompts are byte for byte those of situs run",
     "boxes in range, on the right frame, and back within half a unit",
     "the completion is scored right by the scorer that will judge the model",
@@ -39,6 +39,8 @@ _SLACK = 1e-6
 
 class TruthCheck:
     """Compares examples with the items they were made from."""
+
+    proves = _PROVED
 
     def __init__(
         self,

@@ -12,11 +12,11 @@ from situs.tune.demo.prepare import Sizes, arm_config, base_config, prepare
 from situs.tune.evaluation.evaluate import EvalChoices, Evaluated, evaluate
 from situs.tune.training.config import Config
 from situs.tune.training.models import need_packages
-from situs.tune.training.sft import train
+from situs.tune.training.run import train
 
 __all__ = ["QUICK", "demonstrate"]
 
-QUICK = Sizes(patients=80, plain=400, base_steps=12, arm_steps=6, batch=8)
+QUICK = Sizes(patients=80, plain=400, coarse_steps=6, base_steps=6, arm_steps=6, batch=8)
 """Shows that every step runs; nothing is learnt in so few."""
 
 Say = Callable[[str], None]
@@ -28,7 +28,7 @@ def demonstrate(
     sizes: Sizes,
     *,
     seeds: int = 1,
-    limit: int = 400,
+    limit: int = 300,
     say: Say = lambda text: None,
 ) -> Evaluated:
     """Everything from pictures to the table; what is finished is not done again."""
@@ -44,7 +44,7 @@ def demonstrate(
         f"{sizes.patients} synthetic patients, both arms' data and a random tiny Qwen3-VL are made"
     )
     for arm in ("boxes", "answer"):
-        checked = check_data(out / arm, model=out / "tiny", limit=100)
+        checked = check_data(out / arm, model=out / "tiny", limit=50)
         if checked.errors:
             raise SitusError(
                 f"the check found {checked.errors} errors ({', '.join(checked.by_code)})",
@@ -53,7 +53,8 @@ def demonstrate(
             )
     tell("training data are proved with the model's own processor")
     _train(base_config(out, sizes, 0), out / "base")
-    tell(f"the base is taught plain localization ({sizes.base_steps} steps)")
+    steps = sizes.coarse_steps + sizes.base_steps
+    tell(f"the base is taught plain localization ({steps} steps)")
     base = out / "base" / "model"
     runs: dict[str, list[Path]] = {"boxes": [], "answer": []}
     for seed in range(seeds):

@@ -12,21 +12,33 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from situs.base.files import canonical_json, digest
+from situs.base.files import digest
 from situs.base.publish import new_folder
 from situs.space import FrameBox
-from situs.tune.demo.slices import SIDE
+from situs.tune.demo.slices import GRID, SIDE
 from situs.tune.forms import box_form
-from situs.tune.record import MARKER, Example, TrainingData
+from situs.tune.record import MARKER, Example, TrainingData, write_manifest
 
 __all__ = ["write_plain"]
 
+_SHADES = {"bright": 235.0, "dark": 10.0}
+_PATCH = 8
+"""Pixels: the grid of coarse pictures, on which a patch is wholly inside or outside."""
 
-def write_plain(like: TrainingData, out: Path, count: int, seed: int) -> None:
-    """`count` pictures with one square or two, asked with the box prompts of `like`."""
+
+def write_plain(
+    like: TrainingData, out: Path, count: int, seed: int, *, coarse: bool = False
+) -> None:
+    """`count` pictures with one square or two, asked with the box prompts of `like`.
+
+    `coarse`: one square only, on a grid, asked in one wording. Where the answer is one of few, a model
+    finds out in a few hundred steps that numbers come from pictures; from fine positions it does not.
+    """
     from PIL import Image
 
     prompts = _box_prompts(like)
+    if coarse:
+        prompts = [next(pair for pair in prompts if pair[0] == label) for label in _SHADES]
     rng = np.random.default_rng(seed)
     form, space = box_form(like.manifest.box_form), like.profile.answer
     with new_folder(out, marker=MARKER, overwrite=True) as folder:
@@ -34,7 +46,7 @@ def write_plain(like: TrainingData, out: Path, count: int, seed: int) -> None:
         with (folder / "train.jsonl").open("wb") as stream:
             for number in range(count):
                 label, prompt = prompts[number % len(prompts)]
-                picture, box = _picture(rng, label)
+                picture, box = (_coarse_picture if coarse else _picture)(rng, label)
                 buffer = io.BytesIO()
                 Image.fromarray(picture).save(buffer, "png")
                 name = f"pictures/{digest(buffer.getvalue())}.png"
@@ -73,9 +85,7 @@ def write_plain(like: TrainingData, out: Path, count: int, seed: int) -> None:
                 for name in ("train.jsonl", "profile.toml")
             },
         )
-        (folder / MARKER).write_bytes(
-            msgspec.json.format(canonical_json(manifest), indent=2) + b"\n"
-        )
+        write_manifest(folder, manifest)
 
 
 def _box_prompts(like: TrainingData) -> list[tuple[str, str]]:
@@ -87,16 +97,33 @@ def _box_prompts(like: TrainingData) -> list[tuple[str, str]]:
     return sorted((label, prompt) for prompt, label in found.items())
 
 
+def _coarse_picture(rng: np.random.Generator, label: str) -> tuple[np.ndarray, FrameBox]:
+    """A grey field with one square, whose sides lie on a grid."""
+    field = _field(rng)
+    width, height = (int(v) * _PATCH for v in rng.integers(1, 4, 2))
+    left, top = (
+        int(rng.integers(0, (SIDE - side) // _PATCH + 1)) * _PATCH for side in (width, height)
+    )
+    field[top : top + height, left : left + width] = _SHADES[label]
+    return field.clip(0, 255).astype(np.uint8), FrameBox(0, left, top, left + width, top + height)
+
+
+def _field(rng: np.random.Generator) -> np.ndarray:
+    return np.full((SIDE, SIDE), 110.0) + rng.normal(0, 4, (SIDE, SIDE))
+
+
 def _picture(rng: np.random.Generator, label: str) -> tuple[np.ndarray, FrameBox]:
     """A grey field with a bright square and a dark one; the one asked for is the truth."""
-    field = np.full((SIDE, SIDE), 110.0) + rng.normal(0, 4, (SIDE, SIDE))
+    field = _field(rng)
     boxes: dict[str, FrameBox] = {}
-    for name, shade in (("bright", 235.0), ("dark", 10.0)):
+    for name, shade in _SHADES.items():
         if name != label and rng.random() < 0.5:
             continue
         for _ in range(50):
-            width, height = (int(v) for v in rng.integers(10, 25, 2))
-            left, top = (int(rng.integers(1, SIDE - 1 - side)) for side in (width, height))
+            width, height = (int(v) * GRID for v in rng.integers(3, 7, 2))
+            left, top = (
+                int(rng.integers(0, (SIDE - side) // GRID + 1)) * GRID for side in (width, height)
+            )
             box = FrameBox(0, left, top, left + width, top + height)
             if not any(_touch(box, other) for other in boxes.values()):
                 boxes[name] = box

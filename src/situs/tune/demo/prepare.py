@@ -8,7 +8,8 @@ import msgspec
 
 from situs.build import BuildOptions, build_boxes, parse_mix
 from situs.facts import load_recipe
-from situs.tune.dataset import BuildChoices, build_data
+from situs.tune.build import build_data
+from situs.tune.dataset import BuildChoices
 from situs.tune.demo.plain import write_plain
 from situs.tune.demo.slices import write_cohort
 from situs.tune.demo.tiny import phrase_tokenizer, write_tiny_model
@@ -41,15 +42,16 @@ _MIX = (
 class Sizes(msgspec.Struct, frozen=True):
     """How much is trained; fewer steps for a look at the machinery alone."""
 
-    patients: int = 900
-    plain: int = 12_000
-    base_steps: int = 900
-    arm_steps: int = 350
+    patients: int = 600
+    plain: int = 8_000
+    coarse_steps: int = 200
+    base_steps: int = 300
+    arm_steps: int = 300
     batch: int = 32
 
 
 def prepare(out: Path, sizes: Sizes, seed: int) -> None:
-    """Write `bench`, `boxes`, `answer`, `plain` and `tiny` into the folder."""
+    """Write `bench`, `boxes`, `answer`, `coarse`, `plain` and `tiny` into the folder."""
     table, listed, images = write_cohort(out / "cohort", sizes.patients, seed)
     recipe = load_recipe()
     recipe = msgspec.structs.replace(recipe, boxes=parse_mix(_MIX, recipe.boxes))
@@ -66,36 +68,47 @@ def prepare(out: Path, sizes: Sizes, seed: int) -> None:
     )
     build_data(out / "bench", out / "answer", same)
     boxes = open_data(out / "boxes")
-    write_plain(boxes, out / "plain", sizes.plain, seed + 1)
-    texts = [
+    write_plain(boxes, out / "coarse", sizes.plain // 2, seed + 1, coarse=True)
+    write_plain(boxes, out / "plain", sizes.plain, seed + 2)
+    texts = (
         text
-        for number, example in enumerate(boxes.examples())
-        if number < 2000
+        for name in ("boxes", "answer", "coarse", "plain")
+        for example in open_data(out / name).examples()
         for text in (example.prompt, example.completion)
-    ]
-    tokenizer = phrase_tokenizer(texts)
+    )
     write_tiny_model(
-        out / "tiny", tokenizer=tokenizer, patch=8, spread=0.02, seed=seed, context=1024
+        out / "tiny",
+        tokenizer=phrase_tokenizer(texts),
+        patch=8,
+        spread=0.08,
+        vision_spread=0.08,
+        seed=seed,
+        context=1024,
     )
 
 
 def base_config(folder: Path, sizes: Sizes, seed: int) -> Config:
-    """Plain localization from random weights."""
-    return _config("base", folder / "tiny", folder / "plain", sizes.base_steps, 2e-3, sizes, seed)
+    """Plain localization from random weights: coarse squares first."""
+    stages = (
+        Stage((Source(str(folder / "coarse")),), name="coarse", steps=sizes.coarse_steps),
+        Stage((Source(str(folder / "plain")),), name="plain", steps=sizes.base_steps),
+    )
+    return _config("base", folder / "tiny", stages, 4e-3, sizes, seed)
 
 
 def arm_config(folder: Path, arm: str, base: Path, sizes: Sizes, seed: int) -> Config:
     """One arm, from the base."""
-    return _config(arm, base, folder / arm, sizes.arm_steps, 1e-3, sizes, seed)
+    stage = Stage((Source(str(folder / arm)),), name=arm, steps=sizes.arm_steps)
+    return _config(arm, base, (stage,), 2e-3, sizes, seed)
 
 
 def _config(
-    name: str, model: Path, data: Path, steps: int, rate: float, sizes: Sizes, seed: int
+    name: str, model: Path, stages: tuple[Stage, ...], rate: float, sizes: Sizes, seed: int
 ) -> Config:
     return Config(
         name=name,
         model=str(model),
-        stages=(Stage((Source(str(data)),), name=name, steps=steps),),
+        stages=stages,
         tuning="full",
         freeze=(),
         seed=seed,

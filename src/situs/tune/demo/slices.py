@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FRAMES", "SIDE", "write_cohort"]
+__all__ = ["FRAMES", "GRID", "SIDE", "write_cohort"]
 
 SIDE = 64
 FRAMES = 3
+GRID = 4
+"""Pixels: findings begin and end on multiples of it. So few places are learnt in minutes."""
 _LABELS = ("Mass", "Edema")
 _BRIGHT = {"Mass": 0.45, "Edema": -0.35}
 """How much a finding is brighter than its surroundings: a mass is bright, oedema dark."""
@@ -20,6 +21,8 @@ _BRIGHT = {"Mass": 0.45, "Edema": -0.35}
 
 def write_cohort(folder: Path, count: int, seed: int) -> tuple[Path, Path, Path]:
     """`count` volumes of a patient each: the CSV, the list of what was read, the folder of images."""
+    import h5py
+
     rng = np.random.default_rng(seed)
     images = folder / "images"
     images.mkdir(parents=True, exist_ok=True)
@@ -70,14 +73,12 @@ def _finding(
 ) -> list[_Box]:
     """Draw an ellipse on neighbouring frames where nothing else lies; its boxes."""
     for _ in range(100):
-        width, height = (int(v) for v in rng.integers(10, 21, 2))
-        left = int(rng.integers(10, SIDE - 10 - width))
-        top = int(rng.integers(10, SIDE - 10 - height))
+        width, height = (int(v) * GRID for v in rng.integers(3, 6, 2))
+        left, top = (
+            int(rng.integers(2, (SIDE - side) // GRID - 1)) * GRID for side in (width, height)
+        )
         if all(
-            left + width + 2 < ox
-            or ox + ow + 2 < left
-            or top + height + 2 < oy
-            or oy + oh + 2 < top
+            left + width < ox or ox + ow < left or top + height < oy or oy + oh < top
             for _, ox, oy, ow, oh, _ in others
         ):
             break

@@ -125,16 +125,18 @@ def statement(found: Sequence[Difference], seeds: int) -> str:
     """What may be said: an effect only where its interval leaves out 0."""
     against = {(one.metric, one.b): one for one in found if one.a == "boxes"}
     control = "answer" if ("box_miou", "answer") in against else "base"
+    # Without the control, what training did and what the boxes did are one.
+    cause = "Boxes" if control == "answer" else "Training with boxes"
     beside = "the answer-only control" if control == "answer" else "the base model"
     lines = [
-        _sentence(against.get(("box_miou", control)), "grounding", beside),
-        _sentence(against.get(("accuracy", control)), "answers", beside),
+        _sentence(against.get(("box_miou", control)), cause, "grounding", beside),
+        _sentence(against.get(("accuracy", control)), cause, "answers", beside),
     ]
     few = " One seed: another may differ." if seeds == 1 else f" Mean of {seeds} seeds."
     return " ".join(line for line in lines if line) + few
 
 
-def _sentence(one: Difference | None, what: str, beside: str) -> str:
+def _sentence(one: Difference | None, cause: str, what: str, beside: str) -> str:
     if one is None or one.difference is None:
         return f"Nothing can be said of {what}: no item is shared."
     if one.ci95 is None:
@@ -142,10 +144,10 @@ def _sentence(one: Difference | None, what: str, beside: str) -> str:
     low, high = one.ci95
     size = f"{abs(one.difference):.3f} (95 % interval {low:+.3f} to {high:+.3f})"
     if low > 0:
-        return f"Boxes improved {what} by {size}, against {beside}."
+        return f"{cause} improved {what} by {size}, against {beside}."
     if high < 0:
-        return f"Boxes worsened {what} by {size}, against {beside}."
+        return f"{cause} worsened {what} by {size}, against {beside}."
     return (
-        f"No effect of boxes on {what} is shown: {one.difference:+.3f} "
+        f"No effect of {cause.lower()} on {what} is shown: {one.difference:+.3f} "
         f"(95 % interval {low:+.3f} to {high:+.3f}), against {beside}."
     )

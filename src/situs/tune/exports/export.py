@@ -14,7 +14,7 @@ import msgspec
 from situs.base.files import canonical_json
 from situs.base.publish import new_folder
 from situs.errors import SitusError, did_you_mean
-from situs.tune.checks.folder import FolderCheck, check_files
+from situs.tune.checks.folder import FolderCheck, refuse, refuse_changed
 from situs.tune.checks.problems import Problems
 from situs.tune.exports.launch import write_launch
 from situs.tune.exports.rows import ROWS, obstacle
@@ -59,9 +59,7 @@ def export_data(
             where=folder,
             fix="choose a trainer that runs here, or add --allow-restricted if you may",
         )
-    problems = Problems()
-    check_files(data, problems)
-    _refuse(problems, folder)
+    refuse_changed(data)
     left_out: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     with new_folder(out, marker=_MARKER, overwrite=overwrite) as scratch:
@@ -101,18 +99,12 @@ def _rows(
         for name in example.pictures:
             # A picture that is not what its name says, or lies elsewhere, is not handed on.
             pictures.size(name, example.item_id)
-        _refuse(problems, data.folder)
+        refuse(problems, data.folder)
         reason = obstacle(example, to)
         if reason:
             left_out[reason] += 1
         else:
             yield ROWS[to](example, data.folder)
-
-
-def _refuse(problems: Problems, folder: Path) -> None:
-    """Data that were changed since they were built are not exported."""
-    for one in problems.shown()[:1]:
-        raise SitusError(f"{one.where}: {one.problem}", where=folder, fix="build the data again")
 
 
 def _written(

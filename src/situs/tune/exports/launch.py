@@ -73,13 +73,14 @@ def _ms_swift(folder: Path, manifest: Manifest) -> None:
     least, most = _pixels(manifest)
     lines = [
         "#!/usr/bin/env bash",
-        "# MODEL_FOLDER as the only argument. Over-long examples stop the run instead of vanishing.",
+        "# MODEL_FOLDER as the only argument. Strict: an over-long example stops the run; by default another",
+        "# one would be taken in its place, without a word.",
         "set -euo pipefail",
         f"export MIN_PIXELS={least} MAX_PIXELS={most}  # the same at inference",
         "export QWENVL_BBOX_FORMAT=new  # boxes are text here; legacy would rewrite them",
         'swift sft --model "$1" --dataset train.jsonl \\',
-        f"  --max_length {_longest(manifest)} --truncation_strategy raise \\",
-        "  --train_type lora --lora_rank 16 --lora_alpha 32 --freeze_vit true \\",
+        f"  --max_length {_longest(manifest)} --truncation_strategy delete --strict true \\",
+        "  --lora_rank 16 --lora_alpha 32 --freeze_vit true \\",
         "  --per_device_train_batch_size 1 --gradient_accumulation_steps 8 \\",
         "  --learning_rate 1e-4 --num_train_epochs 1 --torch_dtype bfloat16 --output_dir output",
     ]
@@ -118,6 +119,7 @@ def _llama_factory(folder: Path, manifest: Manifest) -> None:
         "media_dir: .",
         "dataset: situs_train",
         f"template: {template}",
+        "mask_history: true  # of a conversation only the last reply is learnt",
         f"cutoff_len: {_longest(manifest)}  # its usual 2048 would cut the boxes off",
         f"image_max_pixels: {most}",
         f"image_min_pixels: {least}",

@@ -235,6 +235,12 @@ def _problems(config: Config, *, whole: bool) -> list[str]:
         wrong.append("everything is frozen")
     if config.method == "grpo" and config.grpo.generations < 2:
         wrong.append("grpo.generations is at least 2: a reply is compared with its neighbours")
+    replies = config.batch.per_device * config.batch.accumulate
+    if config.method == "grpo" and replies % max(1, config.grpo.generations):
+        wrong.append(
+            f"a step has {replies} replies (batch.per_device × batch.accumulate), no multiple of "
+            f"grpo.generations ({config.grpo.generations})"
+        )
     try:
         re.compile(config.lora.modules)
     except re.error as error:

@@ -6,10 +6,13 @@ pictures; so nothing is stored, and every call makes new dictionaries.
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+from situs.base.files import digest
 from situs.errors import SitusError
+from situs.tune.exports.rows import chat_messages
 from situs.tune.record import Example
 from situs.tune.training.plan import Plan
 
@@ -21,22 +24,22 @@ def open_picture(folder: Path, name: str) -> Any:
     from PIL import Image
 
     try:
-        with Image.open(folder / name, formats=("PNG", "JPEG")) as picture:
+        data = (folder / name).read_bytes()
+        if digest(data) != Path(name).stem:
+            raise ValueError("its bytes are not those it is named by")
+        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
             return picture.convert("RGB")
     except (OSError, SyntaxError, ValueError) as error:
         raise SitusError(
-            f"cannot be decoded ({error})", where=folder / name, fix="build the data again"
+            f"cannot be used ({error})", where=folder / name, fix="build the data again"
         ) from error
 
 
 def chat_row(example: Example, folder: Path) -> dict[str, Any]:
     """`images`, `prompt` and `completion`: only the completion is supervised."""
-    blocks = [{"type": "image"} for _ in example.pictures]
     return {
         "images": [open_picture(folder, name) for name in example.pictures],
-        "prompt": [
-            {"role": "user", "content": [*blocks, {"type": "text", "text": example.prompt}]}
-        ],
+        "prompt": chat_messages(example),
         "completion": [
             {"role": "assistant", "content": [{"type": "text", "text": example.completion}]}
         ],
@@ -55,10 +58,29 @@ def planned_examples(plan: Plan) -> Any:
     return Dataset.from_dict({"draw": list(range(len(plan)))}).with_transform(rows)
 
 
-def make_collator(processor: Any) -> Any:
-    """The collator of every run and check: nothing is cut, and only completions are supervised."""
+def make_collator(processor: Any, most_tokens: int = 0) -> Any:
+    """The collator of every run and check: nothing is cut, and only completions are supervised.
+
+    With `most_tokens`, a longer example stops the run: its boxes stand at its end, and a cut one
+    would teach to leave them out.
+    """
     from trl.trainer.sft_trainer import DataCollatorForVisionLanguageModeling
 
-    return DataCollatorForVisionLanguageModeling(
+    collate = DataCollatorForVisionLanguageModeling(
         processor=processor, max_length=None, completion_only_loss=True
     )
+    if not most_tokens:
+        return collate
+
+    def bounded(rows: list[dict[str, Any]]) -> Any:
+        batch = collate(rows)
+        longest = int(batch["attention_mask"].sum(dim=1).max())
+        if longest > most_tokens:
+            raise SitusError(
+                f"an example has {longest:,} tokens, the run takes {most_tokens:,}",
+                where="max_length",
+                fix="build the data with --max-length, or with fewer or smaller pictures",
+            )
+        return batch
+
+    return bounded

@@ -129,7 +129,9 @@ def _is_whole(checkpoint: Path) -> bool:
                 opened.keys()
         except Exception:  # the reader has an error type of its own
             return False
-    return bool(weights) or any(checkpoint.glob("*.bin")) or any(checkpoint.glob("global_step*"))
+    # DeepSpeed and FSDP write folders of shards, the latter with an index that is written last.
+    shards = ("*.bin", "global_step*", "pytorch_model_fsdp*/.metadata")
+    return bool(weights) or any(any(checkpoint.glob(name)) for name in shards)
 
 
 def copy_processor(model: Path, out: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from situs.errors import SitusError
@@ -14,20 +13,10 @@ from situs.tune.record import bench_of
 from situs.tune.rewards import Reward, answer_reward, format_reward, grounding_reward
 from situs.tune.training.config import Config
 from situs.tune.training.examples import chat_row
-from situs.tune.training.folder import last_checkpoint, start_training
-from situs.tune.training.models import keep_quiet, load_trainable, processor_of
-from situs.tune.training.plan import Plan, make_plan
-from situs.tune.training.sft import (
-    Trained,
-    is_first_process,
-    last_loss,
-    log_callback,
-    run_record,
-    save_model,
-    trainer_settings,
-)
+from situs.tune.training.plan import Plan
+from situs.tune.training.setup import Setup, TrainerMaker
 
-__all__ = ["reward_functions", "train_by_reward"]
+__all__ = ["method", "reward_functions"]
 
 _PARTS: dict[str, Reward] = {
     "format": format_reward,
@@ -37,63 +26,34 @@ _PARTS: dict[str, Reward] = {
 }
 
 
-def train_by_reward(
-    config: Config,
-    out: Path,
-    *,
-    resume: bool = False,
-    most_steps: int = 0,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Trained:
-    """GRPO from the last checkpoint or the start; strong supervised training should come first."""
-    from transformers import PrinterCallback, set_seed
-    from trl import GRPOConfig, GRPOTrainer
+def method(config: Config, plan: Plan) -> TrainerMaker:
+    """Replies are sampled and paid; strong supervised training should come first.
 
-    plan = make_plan(config, most_steps=most_steps)
-    size = config.batch.per_device * config.batch.accumulate
-    if size % config.grpo.generations:
-        raise SitusError(
-            f"a step has {size} replies, which {config.grpo.generations} generations do not divide",
-            where="grpo.generations",
-            fix="make batch.per_device × batch.accumulate a multiple of it",
-        )
+    Refused where the bench that the rewards are scored against is not here.
+    """
     functions, weights = reward_functions(plan, config)
-    keep_quiet()
-    set_seed(config.seed)
-    model = load_trainable(config)
-    record = run_record(config, plan, model)
-    checkpoint = last_checkpoint(out) if resume else None
-    if is_first_process():
-        start_training(out, record, plan, resume=resume)
-    settings = GRPOConfig(
-        **trainer_settings(config, plan, out),
-        num_generations=config.grpo.generations,
-        temperature=config.grpo.temperature,
-        max_completion_length=config.grpo.max_new_tokens,
-        beta=config.grpo.beta,
-        reward_weights=weights,
-        shuffle_dataset=False,
-    )
-    trainer = GRPOTrainer(
-        model=model,
-        args=settings,
-        reward_funcs=functions,
-        train_dataset=_prompts(plan),
-        processing_class=processor_of(Path(config.model), config),
-        callbacks=[log_callback(out, plan, progress)],
-    )
-    trainer.remove_callback(PrinterCallback)  # it would print every step to standard output
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    notes = save_model(trainer, config, out)
-    return Trained(
-        str(out / "model"),
-        plan.steps,
-        last_loss(out),
-        record.frozen,
-        record.trained,
-        int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0,
-        (*record.notes, *notes),
-    )
+
+    def trainer(setup: Setup) -> Any:
+        from trl import GRPOConfig, GRPOTrainer
+
+        return GRPOTrainer(
+            model=setup.model,
+            args=GRPOConfig(
+                **setup.settings,
+                num_generations=config.grpo.generations,
+                temperature=config.grpo.temperature,
+                max_completion_length=config.grpo.max_new_tokens,
+                beta=config.grpo.beta,
+                reward_weights=weights,
+                shuffle_dataset=False,
+            ),
+            reward_funcs=functions,
+            train_dataset=_prompts(setup.plan),
+            processing_class=setup.processor,
+            callbacks=list(setup.callbacks),
+        )
+
+    return trainer
 
 
 def _prompts(plan: Plan) -> Any:

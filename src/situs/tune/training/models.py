@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ def load_trainable(config: Config) -> Any:
         "local_files_only": True,
     }
     if config.tuning == "qlora":
-        settings["quantization_config"] = _four_bits()
+        settings["quantization_config"] = _four_bits(config)
     try:
         model = AutoModelForImageTextToText.from_pretrained(folder, **settings)
     except (OSError, ValueError, ImportError) as error:
@@ -122,22 +123,22 @@ def load_trainable(config: Config) -> Any:
     return _with_adapter(model, config)
 
 
-def _four_bits() -> Any:
+def _four_bits(config: Config) -> Any:
+    """Weights in four bits, as QLoRA was published (NF4, doubly quantised)."""
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise SitusError(
+            "QLoRA needs bitsandbytes, which is not installed",
+            where="tuning = qlora",
+            fix="pip install bitsandbytes, or use lora",
+        )
     import torch
     from transformers import BitsAndBytesConfig
 
-    if not torch.cuda.is_available():
-        raise SitusError(
-            "QLoRA needs a CUDA GPU: its 4-bit weights have no CPU kernels",
-            where="tuning = qlora",
-            fix="use lora, or a machine with a GPU",
-        )
-    need_packages("bitsandbytes")
     return BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=torch.bfloat16,
+        bnb_4bit_compute_dtype=getattr(torch, config.hardware.dtype),
     )
 
 
@@ -186,5 +187,12 @@ def frozen_parts(model: Any) -> tuple[dict[str, int], dict[str, int]]:
     for name, parameter in model.named_parameters():
         counts = trained if parameter.requires_grad else frozen
         part = f"adapter on {part_of(name)}" if "lora_" in name else part_of(name)
-        counts[part] = counts.get(part, 0) + parameter.numel()
+        counts[part] = counts.get(part, 0) + _size(parameter)
     return frozen, trained
+
+
+def _size(parameter: Any) -> int:
+    """Numbers in a parameter; four-bit weights are stored two to a byte."""
+    quantized = getattr(parameter, "quant_state", None)
+    shape = parameter.shape if quantized is None else quantized.shape
+    return math.prod(shape)

@@ -15,6 +15,7 @@ import numpy as np
 
 from situs.base.files import digest
 from situs.errors import SitusError
+from situs.tune.checks.folder import refuse_changed
 from situs.tune.record import Example, TrainingData, open_data
 from situs.tune.training.config import Config, Stage
 
@@ -76,6 +77,8 @@ def make_plan(config: Config, *, most_steps: int = 0) -> Plan:
     paths = list(dict.fromkeys(one.path for stage in config.stages for one in stage.data))
     data = tuple(open_data(Path(path)) for path in paths)
     _check_alike(data)
+    for one in data:
+        refuse_changed(one)
     files = tuple(ExampleFile(one.folder / "train.jsonl") for one in data)
     for one, file in zip(data, files, strict=True):
         if not one.manifest.with_pictures:
