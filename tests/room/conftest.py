@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 import scripted
+import shaped
+
+from situs.clients import make_client, parse_spec
+from situs.clients.turns import record_proof
 
 
 @pytest.fixture
 def play(situs, bench, tmp_path, monkeypatch) -> Callable[..., Any]:
     """`play(script, room=…)`: the run's JSON, its scores and its folder, with what the server saw."""
     monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for provider in ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE"):
+        monkeypatch.delenv(f"{provider}_API_KEY", raising=False)
     count = 0
 
     def played(
@@ -26,36 +31,31 @@ def play(situs, bench, tmp_path, monkeypatch) -> Callable[..., Any]:
         folder: Path | None = None,
         score: tuple[object, ...] = (),
         options: tuple[object, ...] = (),
+        over: tuple[str, bool] = ("", False),
     ) -> Any:
+        """`over` the protocol of a provider, and whether native calls were proved of it before."""
         nonlocal count
         count += 1
-        known = scripted.Known(folder or bench, room, tools, limit)
+        provider, native = over
+        known = scripted.Known(folder or bench, room, tools, limit, native=native)
         out = tmp_path / f"run{count}"
         more = ("--tools", tools) if tools else ()
-        with scripted.server(known, script) as server:
+        serving = (
+            shaped.server(known, script, provider, native=native)
+            if provider
+            else scripted.server(known, script)
+        )
+        with serving as server:
+            spec = shaped.spec(provider, server) if provider else server.spec
+            if native:
+                record_proof(make_client(parse_spec(spec)), proved=True)
             ran = situs(
-                "run", folder or bench, "--model", server.spec, "--room", room, *more,
+                "run", folder or bench, "--model", spec, "--room", room, *more,
                 "--limit", limit, "--out", out, "--json", *options,
             )  # fmt: skip
         assert ran.code == 0, ran.err
         scores = situs("score", folder or bench, out, "--stratum", "all", *score, "--json")
         assert scores.code == 0, scores.err
-        return Played(ran.json, scores.json, out, server, known)
+        return scripted.Played(ran.json, scores.json, out, server, known)
 
     return played
-
-
-class Played:
-    """One run and all that is known of it."""
-
-    def __init__(self, run: Any, scores: Any, out: Path, server: Any, known: Any) -> None:
-        self.run = run
-        self.scores = scores
-        self.out = out
-        self.server = server
-        self.known = known
-
-    def cells(self) -> dict[str, float]:
-        """The four shares."""
-        names = ("right_seen", "right_unseen", "wrong_seen", "wrong_unseen")
-        return {name: self.scores["evidence"][name]["value"] for name in names}

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import wire
 from situs.bench import Bench, open_bench
 from situs.clients import Spec
-from situs.items import Item
+from situs.items import Answer, Item
 from situs.profiles.planes import Plane
 from situs.room import load_room, with_tools
 from situs.room.actions import action_kinds
@@ -26,7 +28,15 @@ Script = Callable[["Seen"], Act]
 class Known:
     """The items of a bench by their opening words in a room, with what a perfect reader needs."""
 
-    def __init__(self, bench: Path, room: str, tools: str | None = None, limit: int = 6) -> None:
+    def __init__(
+        self,
+        bench: Path,
+        room: str,
+        tools: str | None = None,
+        limit: int = 6,
+        *,
+        native: bool = False,
+    ) -> None:
         self.bench: Bench = open_bench(bench)
         self.room = load_room(room) if tools is None else with_tools(load_room(room), tools)
         self.profile = self.room.profile()
@@ -38,7 +48,7 @@ class Known:
         for item, _ in zip(self.bench.items(), range(limit)):
             opened = self._scans.take(item)
             kinds = action_kinds(self.room, opened.scan)
-            words = opening(item, opened.scan, kinds, "", False)
+            words = opening(item, opened.scan, kinds, "", native)
             assert words not in self.items
             self.items[words] = item
             self.opened[item.item_id] = opened
@@ -50,6 +60,10 @@ class Known:
         said = self._oracle.answer(item)
         assert said is not None
         return said
+
+    def spoken(self, item: Item, answer: Answer) -> str:
+        """What the oracle would say if this were the answer."""
+        return self.right(msgspec.structs.replace(item, answer=answer))
 
     def wrong(self, item: Item) -> str:
         """Something that is not right."""
@@ -76,6 +90,7 @@ class Seen:
     """What a scripted model knows when it is asked."""
 
     def __init__(self, known: Known, body: dict[str, Any]) -> None:
+        """`body` in the form of chat completions."""
         self.known = known
         self.body = body
         first = body["messages"][0]["content"]
@@ -92,6 +107,22 @@ class Seen:
     def must_answer(self) -> bool:
         """Whether nothing else is accepted."""
         return "Answer now" in self.last
+
+
+class Played:
+    """One run and all that is known of it."""
+
+    def __init__(self, run: Any, scores: Any, out: Path, server: Any, known: Any) -> None:
+        self.run = run
+        self.scores = scores
+        self.out = out
+        self.server = server
+        self.known = known
+
+    def cells(self) -> dict[str, float]:
+        """The four shares."""
+        names = ("right_seen", "right_unseen", "wrong_seen", "wrong_unseen")
+        return {name: self.scores["evidence"][name]["value"] for name in names}
 
 
 def looker(seen: Seen) -> Act:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 import scripted
@@ -23,6 +24,7 @@ from situs.room.journal import Outcome, ReplyRow, read_turns
 from situs.room.playback import Replayer
 from situs.room.view.opened import OpenScans
 from situs.room.view.scan import Look, Scan
+from situs.run import AppendFile
 
 LOOKS = [
     Look("axial", (20,), "usual"),
@@ -122,43 +124,67 @@ def test_nothing_finished_is_asked_again_wherever_it_was_killed(
         assert {row["item_id"]: row["response"] for row in after} == said
 
 
-@pytest.mark.sweep(one_in=20)
-def test_kill_9_loses_only_turns_in_flight(bench, tmp_path, monkeypatch) -> None:
-    """The program itself, killed at some moment; what the server was asked twice was in flight."""
-    import wire
+MOMENTS = 40
+"""At which a run is killed, spread over all of its writes; every other one in the middle of a line."""
+WRITES = 3 * (1 + 5 + 5 + 1)
+"""Of three items: a session begins, five replies, what came of each, and the answer."""
 
-    known = scripted.Known(bench, "free", None, 6)
 
-    def slow(number: int, body: dict) -> wire.Behaviour:
-        seen = Seen(known, body)
-        text = json.dumps(reader(seen))
+def killed_at(number: int, torn: bool, run: Callable[[], object]) -> None:
+    """Run in a process of its own that kill -9 ends at its write of this number (from 0)."""
+    pid = os.fork()
+    if pid == 0:
+        # Whatever happens, nothing of the tests may go on here.
+        try:
+            signal.alarm(300)
+            add, count = AppendFile.add, itertools.count()
 
-        async def behave(request, body):
-            import asyncio
+            def add_or_die(self: AppendFile, row: object) -> None:
+                if next(count) == number:
+                    if torn:
+                        line = msgspec.json.encode(row)
+                        os.write(self._stream.fileno(), line[: len(line) // 2])
+                    os.kill(os.getpid(), signal.SIGKILL)
+                add(self, row)
 
-            await asyncio.sleep(0.03)
-            return wire.web.json_response(wire.completion(text))
+            AppendFile.add = add_or_die  # type: ignore[method-assign]
+            run()
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status)
+    assert os.WTERMSIG(status) == signal.SIGKILL
 
-        return behave
 
-    env = dict(os.environ, SITUS_CACHE=str(tmp_path / "cache"))
-    with wire.Server(slow) as server:
-        command = [
-            sys.executable, "-m", "situs", "run", str(bench), "--model", server.spec, "--room", "free",
-            "--limit", "6", "--no-cache", "--concurrency", "2", "--out", str(tmp_path / "run"),
-        ]  # fmt: skip
-        for _ in range(40):
-            process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
-            before = len(server.bodies)
-            while len(server.bodies) < before + 3 and process.poll() is None:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
-            if process.wait() == 0:
-                break
-        assert subprocess.run(command, env=env).returncode == 0
-    rows = list(read_turns(tmp_path / "run" / "turns.jsonl"))
-    turns = {(r.item_id, r.turn) for r in rows if isinstance(r, ReplyRow)}
-    assert len(turns) == sum(isinstance(r, ReplyRow) for r in rows) == 6 * 5
+def test_kill_9_loses_only_turns_in_flight(situs, bench, little_of, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    known, at_once = scripted.Known(bench, "free", None, 3), 2
+    right = {item.item_id: known.right(item) for item in known.items.values()}
+    for moment in little_of(range(MOMENTS), 3):
+        out = tmp_path / f"killed{moment}"
+        with scripted.server(known, reader) as server:
+            command = (
+                "run", bench, "--model", server.spec, "--room", "free", "--limit", 3,
+                "--no-cache", "--concurrency", at_once, "--out", out,
+            )  # fmt: skip
+            killed_at(moment * WRITES // MOMENTS, bool(moment % 2), partial(situs, *command))
+            # Once, the same words are sent without pictures and schema; that is no turn.
+            asked = sum("response_format" in body for body in server.bodies)
+            stored = [row for row in read_turns(out / "turns.jsonl") if isinstance(row, ReplyRow)]
+            answers = (out / "answers.jsonl").read_bytes()
+            assert 0 <= asked - len(stored) <= at_once
+            ran = situs(*command)
+            assert ran.code == 0, ran.err
+            again = sum("response_format" in body for body in server.bodies) - asked
+        rows = [row for row in read_turns(out / "turns.jsonl") if isinstance(row, ReplyRow)]
+        assert again == 3 * 5 - len(stored)
+        assert rows[: len(stored)] == stored
+        assert len({(row.item_id, row.turn) for row in rows}) == len(rows) == 3 * 5
+        finished = answers[: answers.rfind(b"\n") + 1]
+        after = (out / "answers.jsonl").read_bytes()
+        assert after.startswith(finished)
+        responses = [json.loads(line) for line in after.splitlines()]
+        assert {row["item_id"]: row["response"] for row in responses} == right
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +230,6 @@ def test_millimetres_agree_with_the_ledger_within_half_a_pixel(opened) -> None:
 
 
 def test_both_conventions_name_the_same_points(opened) -> None:
-    import msgspec
-
     scan = opened.scan
     profile = scan.profile
     turned = msgspec.structs.replace(

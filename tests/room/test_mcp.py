@@ -9,7 +9,12 @@ import sys
 import time
 from typing import Any
 
+import msgspec
 import pytest
+
+from situs.room import Allowance, load_room
+from situs.serve import studies_of
+from situs.serve.server import make_server
 
 pytestmark = pytest.mark.mcp
 
@@ -61,6 +66,22 @@ def test_over_standard_input_and_output(bench, small) -> None:
     check(got, 4)
     for secret in (str(bench), str(small), "patient0", "liver", "lesion"):
         assert secret not in got["opened"] + got["listed"] + got["words"]
+
+
+def test_the_budget_of_the_room_is_told_as_an_error_of_the_tool(bench) -> None:
+    room = msgspec.structs.replace(load_room("callipers"), budget=Allowance(looks=1, turns=3))
+
+    async def look_twice() -> list[Any]:
+        async with client_of(make_server(studies_of(bench, room))) as client:
+            opened = await client.call_tool("open_study", {"study": 1})
+            again = {"plane": "axial", "slice": 20}
+            return [opened, *[await client.call_tool("look", again) for _ in range(2)]]
+
+    opened, first, second = asyncio.run(look_twice())
+    assert "You have 1 look (a strip is one) and 3 turns." in opened.content[0].text
+    assert not first.is_error
+    assert second.is_error
+    assert "no looks are left at this viewer" in second.content[0].text
 
 
 def test_over_loopback_http(small) -> None:

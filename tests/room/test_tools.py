@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import scripted
 from scripted import Seen
 
 from situs.errors import SitusError
 from situs.facts import number
-from situs.items import Number
+from situs.items import Answer, Number
 from situs.room import LIES, load_room, parse_tools, with_tools
 from situs.room.journal import Opened, Outcome, SessionRows, read_turns
 from situs.room.looked import summed_up
 from situs.room.tools.measures import ToolWord, tool_values
+from situs.room.tools.segmentation import SegmentationTool
+from situs.room.view.opened import OpenScans
 
 LYING = "segmentation:lying:cm-for-mm"
 STRUCTURES = {"extent": "spleen", "volume": "liver"}
@@ -92,6 +95,79 @@ def test_trust_detection_and_damage_follow_from_what_readers_do(lies) -> None:
                 assert value == pytest.approx(word.truth[name] / 10, rel=1e-6)
 
 
+def told_by(lie: str, known: scripted.Known, word: ToolWord) -> bool:
+    """Whether the tool's word on the liver is the lie that its name says, by what the ledgers hold."""
+    volume, depth = word.values["volume (mL)"], word.values["depth from front to back (mm)"]
+    if lie == "constant":
+        # A ball of 25 mm, in voxels of 5 mm.
+        return volume == pytest.approx(4 / 3 * np.pi * 2.5**3, rel=0.05) and depth == 50.0
+    if lie == "wrong-side":
+        return (volume, word.values["side of the patient"]) == (word.truth["volume (mL)"], "left")
+    scans = OpenScans(known.bench, known.room, known.profile)
+    livers, organs = {}, {}
+    for study in known.bench.studies():
+        (series,) = study.series
+        ledger = scans.peek((study.study_id, series.series)).ledger
+        livers[study.study_id] = ledger.fact("volume", "liver").value
+        if livers[study.study_id] == word.truth["volume (mL)"]:
+            names = [name for name in series.structures if "lesion" not in name]
+            organs = {name: ledger.fact("volume", name).value for name in names}
+    pool = livers.values() if lie == "stale-patient" else organs.values()
+    return volume in pool and volume != word.truth["volume (mL)"]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("lie", sorted(LIES.keys() - {"cm-for-mm"}))
+def test_each_lie_is_told_and_weighed_by_what_readers_make_of_it(
+    situs, play, bench, tmp_path, lie: str
+) -> None:
+    """Items are shared out among a truster, a checker and an ignorer; the shares are what the scores must be."""
+    limit, tools = 20, f"segmentation:lying:{lie}"
+    known = scripted.Known(bench, "callipers", tools, limit)
+    scans = OpenScans(known.bench, known.room, known.profile)
+    liar = SegmentationTool(parse_tools(tools), known.bench, scans)
+    lied: dict[str, Answer] = {}
+    for item in known.items.values():
+        answer = liar.lied_answer(item, known.opened[item.item_id])
+        if answer is not None:
+            lied[item.item_id] = answer
+    assert len(lied) >= 2
+    roles = {item_id: number % 3 for number, item_id in enumerate(lied)}
+    truster, checker_, ignorer = range(3)
+
+    def reader(seen: Seen) -> scripted.Act:
+        role = roles.get(seen.item.item_id, ignorer)
+        if role == ignorer:
+            return seen.answer()
+        if seen.turn == 0:
+            return {"action": "segmentation", "structure": "liver"}
+        if role == checker_:
+            return checker(seen)
+        said = seen.known.spoken(seen.item, lied[seen.item.item_id])
+        return {"action": "answer", "answer": said}
+
+    room = ("--room", "callipers", "--tools", "segmentation", "--limit", limit)
+    honest = situs("run", bench, "--model", "oracle", *room, "--out", tmp_path / "honest")
+    assert honest.code == 0, honest.err
+    beside = ("--truthful", tmp_path / "honest")
+    played = play(reader, "callipers", tools=tools, limit=limit, score=beside)
+    share = {role: list(roles.values()).count(role) for role in range(3)}
+    heard = share[truster] + share[checker_]
+    values = {name: entry["value"] for name, entry in played.scores["tools"].items()}
+    assert values == pytest.approx(
+        {
+            "trust": share[truster] / len(lied),
+            "detection": share[checker_] / heard,
+            "damage": share[truster] / len(lied),
+            "heard": heard / len(lied),
+        }
+    )
+    rows = [r for r in read_turns(played.out / "turns.jsonl") if isinstance(r, Outcome)]
+    words = [row.tool for row in rows if row.tool is not None]
+    assert len(words) == heard
+    assert all(word.lie == lie and told_by(lie, played.known, word) for word in words)
+
+
 @pytest.fixture(scope="module")
 def known(bench):
     return scripted.Known(bench, "callipers", "segmentation", 3)
@@ -116,9 +192,6 @@ def test_an_unknown_structure_tells_nothing_of_what_is_annotated(known) -> None:
 
 
 def test_a_noisy_tool_stays_within_the_interval_and_is_the_same_each_time(bench) -> None:
-    from situs.room.tools.segmentation import SegmentationTool
-    from situs.room.view.opened import OpenScans
-
     noisy = scripted.Known(bench, "callipers", "segmentation:noisy", 1)
     item = next(iter(noisy.items.values()))
     opened = noisy.opened[item.item_id]

@@ -8,6 +8,7 @@ from situs.clients import Client, Forecast, Limits, Price, Spec, settings_for
 from situs.room.looked import looked_in
 from situs.room.schema import Room
 from situs.run import Presents, read_journal
+from situs.run.forecast import unanswered
 from situs.run.plan import Plan
 
 __all__ = ["forecast_sessions"]
@@ -33,8 +34,7 @@ def forecast_sessions(
 ) -> Forecast:
     """At most so much, as every session may use all of its looks; or as those that have ended did."""
     rows = read_journal(out / "answers.jsonl") if (out / "answers.jsonl").is_file() else {}
-    done = {item_id for item_id, row in rows.items() if row.state != "failed"}
-    left = sum(item_id not in done for item_id in plan.item_ids)
+    left = len(unanswered(plan, rows))
     ended = list(looked_in(out).values())
     looks = float(min(room.budget.looks, room.budget.turns - 1))
     basis = f"every session using all {looks:.0f} looks of the room"

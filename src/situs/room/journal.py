@@ -149,7 +149,7 @@ def read_turns(path: Path) -> Iterator[Row]:
                 if not line.endswith(b"\n"):
                     return
                 raise SitusError(
-                    str(error), where=f"{path}:{number}", fix="restore the file, or run anew"
+                    str(error), where=f"{path}:{number}", fix="restore the file, or run again"
                 ) from error
 
 

@@ -47,6 +47,8 @@ class PlayedSession:
     """By number."""
     opened: OpenScan
     looked: Looked
+    sent: tuple[tuple[Message, ...], ...] = ()
+    """The conversation as it was sent before each reply, where older pictures may be told only."""
 
 
 class Replayer:
@@ -106,7 +108,9 @@ class Replayer:
                 targets=begun.targets,
                 segmentation=self._tool.for_item(item, opened),
             )
+            sent = []
             for row in rows.replies:
+                sent.append(session.messages)
                 again = session.step(row.reply())
                 stored = rows.outcomes[row.turn - 1] if row.turn <= len(rows.outcomes) else again
                 if stored.digest != again.digest:
@@ -120,6 +124,7 @@ class Replayer:
                 dict(enumerate(session.pictures, start=1)),
                 opened,
                 summed_up(item.item_id, rows),
+                tuple(sent),
             )
         finally:
             self._scans.give_back(item)

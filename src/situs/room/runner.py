@@ -12,18 +12,12 @@ from typing import Any
 import msgspec
 
 from situs.base.files import canonical_json, write_atomic
-from situs.base.shard import Shard
 from situs.bench import Bench
 from situs.clients import (
     Client,
-    Limits,
-    Price,
-    ResponseCache,
     Spec,
     Tally,
     ask,
-    check_may_ask,
-    settings_for,
 )
 from situs.clients.turns import is_proved
 from situs.errors import SitusError
@@ -42,27 +36,12 @@ from situs.run import Journal, Presents, RunResult, start_run
 from situs.run.balance import set_aside
 from situs.run.folder import add_notes
 from situs.run.hidden import SET_ASIDE, HiddenItems
+from situs.run.options import RunOptions
 from situs.run.plan import Plan, plan_run
 from situs.run.result import result_of
+from situs.run.runner import begin_asking
 
-__all__ = ["RoomResult", "RunOptions", "run_reader", "run_sessions"]
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What `run_client` takes by name: which items, how hard to ask, and what is kept back."""
-
-    split: str | None = None
-    limit: int | None = None
-    limits: Limits = Limits()
-    cache: ResponseCache | None = None
-    price: Price | None = None
-    allow_remote: bool = False
-    skip_hidden: bool = False
-    withhold: str = ""
-    batch: bool = False
-    shard: Shard | None = None
-    progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None
-    say: Callable[[str], None] = lambda text: None
+__all__ = ["RoomResult", "run_reader", "run_sessions"]
 
 
 class RoomResult(RunResult, frozen=True, kw_only=True):
@@ -72,13 +51,6 @@ class RoomResult(RunResult, frozen=True, kw_only=True):
     looks: int = 0
     ends: dict[str, int] = msgspec.field(default_factory=dict)
     """How sessions ended: `answered`, `refused`, `over_budget`, `no_progress`, `invalid`, `cut`."""
-
-
-def _refuse_parts(options: RunOptions) -> None:
-    """Parts are put together by their answers; the turns of sessions would be lost."""
-    if options.shard is not None:
-        fix = "leave it out, or leave --room out"
-        raise SitusError("sessions cannot be run in parts", where="--shard", fix=fix)
 
 
 def run_sessions(
@@ -99,38 +71,14 @@ def run_sessions(
     `situs adapter-check --room` proved them. `given` are fields of `RunOptions`.
     """
     options = RunOptions(**given)
-    _refuse_parts(options)
     if options.batch:
         problem = "each turn of a session depends on the one before, so there are no batch jobs"
         raise SitusError(problem, where="--batch", fix="leave it out, or leave --room out")
-    limits, price, withhold = options.limits, options.price, options.withhold
-    split, limit = options.split, options.limit
-    restricted = bench.info.restricted
-    check_may_ask(
-        client,
-        restricted=restricted,
-        allow_remote=options.allow_remote,
-        limits=limits,
-        price=price,
-    )
+    limits, price = options.limits, options.price
+    named = room.name, room.hash, room.tools
+    plan, settings, info = begin_asking(bench, client, spec, profile, out, options, room=named)
     native = turns == "tools" or (turns == "auto" and is_proved(client))
-    how = SessionSettings(settings_for(client, spec), native, withhold)
-    plan = plan_run(bench, split, limit)
-    if not (out / "answers.jsonl").exists():
-        plan.read_through()
-    info = start_run(
-        out,
-        bench,
-        spec,
-        profile,
-        split,
-        limit,
-        client=client.name,
-        sampling=how.settings,
-        versions=dict(client.versions),
-        withheld=withhold,
-        room=(room.name, room.hash, room.tools),
-    )
+    how = SessionSettings(settings, native, options.withhold)
     _keep_room(out, room)
     with _Books(out) as books:
         left = books.left(plan, skip_hidden=options.skip_hidden)
@@ -152,7 +100,7 @@ def run_sessions(
             client,
             sessions.requests(),
             sessions.record,
-            restricted=restricted,
+            restricted=bench.info.restricted,
             allow_remote=options.allow_remote,
             limits=limits,
             cache=options.cache,
@@ -180,10 +128,9 @@ def run_reader(
 ) -> RoomResult:
     """Let a scripted reader, or a baseline that never looks, read every item; through the same sessions."""
     options = RunOptions(**given)
-    _refuse_parts(options)
     split, limit, withhold = options.split, options.limit, options.withhold
     reader = make_reader(bench, spec, profile, room)
-    plan = plan_run(bench, split, limit)
+    plan = plan_run(bench, split, limit, options.shard)
     if not (out / "answers.jsonl").exists():
         plan.read_through()
     start_run(
@@ -261,8 +208,8 @@ class _Books:
         self._stack.close()
 
     def left(self, plan: Plan, *, skip_hidden: bool = False) -> set[str]:
-        """The items that have no answer yet."""
-        left = {item_id for item_id in plan.item_ids if not self.answers.is_done(item_id)}
+        """The items to ask that have no answer yet."""
+        left = {item_id for item_id in plan.part() if not self.answers.is_done(item_id)}
         return left - self.hidden.reasons.keys() if skip_hidden else left
 
     def sessions(

@@ -22,6 +22,7 @@ from situs.room.tools.measures import Segmentation
 from situs.room.view.evidence import Target, sightings_on
 from situs.room.view.opened import OpenScan
 from situs.room.view.scan import Picture
+from situs.room.view.used import Used
 from situs.room.words import must_answer_words, opening, picture_words
 
 __all__ = ["Session", "SessionSettings"]
@@ -84,8 +85,7 @@ class Session:
         words = opening(item, opened.scan, self._kinds, how.withheld, how.native)
         self._messages: list[Message] = [Message("user", (words,))]
         self.turn = 0
-        self.looks = 0
-        self._pixels = 0
+        self._used = Used(opened.scan)
         self._tokens = 0.0
         self._misread = 0
         self._alike = 0
@@ -99,6 +99,11 @@ class Session:
     def pictures(self) -> tuple[Picture, ...]:
         """What was shown, in order."""
         return tuple(self._desk.pictures)
+
+    @property
+    def looks(self) -> int:
+        """How many pictures were shown."""
+        return self._used.looks
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -161,7 +166,7 @@ class Session:
     def _act(self, action: Action, outcome: Outcome) -> Outcome:
         self._count_alike(action)
         try:
-            over = self._over_budget(action)
+            over = self._used.exceeded_by(self._desk.look_of(action))
             done = Done() if over else self._desk.do(action)
         except SitusError as error:
             words = error.problem + (f"; {error.fix}" if error.fix else "")
@@ -182,31 +187,18 @@ class Session:
 
     def _looked(self, picture: Picture, outcome: Outcome) -> Outcome:
         """Count a picture and what it shows of the evidence."""
-        self.looks += 1
+        self._used.add(picture)
         image = picture.image
-        self._pixels += image.width * image.height
-        left = max(0, self._budget.looks - self.looks)
         masks = self._opened.masks if self.targets else None
         return msgspec.structs.replace(
             outcome,
-            words=picture_words(self.looks, picture, self.scan, left),
+            words=picture_words(self.looks, picture, self.scan, self._used.looks_left),
             look=picture.look,
             picture=self.looks,
             digest=image.digest,
             size=(image.width, image.height),
             sightings=tuple(sightings_on(picture, self._shown, self.targets, self.scan, masks)),
         )
-
-    def _over_budget(self, action: Action) -> str:
-        """Which allowance a look would exceed."""
-        look = self._desk.look_of(action)
-        if look is None:
-            return ""
-        if self.looks >= self._budget.looks:
-            return "looks"
-        frame = self.scan.layout(look).frames[0]
-        over = self._pixels + frame.width * frame.height > self._budget.pixels
-        return "pixels" if over else ""
 
     def _count_alike(self, action: Action) -> None:
         key = canonical_json([action.name, action.arguments])

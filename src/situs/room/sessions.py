@@ -169,7 +169,7 @@ class Sessions:
                 self._turns.add(outcome)
             elif stored.digest != outcome.digest or stored.words != outcome.words:
                 problem = f"turn {row.turn} of {row.item_id} does not replay: the scan or Situs is another"
-                raise SitusError(problem, fix="choose another --out and run anew")
+                raise SitusError(problem, fix="choose another --out and run again")
             if outcome.end:
                 self._finish(going, outcome)
                 return

@@ -97,7 +97,7 @@ def _marked_slices(item: Item, scan: Scan) -> str:
     return f"{plane} slice {', '.join(map(str, numbers))}"
 
 
-def action_words(kinds: Iterable[ActionKind], scan: Scan, *, budget: bool = True) -> str:
+def action_words(kinds: Iterable[ActionKind], scan: Scan) -> str:
     """The actions and their fields, and how much of what is left."""
     lines = ["You may use these actions, one a turn:"]
     for kind in kinds:
@@ -107,11 +107,10 @@ def action_words(kinds: Iterable[ActionKind], scan: Scan, *, budget: bool = True
         )
         lines.append(f"- {kind.name}: {kind.about} Fields: {fields}.")
     allowed = scan.room.budget
-    if budget:
-        lines.append(
-            f"You have {_many(allowed.looks, 'look')} (a strip is one) and "
-            f"{_many(allowed.turns, 'turn')}. Looking more costs you nothing else."
-        )
+    lines.append(
+        f"You have {_many(allowed.looks, 'look')} (a strip is one) and "
+        f"{_many(allowed.turns, 'turn')}. Looking more costs you nothing else."
+    )
     return "\n".join(lines)
 
 
@@ -124,7 +123,7 @@ def _contract(kinds: list[ActionKind]) -> str:
     )
 
 
-def picture_words(number: int, picture: Picture, scan: Scan, looks_left: int | None) -> str:
+def picture_words(number: int, picture: Picture, scan: Scan, looks_left: int) -> str:
     """What a picture shows: plane, slices, window, size and scale."""
     look, base = picture.look, scan.profile.answer.frame_base
     slices = ", ".join(str(index + base) for index in look.slices)
@@ -143,7 +142,7 @@ def picture_words(number: int, picture: Picture, scan: Scan, looks_left: int | N
     words += f", {frame.width} × {frame.height} px"
     if scan.has_mm and "size" in scan.room.tells:
         words += f", one pixel is {picture.mm_per_pixel:.3f} mm"
-    return f"{words}." + ("" if looks_left is None else f" {_many(looks_left, 'look')} left.")
+    return f"{words}. {_many(looks_left, 'look')} left."
 
 
 def must_answer_words(reason: str) -> str:

@@ -95,6 +95,8 @@ class Scan:
         self.grid = series.grid
         self._image = image
         self._renderers: dict[WindowRule, Renderer] = {}
+        self._latest: tuple[Look, Layout] | None = None
+        self._ends_mm: dict[str, tuple[float, float]] = {}
         self.windows = _windows(room, series.modality)
         self.planes: tuple[str, ...] = (
             tuple(plane.value for plane in room.planes) if self.has_mm else (FRAME,)
@@ -120,13 +122,16 @@ class Scan:
 
     def ends_mm(self, plane: str) -> tuple[float, float]:
         """Where the middles of the first and the last slice lie along the plane's axis."""
+        if plane in self._ends_mm:
+            return self._ends_mm[plane]
         through, lattice = plane_axis(plane), self.answer_layout.lattice
         middle = np.array([0.5 * (axis.known() - 1) for axis in lattice.axes])
         ends = []
         for index in (0, self.count(plane) - 1):
             middle[through] = index
             ends.append(float((lattice.affine @ np.append(middle, 1.0))[through]))
-        return ends[0], ends[1]
+        self._ends_mm[plane] = ends[0], ends[1]
+        return self._ends_mm[plane]
 
     def position_mm(self, plane: str, index: int) -> float:
         """Where the middle of a slice lies along the plane's axis."""
@@ -168,13 +173,17 @@ class Scan:
 
     def layout(self, look: Look) -> Layout:
         """The picture of a look as geometry."""
-        return look_layout(
-            self.profile_of(look),
-            self.grid,
-            look.slices,
-            zoom=look.zoom,
-            centre=None if look.centre is None else np.array(look.centre),
-        )
+        # Its size is asked for before the picture is made, to see whether it is allowed.
+        if self._latest is None or self._latest[0] != look:
+            layout = look_layout(
+                self.profile_of(look),
+                self.grid,
+                look.slices,
+                zoom=look.zoom,
+                centre=None if look.centre is None else np.array(look.centre),
+            )
+            self._latest = look, layout
+        return self._latest[1]
 
     def profile_of(self, look: Look) -> Profile:
         """The profile that shows a look."""
