@@ -23,8 +23,9 @@ class About(msgspec.Struct, frozen=True):
     """The bench, the profile and, of a run, the model."""
 
     bench: BenchInfo
-    profile: str
-    profile_hash: str
+    profile: str = ""
+    """Empty where no pictures of a profile and no prompts are inside."""
+    profile_hash: str = ""
     model: str = ""
     pixels: bool = False
 
@@ -42,11 +43,15 @@ class About(msgspec.Struct, frozen=True):
 
     def lines(self) -> list[str]:
         """The facts, for a README."""
+        profile = (
+            f", profile {markdown_safe(self.profile)} (`{self.profile_hash[:16]}`)"
+            if self.profile
+            else ""
+        )
         told = [
             f"Bench {markdown_safe(self.bench.name)} (source: {markdown_safe(self.bench.source)}, "
             f"licence: {markdown_safe(self.bench.licence) or 'none named'}, "
-            f"content hash `{self.bench.content_hash}`), "
-            f"profile {markdown_safe(self.profile)} (`{self.profile_hash[:16]}`)."
+            f"content hash `{self.bench.content_hash}`){profile}."
         ]
         if self.model:
             pictures = "" if self.pixels else " Pictures are not included: scoring needs none."

@@ -13,10 +13,13 @@ from situs.base.publish import new_folder
 from situs.bench import Bench, open_bench
 from situs.errors import SitusError, did_you_mean
 from situs.export.about import About, public_name
+from situs.export.croissant import write_croissant
+from situs.export.evidence import Scope
 from situs.export.example import Example, example_of, said_of
 from situs.export.hf import write_hf
 from situs.export.inspect_ai import write_inspect
 from situs.export.lmms_eval import write_lmms_eval
+from situs.export.markups import write_markups
 from situs.export.reasonknee import write_reasonknee
 from situs.export.traces import traces_of, write_traces
 from situs.export.vlmevalkit import write_vlmevalkit
@@ -26,7 +29,7 @@ from situs.profiles import Presenter, load_profile
 from situs.run import open_run, read_journal, selected_items
 from situs.score import open_replies, read_run
 
-__all__ = ["FORMATS", "Exported", "export_bench", "export_run"]
+__all__ = ["EVIDENCE_FORMATS", "FORMATS", "Exported", "export_bench", "export_run", "known_formats"]
 
 FORMATS: dict[str, Callable[[Iterator[Example], Path, About], Written]] = {
     "lmms-eval": write_lmms_eval,
@@ -34,6 +37,35 @@ FORMATS: dict[str, Callable[[Iterator[Example], Path, About], Written]] = {
     "inspect": write_inspect,
     "hf": write_hf,
 }
+
+
+def _write_segmentations(bench: Bench, scope: Scope, folder: Path, about: About) -> Written:
+    """Images and masks of every study as DICOM images and segmentations; needs the extra `dicom`."""
+    return _dicom_writer()(bench, scope, folder, about, report=False)
+
+
+def _write_reports(bench: Bench, scope: Scope, folder: Path, about: About) -> Written:
+    """As dicom-seg, with a structured report of every measurement (TID 1500); needs the extra `dicom`."""
+    return _dicom_writer()(bench, scope, folder, about, report=True)
+
+
+def _dicom_writer() -> Callable[..., Written]:
+    try:
+        from situs.export.dicom.writer import write_studies
+    except ModuleNotFoundError as error:
+        fix = "pip install 'situs[dicom]'"
+        raise SitusError(f"needs the package {error.name}", where="--to", fix=fix) from error
+    return write_studies
+
+
+EVIDENCE_FORMATS: dict[str, Callable[[Bench, Scope, Path, About], Written]] = {
+    "dicom-seg": _write_segmentations,
+    "dicom-sr": _write_reports,
+    "slicer-markups": write_markups,
+    "croissant": write_croissant,
+}
+"""Formats of what was measured: they hold no prompt, so that no profile goes with them."""
+_WITH_PIXELS = ("dicom-seg", "dicom-sr")
 
 _REASONKNEE = "3dreasonknee"
 """The published form of graded knees; it holds no pictures, and compound answers as they are."""
@@ -57,6 +89,19 @@ class Exported(msgspec.Struct, frozen=True):
     restricted: bool
     load: str
     """How the tool loads it."""
+    counted: str = "items"
+    """What `items` counts; `studies` where a format writes those."""
+
+
+def known_formats() -> dict[str, str]:
+    """Every format, and what it holds."""
+    writers: dict[str, Callable[..., Written]] = {
+        **FORMATS,
+        _REASONKNEE: write_reasonknee,
+        _TRACES: write_traces,
+        **EVIDENCE_FORMATS,
+    }
+    return {name: (write.__doc__ or "").partition("\n")[0] for name, write in writers.items()}
 
 
 def export_bench(
@@ -64,7 +109,7 @@ def export_bench(
     to: str,
     out: Path,
     *,
-    profile: str = "default",
+    profile: str | None = None,
     split: str | None = None,
     limit: int | None = None,
     data: Path | None = None,
@@ -72,7 +117,10 @@ def export_bench(
     overwrite: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Exported:
-    """A bench with the pictures and words of a profile."""
+    """A bench with the pictures and words of a profile, or what was measured in it (`EVIDENCE_FORMATS`).
+
+    `limit` counts items, or studies where a format writes those.
+    """
     _check_format(to)
     if to == _TRACES:
         fix = "export a run in a room (situs run --room)"
@@ -83,7 +131,11 @@ def export_bench(
         raise SitusError(
             "its data are restricted: pictures would leave the bench", where=folder, fix=fix
         )
-    chosen = load_profile(profile)
+    if to in EVIDENCE_FORMATS:
+        return _export_evidence(
+            bench, to, out, profile, Scope(split, limit, data, progress), overwrite
+        )
+    chosen = load_profile(profile or "default")
     if to == _REASONKNEE:
         about = About(bench.info, chosen.name, chosen.hash)
         items = _progressing(bench, split, limit, progress)
@@ -117,6 +169,24 @@ def export_bench(
     return _write(to, out, about, examples(), left_out, overwrite)
 
 
+def _export_evidence(
+    bench: Bench, to: str, out: Path, profile: str | None, scope: Scope, overwrite: bool
+) -> Exported:
+    """What was measured, as files of another tool."""
+    options: dict[str, object] = {"--profile": profile}
+    if to == "croissant":
+        # It describes the tables as they are, and their hashes.
+        options |= {"--split": scope.split, "--limit": scope.limit}
+    for option, value in options.items():
+        if value is not None:
+            raise SitusError(
+                f"{option} does not go with {to}", where="--to", fix=f"leave {option} out"
+            )
+    about = About(bench.info, pixels=to in _WITH_PIXELS)
+    write = EVIDENCE_FORMATS[to]
+    return _whole(to, out, about, lambda folder: write(bench, scope, folder, about), {}, overwrite)
+
+
 def export_run(
     run: Path,
     to: str,
@@ -134,7 +204,7 @@ def export_run(
     stand beside it.
     """
     _check_format(to)
-    if to == _REASONKNEE:
+    if to == _REASONKNEE or to in EVIDENCE_FORMATS:
         raise SitusError(
             "is a form of benches, not of runs", where=f"--to {to}", fix="export the bench"
         )
@@ -197,7 +267,7 @@ def _export_traces(
 
 
 def _check_format(to: str) -> None:
-    known = (*FORMATS, _REASONKNEE, _TRACES)
+    known = known_formats()
     if to not in known:
         raise SitusError(f"unknown format {to!r}", where="--to", fix=did_you_mean(to, known))
 
@@ -265,6 +335,7 @@ def _whole(
             dict(sorted(left_out.items())),
             bool(about.banner),
             written.load,
+            written.counted,
         )
         (folder / _MARKER).write_bytes(
             msgspec.json.format(canonical_json(exported), indent=2) + b"\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from situs.base.files import file_name
+from situs.bench import hub_licence
 from situs.export.about import About
 from situs.export.example import Example
 from situs.export.pictures import PictureFolder
@@ -73,11 +74,9 @@ def _row(example: Example, names: list[str], pixels: bool) -> dict[str, Any]:
 
 def _front(about: About, splits: dict[str, _Split]) -> str:
     """The card's head, as the hub reads it."""
-    licence = about.bench.licence.lower().replace(" ", "-")
-    known = licence if licence and all(c.isalnum() or c in "-." for c in licence) else "other"
     lines = [
         "---",
-        f"license: {known}",
+        f"license: {hub_licence(about.bench.licence)}",
         "task_categories:",
         "- visual-question-answering",
         "tags:",

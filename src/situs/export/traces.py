@@ -16,9 +16,20 @@ from situs.export.written import JsonLines, Written, write_readme
 from situs.room.playback import PlayedSession, Replayer
 from situs.score import open_replies, read_run
 
-__all__ = ["Trace", "traces_of", "write_traces"]
+__all__ = ["Trace", "TracedTurn", "traces_of", "write_traces"]
 
 _REFUSED_SPLITS = ("test",)
+
+
+class TracedTurn(msgspec.Struct, frozen=True):
+    """One turn of a session, as it was asked and answered."""
+
+    number: int
+    sent: tuple[Message, ...]
+    """The conversation as the model got it."""
+    reply: str
+    is_action: bool
+    """Whether the reply was an action that could be done; a mistake is no example."""
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -33,6 +44,10 @@ class Trace(msgspec.Struct, frozen=True):
     looks: int
     decided_at: int
     """The look by which all of the evidence had been seen."""
+    task: str = ""
+    form: str = ""
+    series: str = ""
+    turns: tuple[TracedTurn, ...] = ()
 
 
 def traces_of(
@@ -99,6 +114,15 @@ def _trace(played: PlayedSession) -> Trace:
         played.messages,
         looked.looks,
         looked.decided_at,
+        item.task,
+        item.form,
+        item.series,
+        tuple(
+            TracedTurn(number, sent, reply.text, outcome.state == "done" and not reply.tool_calls)
+            for number, (sent, reply, outcome) in enumerate(
+                zip(played.sent, played.rows.replies, played.rows.outcomes), start=1
+            )
+        ),
     )
 
 

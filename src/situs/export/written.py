@@ -22,6 +22,8 @@ class Written(msgspec.Struct, frozen=True):
     load: str
     """How the tool loads it."""
     left_out: dict[str, int] = {}
+    counted: str = "items"
+    """What `items` counts: formats of evidence write studies."""
 
 
 class JsonLines:

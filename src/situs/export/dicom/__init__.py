@@ -1,0 +1,1 @@
+"""Studies of a bench as DICOM: image series, segmentations, and structured reports of measurements."""
