@@ -84,12 +84,16 @@ def evil() -> str:
 
 
 @pytest.fixture(scope="session")
-def cohort(tmp_path_factory: pytest.TempPathFactory) -> Cohort:
-    """Five coarse phantom patients and three runs."""
-    root = tmp_path_factory.mktemp(PLANTED)
-    for index in range(5):
+def cohort(once: Callable[..., Path]) -> Cohort:
+    """Four coarse phantom patients and three runs."""
+    root = once(PLANTED, _make_cohort)
+    return Cohort(root / "bench", root / "oracle", root / "random", root / "model")
+
+
+def _make_cohort(root: Path) -> None:
+    for index in range(4):
         folder = root / "data" / f"{PLANTED}_{index}"
-        write_patient(make_patient(5, index, spacing_mm=(5.0, 5.0, 5.0)), folder)
+        write_patient(make_patient(5, index, spacing_mm=(5.0, 5.0, 5.0), noise=False), folder)
         (folder / "truth.json").unlink()
         image_path = next(folder.glob("*.nii.gz"))
         image = nibabel.load(image_path)
@@ -107,10 +111,10 @@ def cohort(tmp_path_factory: pytest.TempPathFactory) -> Cohort:
     opened, profile = open_bench(bench), load_profile("default")
     for name in ("oracle", "random"):
         run_baseline(opened, parse_spec(name), profile, root / name)
-    return Cohort(bench, root / "oracle", root / "random", _model_run(root))
+    _make_model_run(root)
 
 
-def _model_run(root: Path) -> Path:
+def _make_model_run(root: Path) -> None:
     run = root / "model"
     shutil.copytree(root / "oracle", run)
     info = json.loads((run / "run.json").read_text())
@@ -122,7 +126,6 @@ def _model_run(root: Path) -> Path:
     rows[-1] |= {"state": "failed", "response": "", "error": f"/home/{PLANTED}: connection lost"}
     kept = rows[:2] + rows[3:]
     (run / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
-    return run
 
 
 @pytest.fixture(scope="session")

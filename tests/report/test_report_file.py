@@ -7,6 +7,7 @@ import csv
 import hashlib
 import html as html_words
 import io
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -20,6 +21,7 @@ from PIL import Image
 
 from situs.bench import Locations, open_bench
 from situs.errors import SitusError
+from situs.items import marks_of
 from situs.profiles import PatientVolume, Plane, Window
 from situs.report import write_report
 from situs.volumes import open_volume
@@ -104,13 +106,37 @@ def test_counts_and_marks(html: str, cohort: Any, read_payload: Callable[[str], 
         assert len(re.findall(row, html)) == 1, "a baseline that was run is not shown twice"
 
 
+def test_marks_are_drawn_and_said_to_lie_where_they_do(
+    html: str, cohort: Any, read_payload: Callable[[str], Any]
+) -> None:
+    payload = read_payload(html)
+    marked = [item for item in open_bench(cohort.bench).items() if item.task == "marks"]
+    assert marked
+    for item in marked:
+        steps = payload["details"][item.item_id]["steps"]
+        (words,) = [
+            step["text"].partition(" Marks: ")[2] for step in steps if "Marks: " in step["text"]
+        ]
+        placed = dict(part.split(" in the ") for part in words.rstrip(".").split(", "))
+        assert placed.keys() == marks_of(item).keys()
+        inside = re.fullmatch(r"It is mark ([A-D]), in the (.+)\.", item.steps[-1].text)
+        assert inside is not None
+        # A lesion is called by its role in the answer ("largest liver lesion") and by its number here.
+        assert placed[inside[1]].rstrip(" 123456789") == inside[2].removeprefix("largest ")
+        view = payload["shared"]["views"].get(item.item_id)
+        if view is not None:
+            (height,) = {round(point[2]) for _, point in view["asked"]}
+            assert view["planes"]["axial"]["opening"] == height
+
+
 def test_details_hold_the_derivation(
     html: str, cohort: Any, read_payload: Callable[[str], Any]
 ) -> None:
     payload = read_payload(html)
     for item in open_bench(cohort.bench).items():
         detail = payload["details"][item.item_id]
-        assert [step["text"] for step in detail["steps"]] == [step.text for step in item.steps]
+        texts = [step["text"].partition(" Marks: ")[0] for step in detail["steps"]]
+        assert texts == [step.text for step in item.steps]
         assert len(detail["facts"]) == len(item.fact_ids)
         assert [text for _, text, _ in detail["options"]] == [
             option.text for option in item.options
@@ -178,7 +204,10 @@ def test_pictures_are_the_voxels(
         )
         expected = volume.picture(plane, shown["opening"], Window(low, high)).grey
         assert decoded.shape == expected.shape
-        assert np.abs(decoded - expected).mean() < 6, "JPEG of the same pixels"
+        scale = shared["tones"][view["source"]]
+        intensities = np.interp(decoded, scale["levels"], scale["values"])
+        windowed = Window(low, high).apply(intensities).astype(float)
+        assert np.abs(windowed - expected).mean() < 6, "JPEG of the same pixels"
 
 
 def test_a_restricted_bench_shows_no_pixels(restricted: Any, tmp_path: Path) -> None:
@@ -245,18 +274,25 @@ def test_a_small_budget_shortens_the_stacks_and_says_so(
     full = write_report([cohort.random], out, pictures=4)
     small = write_report([cohort.random], out, pictures=4, max_bytes=200_000 + full.bytes // 2)
     assert small.bytes < full.bytes
-    assert "views show fewer, to keep the file under" in small.left_out
+    assert "shortened, to keep the file under" in small.left_out
     for view in read_payload(out.read_text("utf-8"))["shared"]["views"].values():
         assert all(plane["opening"] in plane["slices"] for plane in view["planes"].values())
 
 
-def test_derivations_that_do_not_fit_are_counted(
+def test_rows_and_derivations_that_do_not_fit_are_counted(
     cohort: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_payload: Callable[[str], Any]
 ) -> None:
     monkeypatch.setattr("situs.report.viewer.payload._TEXT_BYTES", 20_000)
+    monkeypatch.setattr("situs.report.viewer.payload._ROW_BYTES", 6_000)
     out = tmp_path / "r.html"
     result = write_report([cohort.random], out, pictures=0)
     payload = read_payload(out.read_text("utf-8"))
-    left = len(payload["rows"]) - len(payload["details"])
-    assert 0 < left == payload["details_left_out"]
-    assert f"derivations of {left} items are left out" in result.left_out
+    listed = {row[0] for row in payload["rows"]}
+    assert 0 < len(payload["details"]) < len(listed)
+    assert payload["details"].keys() <= listed
+    left = result.items - len(payload["details"])
+    assert left == payload["details_left_out"]
+    assert f"derivations of {left:,} items are left out" in result.left_out
+    assert len(json.dumps(payload["rows"])) < 1.2 * 6_000
+    assert 0 < result.items - len(listed) == payload["rows_left_out"]
+    assert f"{payload['rows_left_out']:,} items are not listed" in result.left_out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -25,6 +26,7 @@ _PLAIN_SETTING = re.compile(r"^[A-Za-z_]{1,24}=-?[0-9.]{1,12}$")
 """Only numbers are shown: `seed=1`, `temperature=0.2`; a key or a folder is not a number."""
 
 
+@functools.lru_cache(maxsize=256)
 def spec_of(client: str) -> Spec:
     """A recorded client; a secret in it, which the command line refuses, is no reason to refuse the report."""
     body, _, query = client.partition("?")

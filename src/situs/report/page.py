@@ -41,7 +41,7 @@ class Page(msgspec.Struct, frozen=True):
     """Of runs in a reading room: sessions to watch."""
 
 
-def render_page(page: Page, payload: Payload) -> str:
+def render_page(page: Page, payload: Payload) -> bytes:
     """The whole HTML file."""
     return render_page_file(
         "situs.report",

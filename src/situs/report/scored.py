@@ -20,7 +20,7 @@ from situs.score import HEADLINE, Entry, Outcome, Scores
 from situs.score.columns import Columns
 from situs.score.explain import Budget, budget_of
 from situs.score.metrics.registry import Shown, shown_in
-from situs.score.records import record_of
+from situs.score.records import outcome_at
 from situs.score.scored_run import ScoredRun, open_replies, read_run
 from situs.score.table import score_table
 
@@ -73,7 +73,7 @@ class ReportedRun(msgspec.Struct, frozen=True):
 
     def outcome(self, item_id: str) -> Outcome:
         """What became of one answer."""
-        return record_of(self.columns, self.columns.places[item_id]).outcome
+        return outcome_at(self.columns, self.columns.places[item_id])
 
     def mark(self, item_id: str) -> str:
         """See `mark_of`; a blank if it was not asked."""
@@ -157,11 +157,11 @@ def read_runs(
         (info.client for _, info, _ in opened),
         (" (text only)" if info.withheld else "" for _, info, _ in opened),
     )
-    runs = []
+    runs: list[ReportedRun] = []
     covered: dict[str, Item] = {}
     for name, (folder, _, _) in zip(called, opened):
         replies = dataclasses.replace(open_replies(folder, bench), bench=shared)
-        kept, run = _kept(folder / "scores.json"), read_run(replies)
+        kept, run = _kept(folder / "scores.json"), read_run(replies, beside_blind=not runs)
         if not run.judged and kept is not None and kept.jury is not None:
             run = dataclasses.replace(run, judged=kept.outcomes)
         covered.update((item.item_id, item) for item in replies.items())

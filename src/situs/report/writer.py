@@ -11,33 +11,38 @@ import msgspec
 from situs import __version__
 from situs.base.files import write_atomic
 from situs.base.page import json_for_script
+from situs.base.text import counted
 from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
-from situs.facts import Fact, Measured
+from situs.facts import Fact
 from situs.items import Item, boxes_in
 from situs.probe import source_of_made, volumes_of
 from situs.report.causes import budget_table
-from situs.report.charts.figures import charts_of
+from situs.report.charts.figures import Chart, board_chart, charts_of
+from situs.report.charts.vector_files import check_charts_folder, write_charts
 from situs.report.page import Page, render_page
 from situs.report.pictures.choice import in_picture_order, worth
 from situs.report.pictures.embedded import Embedded, embed_pictures, pictured_series
 from situs.report.pictures.strips import StripStore
 from situs.report.scored import ReportedRun, read_runs
 from situs.report.sessions import sessions_of, tables_of_rooms
-from situs.report.tables.leaderboard import board_of, grid_of
+from situs.report.tables.leaderboard import Board, board_of, grid_of
+from situs.report.tables.paper import paper_table
 from situs.report.tables.standing import standings_of
 from situs.report.tables.verdicts import verdicts_of, with_probed_gains
 from situs.report.tables.wording import wording_of
 from situs.report.viewer.counterfactuals import counterfactuals_of, diagnosis_table
-from situs.report.viewer.payload import Payload, build_payload, series_key
+from situs.report.viewer.payload import FactsShown, Payload, build_payload, series_key
 from situs.score import HEADLINE, key_errors, published_beside
 from situs.tables import check_tables_folder, csv_text, write_tables
 
-__all__ = ["ReportResult", "write_report"]
+__all__ = ["ReportResult", "facts_for", "write_report"]
 
 _FILE_BYTES = 30_000_000
 _SLACK_BYTES = 200_000
 """Page, style, script and tables."""
+_SHOWN_FIRST = 200
+"""Items whose details are shown whatever there is no room for."""
 
 _FEW_PATIENTS = 30
 _TOO_FEW_PATIENTS = 10
@@ -54,7 +59,9 @@ class ReportResult(msgspec.Struct, frozen=True):
     left_out: str
     bytes: int
     tables: int = 0
-    """Files written beside it."""
+    """Files of tables written beside it."""
+    charts: int = 0
+    """Files of charts written beside it."""
 
 
 def write_report(
@@ -67,6 +74,7 @@ def write_report(
     allow_pixels: bool = False,
     max_bytes: int = _FILE_BYTES,
     tables: Path | None = None,
+    charts: Path | None = None,
     names: Sequence[str] = (),
     published: str | None = None,
     seed: int = 0,
@@ -75,42 +83,45 @@ def write_report(
     """Write one self-contained HTML file about the runs, which must be of one bench.
 
     `pictures` items get pictures, wrong answers first, as far as `max_bytes` reach. A restricted bench embeds no pixels
-    and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV.
-    `names` are what the runs are called, in their order; `published` is a paper whose numbers stand beside them.
+    and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV,
+    `charts` one for every chart as SVG and PDF. `names` are what the runs are called, in their
+    order; `published` is a paper whose numbers stand beside them.
     """
     if pictures < 0:
         raise SitusError(
             f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more"
         )
     check_tables_folder(tables)
+    check_charts_folder(charts)
     opened, items, scored = read_runs(runs, bench, seed, names, stratum)
     studies = {study.study_id: study for study in opened.studies()}
-    facts = _facts_for(opened, items)
     withheld = opened.info.restricted and not allow_pixels
     available = set() if withheld or not pictures else _pictured(opened, data)
     ordered = in_picture_order(items, lambda item: worth(item, scored), seed)
     candidates = [item for item in ordered if series_key(item) in available]
     drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
     beside = counterfactuals_of(runs, scored, opened.info.content_hash, data)
-    first = [item.item_id for item in ordered[: max(pictures, 200)]]
+    chosen = drawable[:pictures]
+    shown_first = ordered[: max(pictures, _SHOWN_FIRST)]
+    first = [item.item_id for item in shown_first]
+    facts = facts_for(opened, [*shown_first, *chosen])
     payload = build_payload(
         opened,
         _with_steps(opened, items, first),
         scored,
-        facts,
+        FactsShown(opened, facts, first),
         studies,
         quotes=not withheld,
         first=first,
         changed=beside.twins(),
     )
-    charts = charts_of(opened, scored, items)
-    drawn = sum(len(picture) for chart in charts for _, picture in chart.pictures) + sum(
-        3 * len(csv_text(chart.table)) for chart in charts
+    figures = charts_of(opened, scored, items)
+    drawn = sum(len(picture) for figure in figures for _, picture in figure.pictures) + sum(
+        3 * len(csv_text(figure.table)) for figure in figures
     )
-    budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload).encode()))
+    budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload)))
     volumes = volumes_of(opened, data)
     strips = StripStore(opened, scored, volumes, pixels=not withheld)
-    chosen = drawable[:pictures]
     embedded = embed_pictures(
         opened, chosen, studies, facts, volumes, budget - budget // 10, strips, available
     )
@@ -143,24 +154,43 @@ def write_report(
         grid=grid,
         wording=wording,
         extra=extra,
-        charts=charts,
+        charts=figures,
         sessions=[] if withheld else sessions_of(scored, candidates, pictures, budget // 4, data),
         left_out=left_out,
         version=__version__,
     )
-    html = render_page(page, payload).encode("utf-8")
+    html = render_page(page, payload)
     write_atomic(out, html)
-    own = [board.table, grid.table, *([wording] if wording is not None else []), *extra]
-    written = [] if tables is None else write_tables(tables, [*own, *(c.table for c in charts)])
+    paper = paper_table(board)
+    own = [
+        *([paper] if paper is not None else []),
+        board.table,
+        grid.table,
+        *([wording] if wording is not None else []),
+        *extra,
+    ]
+    written = [] if tables is None else write_tables(tables, [*own, *(f.table for f in figures)])
+    drawings = [] if charts is None else write_charts(charts, _with_board(board, figures))
     return ReportResult(
-        out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written)
+        out,
+        len(scored),
+        len(items),
+        len(embedded.items),
+        left_out,
+        len(html),
+        len(written),
+        len(drawings),
     )
+
+
+def _with_board(board: Board, figures: Sequence[Chart]) -> list[Chart]:
+    first = board_chart(board)
+    return [*([first] if first is not None else []), *figures]
 
 
 def _with_steps(bench: Bench, items: Sequence[Item], shown: Iterable[str]) -> list[Item]:
     """The items, those whose details are shown with their steps of reasoning, which take most of the room."""
-    wanted = set(shown)
-    whole = {item.item_id: item for item in bench.items() if item.item_id in wanted}
+    whole = {item.item_id: item for item in bench.items(ids=set(shown))}
     return [whole.get(item.item_id, item) for item in items]
 
 
@@ -175,22 +205,10 @@ def _has_boxes(item: Item) -> bool:
     return bool(boxes_in(item.answer))
 
 
-def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
-    """The facts the items name, those they were computed from, and every structure's centre and box."""
-    wanted = {fact_id for item in items for fact_id in item.fact_ids}
-    held = {
-        fact.fact_id: fact
-        for fact in bench.facts()
-        if fact.fact_id in wanted or fact.kind in ("centroid", "box")
-    }
-    inputs = {
-        source.removeprefix("fact:")
-        for fact in held.values()
-        if isinstance(fact.derivation, Measured)
-        for source in fact.derivation.inputs
-    }
-    held.update((fact.fact_id, fact) for fact in bench.facts() if fact.fact_id in inputs)
-    return held
+def facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
+    """All facts of the items' studies by id: those they name, those these come from, centres and boxes."""
+    studies = {item.study_id for item in items}
+    return {fact.fact_id: fact for fact in bench.facts(study_id=studies)} if studies else {}
 
 
 def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payload:
@@ -250,8 +268,10 @@ def _left_out(
         )
     if embedded.shortened:
         parts.append(
-            f"{embedded.shortened:,} views show fewer, to keep the file under {max_bytes / 1e6:.0f} MB"
+            f"{counted(embedded.shortened, 'view')} shortened, to keep the file under {max_bytes / 1e6:.0f} MB"
         )
+    if payload.rows_left_out:
+        parts.append(f"{payload.rows_left_out:,} items are not listed, to keep the file small")
     if payload.details_left_out:
         parts.append(
             f"derivations of {payload.details_left_out:,} items are left out, to keep the file small"
@@ -290,13 +310,13 @@ def _header(
 def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) -> list[str]:
     patients = len({item.patient_id for item in items})
     words = []
-    counted = "1 patient" if patients == 1 else f"{patients} patients"
+    so_many = counted(patients, "patient")
     if patients < _TOO_FEW_PATIENTS:
         words.append(
-            f"Only {counted}: too few for intervals (10 needed). Read the accuracies as examples."
+            f"Only {so_many}: too few for intervals (10 needed). Read the accuracies as examples."
         )
     elif patients < _FEW_PATIENTS:
-        words.append(f"Only {counted}: intervals are wide and approximate (30 advised).")
+        words.append(f"Only {so_many}: intervals are wide and approximate (30 advised).")
     incomplete: dict[str, list[str]] = defaultdict(list)
     for run in runs:
         if run.incomplete:

@@ -11,6 +11,7 @@ from situs.bench import Bench
 from situs.items import Item
 from situs.report.charts.panels import (
     AgreementPanel,
+    BarRow,
     ShareGrid,
     SideTable,
     by_category,
@@ -19,12 +20,20 @@ from situs.report.charts.panels import (
     number_panels,
     side_tables,
 )
-from situs.report.charts.svg import agreement_svg, bucket_svg, heat_svg, radar_svg, side_svg
+from situs.report.charts.svg import (
+    agreement_svg,
+    bars_svg,
+    bucket_svg,
+    heat_svg,
+    radar_svg,
+    side_svg,
+)
 from situs.report.scored import ReportedRun
+from situs.report.tables.leaderboard import Board
 from situs.score import facets_of
 from situs.tables import Table
 
-__all__ = ["Chart", "charts_of"]
+__all__ = ["Chart", "board_chart", "charts_of"]
 
 _MOST_RUNS = 8
 _MOST_PANELS = 6
@@ -89,6 +98,22 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
     if tables := side_tables(shown, items):
         charts.append(_sides(tables))
     return charts
+
+
+def board_chart(board: Board) -> Chart | None:
+    """The leaderboard as a chart of its own: on the page its bars stand in the table."""
+    rows = []
+    for row in board.rows:
+        cell = row.headline if board.has_headline else row.overall
+        if cell.value is None:
+            continue
+        interval = None if cell.low is None or cell.high is None else (cell.low, cell.high)
+        rows.append(BarRow(row.name, cell.value, interval, cell.chance, row.kind == "blind"))
+    if not rows:
+        return None
+    title = "Accuracy on the headline" if board.has_headline else "Accuracy on all items"
+    caption = f"{title}, 95 % interval; dashed: chance; brown: never sees the scan"
+    return Chart(title, "", [(caption, bars_svg(rows, title))], [], board.table)
 
 
 def _share_table(name: str, title: str, grid: ShareGrid) -> Table:

@@ -15,6 +15,7 @@ from situs.score import SAID_SIDES, SIZES, Facets, side_counts
 
 __all__ = [
     "AgreementPanel",
+    "BarRow",
     "ShareGrid",
     "SideTable",
     "by_category",
@@ -59,6 +60,16 @@ class AgreementPanel(msgspec.Struct, frozen=True):
     """Between these lie 95 % of ratios, if their logarithms are normal: Bland and Altman's limits."""
     left_out: int
     """Answers that are not positive, or points beyond those drawn."""
+
+
+class BarRow(msgspec.Struct, frozen=True):
+    """The accuracy of one run or blind row, in percent."""
+
+    name: str
+    percent: float
+    interval: tuple[float, float] | None
+    chance: float | None
+    blind: bool
 
 
 class SideTable(msgspec.Struct, frozen=True):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from situs.report.charts.panels import AgreementPanel, ShareGrid, SideTable
+from situs.report.charts.panels import AgreementPanel, BarRow, ShareGrid, SideTable
 
-__all__ = ["agreement_svg", "bucket_svg", "heat_svg", "radar_svg", "side_svg"]
+__all__ = ["agreement_svg", "bars_svg", "bucket_svg", "heat_svg", "radar_svg", "side_svg"]
 
 
 def _tag(name: str, content: str = "", **attributes: object) -> str:
@@ -185,6 +185,17 @@ def bucket_svg(grid: ShareGrid, label: str) -> Markup:
     return _svg(left + width + 12, top + height + 42, label, parts)
 
 
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers between two powers of ten; powers of ten alone where there are two of them."""
+    for leading in ((1,), (1, 2, 5), (1, 2, 3, 4, 5, 6, 8)):
+        powers = range(math.floor(low), math.ceil(high) + 1)
+        ticks = [digit * 10.0**power for power in powers for digit in leading]
+        ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
+        if len(ticks) > 1:
+            break
+    return ticks
+
+
 def agreement_svg(panel: AgreementPanel, label: str) -> Markup:
     """Ratio of answer to truth over their mean, both logarithmic, with bias and limits."""
     left, top, width, height = 46.0, 12.0, 214.0, 150.0
@@ -215,12 +226,12 @@ def agreement_svg(panel: AgreementPanel, label: str) -> Markup:
                 _tag("line", x1=left, x2=left + width, y1=f"{y:.1f}", y2=f"{y:.1f}", class_="ring")
             )
             parts.append(_text(left - 6, y + 4, f"×{ratio:g}", "soft", "end"))
-    for power in range(math.ceil(low_x), math.floor(high_x) + 1):
-        x = x_at(10.0**power)
+    for value in _log_ticks(low_x, high_x):
+        x = x_at(value)
         parts.append(
             _tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=top, y2=top + height, class_="ring")
         )
-        parts.append(_text(x, top + height + 15, f"{10.0**power:g}", "soft", "middle"))
+        parts.append(_text(x, top + height + 15, f"{value:g}", "soft", "middle"))
     for value, cls in ((panel.bias, "bias"), (panel.low, "limits"), (panel.high, "limits")):
         y = y_at(value)
         parts.append(
@@ -278,3 +289,32 @@ def side_svg(table: SideTable, label: str) -> Markup:
     return _svg(
         left + width * len(table.said) + 4, top + height * len(table.truths) + 4, label, parts
     )
+
+
+def bars_svg(rows: Sequence[BarRow], label: str) -> Markup:
+    """A row a run: accuracy as a dot on its interval, chance as a dashed tick; rows in brown never saw the scan."""
+    left, top, width, height = 210.0, 12.0, 330.0, 26.0
+    bottom = top + height * len(rows)
+    parts = []
+
+    def x_at(percent: float) -> float:
+        return left + width * percent / 100
+
+    for mark in (0, 25, 50, 75, 100):
+        x = f"{x_at(mark):.1f}"
+        parts.append(_tag("line", x1=x, x2=x, y1=top, y2=bottom, class_="ring"))
+        parts.append(_text(x_at(mark), bottom + 16, f"{mark} %", "soft", "middle"))
+    for number, row in enumerate(rows):
+        y = top + height * (number + 0.5)
+        series = "s7" if row.blind else "s0"
+        parts.append(_text(left - 10, y + 4, _clipped(row.name, 30), anchor="end"))
+        if row.chance is not None:
+            x = f"{x_at(row.chance):.1f}"
+            parts.append(_tag("line", x1=x, x2=x, y1=y - 8, y2=y + 8, class_="limits"))
+        if row.interval is not None:
+            low, high = (f"{x_at(end):.1f}" for end in row.interval)
+            parts.append(_tag("line", x1=low, x2=high, y1=y, y2=y, class_=f"web {series}"))
+        x = f"{x_at(row.percent):.1f}"
+        parts.append(_tag("circle", cx=x, cy=y, r=4.5, class_=f"spot {series}"))
+        parts.append(_text(left + width + 14, y + 4, f"{row.percent:.1f} %"))
+    return _svg(left + width + 74, bottom + 24, label, parts)

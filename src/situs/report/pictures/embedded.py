@@ -16,9 +16,9 @@ from situs.bench import Bench, Locations, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Boxes, Item, parts_of
-from situs.profiles import PLANES, Plane, Volumes, Window
+from situs.profiles import PLANES, Plane, Tones, ToneScale, Volumes, tone_scale, tones_around
 from situs.report.pictures.evidence import Evidence
-from situs.report.pictures.marks import Marks, marks_of
+from situs.report.pictures.marks import Marks, Point, marks_of
 from situs.report.pictures.slices import opening_slice, shown_slices, spoken_ranges
 from situs.report.pictures.strips import StripStore
 from situs.report.viewer.payload import Shared, series_key
@@ -62,12 +62,13 @@ class View(msgspec.Struct, frozen=True):
     series: str
     shape: tuple[int, int, int]
     spacing: tuple[float, float, float]
-    window: str
     structures: list[str]
     planes: dict[str, PlaneView]
     marks: Marks
     boxed: bool
     """Whether its boxes are part of the answer, and so drawn from the start."""
+    asked: list[tuple[str, Point]] = []
+    """Letter and place of the marks that the question speaks of; always drawn."""
 
 
 class Embedded(msgspec.Struct, frozen=True):
@@ -154,6 +155,7 @@ def embed_pictures(
         dict(plane_frames()),
         dict(strips.strips),
         strips.pictures,
+        store.tones,
     )
     return Embedded(shared, seen, lost, store.shortened + strips.shortened)
 
@@ -179,6 +181,8 @@ class _Store:
         self.views: dict[str, View] = {}
         self.pictures: dict[str, dict[str, dict[int, str]]] = {}
         self.outlines: dict[str, dict[str, dict[str, dict[int, str]]]] = {}
+        self.tones: dict[str, ToneScale] = {}
+        self._toned: dict[str, Tones] = {}
         self.bytes = 0
         self.shortened = 0
         self._bench = bench
@@ -199,18 +203,29 @@ class _Store:
         names = [s.structure for s in subjects]
         window = evidence.window(names[0])
         source = f"{series}/{window.low:g}:{window.high:g}"
+        modality, values = evidence.volume.modality, evidence.volume.array
+        if source not in self._toned:
+            self._toned[source] = tones_around(window, modality, values)
+        tones = self._toned[source]
         areas = {name: evidence.areas(name) for name in names}
         marks = marks_of(
             item, subjects, held, self._shapes.get((item.study_id, item.series), {}), evidence
         )
         boxed = any(isinstance(part, Boxes) for part in parts_of(item.answer).values())
         opening = _box_slices(marks) if boxed else _gap_slices(marks)
+        if marks.letters:
+            opening = _letter_slices(item, marks.letters)
         draft = _Draft(
-            evidence, window, self.pictures.get(source, {}), self.outlines.get(series, {})
+            evidence, tones, self.pictures.get(source, {}), self.outlines.get(series, {})
         )
         for most in _MOST_SLICES:
             planes = {
-                plane: _plane_view([areas[name][plane] for name in names], most, opening[plane])
+                plane: _plane_view(
+                    [areas[name][plane] for name in names],
+                    most,
+                    opening[plane],
+                    exact=bool(marks.letters),
+                )
                 for plane in PLANES
             }
             cost = draft.cost(planes, names)
@@ -226,17 +241,19 @@ class _Store:
             self.pictures.setdefault(source, {}),
             self.outlines.setdefault(series, {}),
         )
+        if source not in self.tones:
+            self.tones[source] = tone_scale(tones, modality, values)
         grid = evidence.volume.grid
         self.views[item.item_id] = View(
             source=source,
             series=series,
             shape=grid.shape,
             spacing=grid.affine.spacing_mm,
-            window=_window_words(window, evidence.volume.modality),
             structures=names,
             planes={plane.value: view for plane, view in planes.items()},
             marks=marks,
             boxed=boxed,
+            asked=list(marks.letters.items()),
         )
 
 
@@ -246,12 +263,12 @@ class _Draft:
     def __init__(
         self,
         evidence: Evidence,
-        window: Window,
+        tones: Tones,
         pictures: Mapping[str, Mapping[int, str]],
         outlines: Mapping[str, Mapping[str, Mapping[int, str]]],
     ) -> None:
         self._evidence = evidence
-        self._window = window
+        self._tones = tones
         self._pictures = pictures
         self._outlines = outlines
         self._new_pictures: dict[tuple[str, int], str] = {}
@@ -291,7 +308,7 @@ class _Draft:
         key = (plane.value, index)
         if key not in self._new_pictures:
             self._new_pictures[key] = _encode(
-                self._evidence.volume.picture(plane, index, self._window).grey
+                self._evidence.volume.picture(plane, index, self._tones).grey
             )
         return self._new_pictures[key]
 
@@ -318,12 +335,25 @@ def _box_slices(marks: Marks) -> dict[Plane, float | None]:
     return {plane: float(middle[plane.through.world_index]) for plane in PLANES}
 
 
-def _plane_view(areas: Sequence[NDArray[np.int64]], most: int, start: float | None) -> PlaneView:
+def _letter_slices(item: Item, letters: Mapping[str, Point]) -> dict[Plane, float | None]:
+    """Through the mark that is the answer, else through the first: all marks lie on one axial slice."""
+    value = getattr(item.answer, "value", "")
+    right = str(value).removeprefix("mark ")
+    point = letters.get(right) or next(iter(letters.values()))
+    return {plane: point[plane.through.world_index] for plane in PLANES}
+
+
+def _plane_view(
+    areas: Sequence[NDArray[np.int64]], most: int, start: float | None, *, exact: bool
+) -> PlaneView:
+    """`start` is where it opens: on the nearest slice of the first structure, or, if `exact`, on that very slice."""
     opening = opening_slice(areas)
     if start is not None:
-        seen = np.flatnonzero(areas[0])
+        seen = np.arange(len(areas[0])) if exact else np.flatnonzero(areas[0])
         opening = int(seen[np.argmin(np.abs(seen - start))])
     slices = shown_slices(areas, opening, most)
+    if opening not in slices:
+        slices = sorted({*slices, opening})
     jumps = [opening_slice([area]) for area in areas]
     return PlaneView(slices, opening, spoken_ranges(slices), jumps)
 
@@ -334,10 +364,3 @@ def _encode(grey: NDArray[np.uint8]) -> str:
         stream, "JPEG", quality=_QUALITY, optimize=True
     )
     return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
-
-
-def _window_words(window: Window, modality: str) -> str:
-    if modality != "ct":
-        return f"window: {window.name}"
-    level, width = (window.high + window.low) / 2, window.high - window.low
-    return f"{window.name} window, L {level:g} W {width:g} HU"

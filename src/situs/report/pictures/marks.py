@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from situs.facts import Fact, Ledger, number
 from situs.items import Item
+from situs.items import marks_of as lettered_points
 from situs.report.pictures.evidence import Evidence
 from situs.report.viewer.subjects import ItemSubject
 from situs.space import AXES, Axis, Grid, WorldBox, WorldPoints
 
-__all__ = ["BoxMark", "LineMark", "Marks", "MidlineMark", "PlaneMark", "marks_of"]
+__all__ = ["BoxMark", "LineMark", "Marks", "MidlineMark", "PlaneMark", "Point", "marks_of"]
 
 Point = tuple[float, float, float]
 Array = NDArray[np.float64]
@@ -67,6 +68,8 @@ class Marks(msgspec.Struct, frozen=True):
     lines: list[LineMark]
     planes: list[PlaneMark]
     midline: MidlineMark | None
+    letters: dict[str, Point] = {}
+    """Where the marks lie that the question speaks of."""
 
 
 def marks_of(
@@ -102,19 +105,25 @@ def marks_of(
         lines.append(maker.surface_gap(min(surface_gaps, key=number)))
     needs_midline = any(fact.kind == "right_share" for fact in facts)
     rough = "approximate box" if "approximate" in item.tags else ""
+    lettered = lettered_points(item)
     boxes = [
         BoxMark(
             rough or box.label,
             maker.points(np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))),
         )
         for box in item.boxes
-        if isinstance(box, WorldBox)
+        if isinstance(box, WorldBox) and box not in lettered.values()
     ]
     return Marks(
         boxes,
         [line for line in lines if line is not None],
         [plane for plane in planes if plane is not None],
         _midline(evidence.ledger(), maker) if needs_midline else None,
+        {
+            letter: maker.points(np.array([box.lo_mm]))[0]
+            for letter, box in lettered.items()
+            if isinstance(box, WorldBox)
+        },
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.items import Item, boxes_in, frames_in
+from situs.items import Item, boxes_in, frames_in, marks_of
 from situs.profiles import Layout, Presenter, Profile, Volumes
 from situs.report.scored import ReportedRun
 from situs.run import Viewing
@@ -51,7 +51,7 @@ class Strip(msgspec.Struct, frozen=True):
 
     profile: str
     runs: tuple[int, ...]
-    """Runs that were shown these."""
+    """Runs that were shown these; baselines and runs without pictures were not."""
     frame_base: int
     total: int
     frames: tuple[StripFrame, ...]
@@ -117,6 +117,7 @@ class StripStore:
             true_frames
         )
         wanted += [box.frame for boxes in said.values() for box in boxes]
+        wanted += [box.frame for box in layout.shown_boxes(tuple(marks_of(item).values()))]
         opening = wanted[0] if wanted else len(layout.frames) // 2
         frames: tuple[StripFrame, ...] = ()
         if imaged:
@@ -128,7 +129,7 @@ class StripStore:
         shown = {frame.place for frame in frames}
         return Strip(
             profile=view.profile.name,
-            runs=asked,
+            runs=tuple(run for run in asked if _saw_pictures(self._runs[run])),
             frame_base=view.profile.answer.frame_base,
             total=len(layout.frames),
             frames=frames,
@@ -201,6 +202,10 @@ def _by_profile(runs: Sequence[ReportedRun]) -> Mapping[str, tuple[Profile, tupl
         held = found.get(profile.hash, (profile, ()))
         found[profile.hash] = (profile, (*held[1], place))
     return found
+
+
+def _saw_pictures(run: ReportedRun) -> bool:
+    return not (run.baseline or run.info.withheld)
 
 
 def fewer_frames(count: int, wanted: Iterable[int], most: int) -> list[int]:

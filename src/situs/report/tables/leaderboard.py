@@ -82,6 +82,8 @@ class Board(msgspec.Struct, frozen=True):
     has_gain: bool
     has_shortcut: bool
     detectable: float | None
+    same_patient: str = ""
+    """What a patient's other answers tell, in a sentence."""
 
 
 class GridRow(msgspec.Struct, frozen=True):
@@ -246,6 +248,9 @@ def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
         has_gain=any(row.gain is not None for row in ranked),
         has_shortcut=any(row.over_shortcut is not None for row in ranked),
         detectable=standings.detectable,
+        same_patient=next(
+            (run.scores.same_patient.words for run in runs if run.scores.same_patient), ""
+        ),
     )
 
 

@@ -102,7 +102,9 @@ function makeStrip(data, entry) {
   new ResizeObserver(fit).observe(frame);
   requestAnimationFrame(draw);
   const left = entry.total - frames.length;
-  const note = [`Profile ${entry.profile}, shown to ${entry.runs.map((run) => data.runs[run][0]).join(', ')}; ${entry.total} picture${entry.total === 1 ? '' : 's'}, counted from ${base}${left > 0 ? `, ${left} of them left out here` : ''}.`, entry.note || ''];
+  const shownTo = entry.runs.length ? `shown to ${entry.runs.map((run) => data.runs[run][0]).join(', ')}` : 'as a model would be shown it; no run here saw these pictures';
+  const blind = entry.runs.length ? data.runs.filter((_, run) => !entry.runs.includes(run)).map(([name]) => name) : [];
+  const note = [`Profile ${entry.profile}, ${shownTo}${blind.length ? ` (not to ${blind.join(', ')})` : ''}; ${entry.total} picture${entry.total === 1 ? '' : 's'}, counted from ${base}${left > 0 ? `, ${left} of them left out here` : ''}.`, entry.note || ''];
   return h('div', {}, truth.length || runs.length ? tools : null,
     h('div', { class: 'pane main wide' }, frame, h('div', { class: 'slide' }, slider, output)), frames.length > 1 ? row : null, words, h('p', { class: 'caption' }, note.join(' ').trim()));
 }

@@ -1,25 +1,13 @@
 // Three planes of one item, in the report and in the reading station. Pixels are voxels; the browser scales them by
 // millimetres. The report embeds its pictures; the station gives `options`: `paint` draws a slice it has fetched, `outlines`
-// fetches edges, `hands` turns on crosshair, window, pan and zoom by mouse, `moved` is told of every slice that is shown.
+// fetches edges, `hands` turns on crosshair, window, pan and zoom by mouse, `moved` is told of every slice that is shown,
+// `drawing` has boxes on axial slices that readers draw (`isOn`, `done`) and that are shown (`boxes`).
 const ENDS = { axial: 'from the feet', coronal: 'from the back', sagittal: "from the patient's left" };
 const show = { hidden: new Set(), boxes: null, line: true, lines: false, zoom: false, main: null, overlay: true, neurological: false };
-const images = new Map();
-
-function imageOf(uri, ready) {
-  let image = images.get(uri);
-  if (!image) {
-    if (images.size > 600) images.clear();
-    image = new Image();
-    image.src = uri;
-    images.set(uri, image);
-  }
-  if (image.complete && image.naturalWidth) ready(image);
-  else image.addEventListener('load', () => ready(image), { once: true });
-}
-
 function makeViewer(shared, view, subjects, options = {}) {
   const PLANES = Object.keys(view.planes);
   const pictures = options.paint ? null : shared.pictures[view.source];
+  const windowing = options.paint ? null : makeWindowing(shared.tones[view.source], () => drawSoon());
   const outlines = options.outlines ? null : shared.outlines[view.series] || {};
   const cameras = {};
   const panes = {};
@@ -102,7 +90,8 @@ function makeViewer(shared, view, subjects, options = {}) {
       event.stopPropagation();
     });
     if (options.hands) addHands(plane, stage, frame);
-    else stage.addEventListener('click', (event) => { crosshair(plane, event); frame.focus({ preventScroll: true }); });
+    else windowing.byDrag(stage);
+    if (!options.hands) stage.addEventListener('click', (event) => { crosshair(plane, event); frame.focus({ preventScroll: true }); });
     panes[plane] = { pane, frame, stage, canvas, svg, labels, scale, slider, output, count, edges };
     return pane;
   }
@@ -133,17 +122,20 @@ function makeViewer(shared, view, subjects, options = {}) {
   }
   // Left drag moves the crosshair, right drag the window, middle drag the picture; a double click enlarges the plane.
   function addHands(plane, stage, frame) {
-    let drag = null;
+    let drag = null, corner = null;
+    const draws = () => options.drawing && plane === 'axial' && options.drawing.isOn();
     stage.addEventListener('contextmenu', (event) => event.preventDefault());
     stage.addEventListener('pointerdown', (event) => {
       event.preventDefault();
       frame.focus({ preventScroll: true });
       drag = { button: event.button, x: event.clientX, y: event.clientY };
       stage.setPointerCapture(event.pointerId);
+      if (event.button === 0 && draws()) { corner = drawnPoint(plane, event); return; }
       if (event.button === 0) { show.lines = true; crosshair(plane, event); }
     });
     stage.addEventListener('pointermove', (event) => {
       if (!drag) return;
+      if (corner) { rubber = boxBetween(plane, corner, drawnPoint(plane, event)); drawMarks(plane); return; }
       const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
       if (drag.button === 0) crosshair(plane, event);
       if (drag.button === 2) options.window(dx, dy);
@@ -151,9 +143,26 @@ function makeViewer(shared, view, subjects, options = {}) {
       drag.x = event.clientX;
       drag.y = event.clientY;
     });
-    stage.addEventListener('pointerup', () => { drag = null; });
-    stage.addEventListener('pointercancel', () => { drag = null; });
+    const dropped = (isKept) => {
+      const box = rubber;
+      drag = corner = rubber = null;
+      if (isKept && box && box.x1 - box.x0 >= 1 && box.y1 - box.y0 >= 1) options.drawing.done(box);
+      if (box) drawMarks(plane);
+    };
+    stage.addEventListener('pointerup', () => dropped(true));
+    stage.addEventListener('pointercancel', () => dropped(false));
     stage.addEventListener('dblclick', () => { show.main = plane; layout(); });
+  }
+  // A point of the picture as stored: whatever the convention, x runs from the patient's right.
+  let rubber = null;
+  function drawnPoint(plane, event) {
+    const [x, y] = under(plane, event), { w, h: height } = sizeOf(plane);
+    return [clamp(isFlipped(plane) ? w - x : x, 0, w), clamp(y, 0, height)];
+  }
+  const boxBetween = (plane, [x0, y0], [x1, y1]) => ({ frame: at[plane], x0: Math.min(x0, x1), y0: Math.min(y0, y1), x1: Math.max(x0, x1), y1: Math.max(y0, y1) });
+  function drawnBoxes(plane, index) {
+    const all = [...options.drawing.boxes(), ...(rubber ? [{ ...rubber, kind: 'mine' }] : [])];
+    return all.filter((box) => box.frame === index && (box.kind !== 'key' || show.overlay)).map((box) => s('path', { class: 'bx ' + box.kind, d: `M${box.x0} ${box.y0}H${box.x1}V${box.y1}H${box.x0}z` }));
   }
   function pan(plane, dx, dy) {
     const { w, h: height } = sizeOf(plane), [x0, y0, rw, rh] = rectOf(plane), box = panes[plane].stage.getBoundingClientRect();
@@ -197,7 +206,7 @@ function makeViewer(shared, view, subjects, options = {}) {
       context.restore();
     };
     if (options.paint) options.paint(plane, index, paint);
-    else imageOf(pictures[plane][index], paint);
+    else imageOf(pictures[plane][index], (image) => { if (at[plane] === index) paint(windowing.shown(plane, image)); });
     drawMarks(plane);
   }
 
@@ -211,6 +220,7 @@ function makeViewer(shared, view, subjects, options = {}) {
       const path = options.outlines ? options.outlines(plane, index, name) : ((outlines[name] || {})[plane] || {})[index];
       if (path && show.overlay && !show.hidden.has(place)) edges.append(s('path', { class: 'o' + colour(place), d: path }));
     });
+    if (options.drawing && plane === 'axial') edges.append(...drawnBoxes(plane, index));
     parts.push(edges);
     if (show.overlay && isShown('boxes')) view.marks.boxes.forEach((box, place) => {
       const cut = boxCut(box.corners, through, index).map((point) => pixel(plane, point));
@@ -291,6 +301,13 @@ function makeViewer(shared, view, subjects, options = {}) {
   }
 
   const drawAll = () => PLANES.forEach(draw);
+  // Once a frame, however often a drag is told.
+  let isPlanned = false;
+  function drawSoon() {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => { isPlanned = false; drawAll(); });
+  }
   function layout() {
     const main = show.main || preferred();
     PLANES.forEach((plane) => panes[plane].pane.classList.toggle('main', plane === main));
@@ -335,19 +352,20 @@ function makeViewer(shared, view, subjects, options = {}) {
     view.marks.boxes.length ? toggle('Boxes', 'boxes', view.boxed ? 'the box that is asked for' : 'boxes of the structures') : null,
     hasLine ? toggle(view.marks.midline ? 'Midline' : view.marks.lines.length ? 'Measured line' : 'Measured height', 'line', 'what was measured') : null,
     toggle('Slice lines', 'lines', 'where the other two views cut'),
-    view.marks.boxes.length || !options.hands ? toggle('Zoom', 'zoom', 'show only the structures and 15 mm around them') : null);
+    view.marks.boxes.length || !options.hands ? toggle('Zoom', 'zoom', 'show only the structures and 15 mm around them') : null,
+    windowing ? windowing.node : null);
   PLANES.forEach((plane) => { grid.append(makePane(plane)); at[plane] = view.planes[plane].opening; move(plane, at[plane]); });
   new ResizeObserver(refit).observe(grid);
   requestAnimationFrame(layout);
 
-  const words = [options.hands ? 'Not for diagnosis.' : view.window + '.', options.hands ? '' : "Radiological view: the patient's right is on the picture's left."];
+  const words = [options.hands ? 'Not for diagnosis.' : '', options.hands ? '' : "Radiological view: the patient's right is on the picture's left."];
   const kinds = { centres: 'between the two centres', gap: 'between the nearest points of the two surfaces', extent: 'from end to end along the patient axis' };
   const [line] = view.marks.lines, [rule] = view.marks.planes;
   if (view.boxed && view.marks.boxes.length) words.push(`Green box: ${view.marks.boxes[0].label}.`);
   if (line) words.push(`White line: ${kinds[line.kind]}, projected on each plane; dashed, with hollow ends, where it leaves the slice.`);
   if (rule) words.push(`Dotted: ${rule.text}.`);
   if (view.marks.midline) words.push(`Yellow dashes: ${view.marks.midline.text}.`);
-  if (!options.hands) words.push('Scroll, drag the slider or use arrow keys to change slices; click a point to bring the other views to it.');
+  if (!options.hands) words.push('Scroll, drag the slider or use arrow keys to change slices; click a point to bring the other views to it; drag over a picture to change its window (sideways the width, up and down the level).');
   const viewer = h('div', { class: 'viewer' }, toolbar, grid, h('p', { class: 'caption' }, words.join(' ').trim()));
   if (options.hands) viewer.controls = { show, at, panes, cameras, step, move, goToMark, drawAll, refit, layout, pixel, rectOf, draw, drawMarks };
   return viewer;

@@ -50,7 +50,8 @@ def _words(item: Item, answer: Simple) -> str:
                 if interval and wide
                 else ""
             )
-            return f"{short(value)} {unit}".strip() + spread
+            is_count = not unit and float(value).is_integer()
+            return (f"{value:.0f}" if is_count else f"{short(value)} {unit}".strip()) + spread
         case Choice() | Choices():
             return "; ".join(
                 f"{letter}. {text}" for letter, text, right in option_rows(item) if right

@@ -7,23 +7,37 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from situs.anatomy import term
 from situs.bench import Bench, StudyRecord
-from situs.facts import Fact, Measured, Quoted
-from situs.items import Item, Number
-from situs.report.scored import ReportedRun, mark_of
+from situs.facts import Fact, Measured, Quoted, mark_points, marked_structures
+from situs.items import Item, Number, marks_of
+from situs.profiles import ToneScale
+from situs.report.scored import ReportedRun
 from situs.report.viewer.answer_words import answer_words, option_rows
 from situs.report.viewer.counterfactuals import ChangedTwin
 from situs.report.viewer.fact_rows import FactRow, FactTable, rounded
 from situs.report.viewer.flags import SeriesNote, authored_flags, fact_flags, series_note
 from situs.report.viewer.subjects import ItemSubject, subjects_of
-from situs.space import Axis
+from situs.score.explain import StudyFactsById
+from situs.space import Axis, WorldBox
 
-__all__ = ["Detail", "Payload", "Row", "Shared", "build_payload", "item_detail", "series_key"]
+__all__ = [
+    "Detail",
+    "FactsShown",
+    "Payload",
+    "Row",
+    "Shared",
+    "build_payload",
+    "item_detail",
+    "series_key",
+]
 
 _RESPONSE_CHARS = 4000
 _MOST_TWINS = 4
 _TEXT_BYTES = 18_000_000
 """Derivations beyond this are left out, so that the file opens on a phone."""
+_ROW_BYTES = 9_000_000
+"""Lines of the list of items beyond this are left out, with all that belongs to them."""
 
 
 class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -105,6 +119,8 @@ class Shared(msgspec.Struct, frozen=True):
     """Item → what its models saw."""
     frames: dict[str, str] = {}
     """Those pictures, by content."""
+    tones: dict[str, ToneScale] = {}
+    """What the grey levels of pictures mean, by the key of the pictures."""
 
 
 class Payload(msgspec.Struct):
@@ -119,6 +135,7 @@ class Payload(msgspec.Struct):
     picture_note: str
     """Why items are without pictures."""
     details_left_out: int = 0
+    rows_left_out: int = 0
 
 
 def series_key(item: Item) -> str:
@@ -126,35 +143,61 @@ def series_key(item: Item) -> str:
     return f"{item.study_id}/{item.series}"
 
 
+class FactsShown:
+    """The facts of the items that are shown, found by study.
+
+    Those of the items that come first are at hand; all others are read as their studies come, and let go.
+    """
+
+    def __init__(self, bench: Bench, at_hand: Mapping[str, Fact], first: Iterable[str]) -> None:
+        self._at_hand = at_hand
+        self._first = frozenset(first)
+        self._by_study = StudyFactsById(bench)
+
+    def of(self, item: Item) -> Mapping[str, Fact]:
+        """The facts of an item's study by id."""
+        if item.item_id in self._first:
+            return self._at_hand
+        return self._by_study.of_study(item.study_id)
+
+
 def build_payload(
     bench: Bench,
     items: Sequence[Item],
     runs: Sequence[ReportedRun],
-    facts: Mapping[str, Fact],
+    facts: FactsShown,
     studies: Mapping[str, StudyRecord],
     *,
     quotes: bool,
     first: Iterable[str],
     changed: Mapping[str, tuple[ChangedTwin, ...]] | None = None,
 ) -> Payload:
-    """Rows of all items, and details in bench order, those of `first` before all others, while they fit."""
+    """Rows and details in bench order, those of `first` before all others, while they fit."""
     table, twins = FactTable(quotes), _twins(items)
     wanted = set(first)
+    ordered = sorted(items, key=lambda item: item.item_id not in wanted)
+    rows = _rows(ordered, runs)
     details: dict[str, Detail] = {}
     spent = 0
-    for item in sorted(items, key=lambda item: item.item_id not in wanted):
+    for item in ordered[: len(rows)]:
         own = (changed or {}).get(item.item_id, ())
         detail = item_detail(
-            item, facts, table, bench, runs=runs, twins=twins.get(item.item_id, ()), changed=own
+            item,
+            facts.of(item),
+            table,
+            bench,
+            runs=runs,
+            twins=twins.get(item.item_id, ()),
+            changed=own,
         )
         spent += len(msgspec.json.encode(detail))
         if spent + table.bytes > _TEXT_BYTES:
             break
         details[item.item_id] = detail
-    used = {series_key(item) for item in items}
+    used = {series_key(item) for item in ordered[: len(rows)]}
     return Payload(
         runs=[(run.name, run.kind) for run in runs],
-        rows=[_row(item, runs) for item in items],
+        rows=[rows[item.item_id] for item in items if item.item_id in rows],
         details=details,
         facts=table.rows,
         series={
@@ -166,7 +209,21 @@ def build_payload(
         shared=Shared(),
         picture_note="",
         details_left_out=len(items) - len(details),
+        rows_left_out=len(items) - len(rows),
     )
+
+
+def _rows(items: Iterable[Item], runs: Sequence[ReportedRun]) -> dict[str, Row]:
+    """Item → its line of the list, from the first on, while they fit."""
+    rows: dict[str, Row] = {}
+    spent = 0
+    for item in items:
+        row = _row(item, runs)
+        spent += len(msgspec.json.encode(row))
+        if spent > _ROW_BYTES:
+            break
+        rows[item.item_id] = row
+    return rows
 
 
 def _row(item: Item, runs: Sequence[ReportedRun]) -> Row:
@@ -257,6 +314,8 @@ def _steps(item: Item, facts: Mapping[str, Fact], quotes: bool) -> list[StepRow]
         measured = step.value
         about = [facts[fact_id] for fact_id in step.fact_ids if fact_id in facts]
         text = step.text if quotes else _without_quotes(step.text, about)
+        if step.kind != "conclude":
+            text += _mark_words(item, about)
         if measured is None:
             rows.append(StepRow(step.kind, text))
             continue
@@ -284,6 +343,19 @@ def _steps(item: Item, facts: Mapping[str, Fact], quotes: bool) -> list[StepRow]
     return rows
 
 
+def _mark_words(item: Item, about: Sequence[Fact]) -> str:
+    """In which structure each of the question's marks lies; empty where the step is about no marks."""
+    words = []
+    for fact in about:
+        if not fact.kind.startswith("marks.") or fact.value is None:
+            continue
+        inside = dict(zip(mark_points(fact), marked_structures(fact)))
+        for letter, box in sorted(marks_of(item).items()):
+            if isinstance(box, WorldBox) and box.lo_mm in inside:
+                words.append(f"{letter} in the {term(inside[box.lo_mm]).plain}")
+    return f" Marks: {', '.join(words)}." if words else ""
+
+
 def _without_quotes(text: str, about: Sequence[Fact]) -> str:
     for fact in about:
         if isinstance(fact.derivation, Quoted) and fact.derivation.quote:
@@ -308,17 +380,18 @@ def _answers(item: Item, runs: Sequence[ReportedRun]) -> list[AnswerCell]:
     for place, run in enumerate(runs):
         if not run.covers(item.item_id):
             continue
-        outcome, row = run.outcome(item.item_id), run.run.replies.rows.get(item.item_id)
+        row = run.run.replies.rows.get(item.item_id)
         response = row.response if row is not None else ""
+        place_in_run = run.columns.places[item.item_id]
         cut = max(0, len(response) - _RESPONSE_CHARS)
         cells.append(
             AnswerCell(
                 place,
-                mark_of(outcome),
-                outcome.parsed,
+                run.mark(item.item_id),
+                run.columns.reading(place_in_run)[1],
                 response[:_RESPONSE_CHARS],
                 cut,
-                outcome.flags,
+                run.columns.flags(place_in_run),
                 run.causes.get(item.item_id, ""),
             )
         )
