@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,9 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from aiohttp import web
 
+from asking import wait_little
 from situs.bench import open_bench
 from situs.items.programs import parse, program_of, read_bank
 from wire import Behaviour, Server, completion
@@ -34,7 +38,7 @@ def role_of(body: dict[str, Any]) -> str:
     return next(role for words, role in ROLES.items() if words in text)
 
 
-def entries_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+def shown_in(body: dict[str, Any]) -> dict[str, Any]:
     return json.loads(body["messages"][-1]["content"])
 
 
@@ -60,33 +64,28 @@ def wordings(entry: dict[str, Any]) -> list[str]:
     """Three wrong texts of the first example and one good text of our own."""
     text = entry["examples"][0]
     wrong = [change(text) for change in EVIL.values() if change(text) != text]
-    start = int(entry["id"][-2:], 16) % max(1, len(wrong))
+    start = len(entry["question"]) % max(1, len(wrong))
     return [*(wrong[start:] + wrong[:start])[:3], f"On this scan, {text[0].lower()}{text[1:]}"]
 
 
 def reply(role: str, entry: dict[str, Any]) -> dict[str, Any]:
     if role == "writer":
-        return {"wordings": wordings(entry)}
+        return {"action": "word", "wordings": wordings(entry)}
     if role == "planner":
         turn = 6 - entry["turns_left"]
         if turn == 0:
-            return {"action": "candidates", "kind": "", "names": [], "ids": [], "programs": []}
+            return {"action": "candidates", "kind": "", "names": [], "ids": None, "programs": []}
         if turn == 1:
             shown = entry["so_far"][-1]["result"]["shown"]
             ids = [one["id"] for one in shown][:24]
             programs = ["volume(liver", "gap(aorta,spleen)"]
-            return {"action": "propose", "kind": "", "names": [], "ids": ids, "programs": programs}
+            return {"action": "propose", "ids": ids, "programs": programs}
         return {"action": "stop", "kind": "", "names": [], "ids": [], "programs": []}
     if role == "librarian":
         turn = 5 - entry["turns_left"]
         actions = [
-            {"action": "search", "words": "renal mass contact", "pmid": 0, "quote": ""},
-            {
-                "action": "cite",
-                "words": "",
-                "pmid": 7,
-                "quote": "Renal masses were never in contact.",
-            },
+            {"action": "search", "words": "renal mass contact", "pmid": None, "quote": ""},
+            {"action": "cite", "pmid": 7, "quote": "Renal masses were never in contact."},
             {"action": "cite", "words": "", "pmid": 7, "quote": ABSTRACT},
         ]
         return actions[min(turn, 2)]
@@ -95,18 +94,18 @@ def reply(role: str, entry: dict[str, Any]) -> dict[str, Any]:
         doubled = len(set(entry["options"])) < len(entry["options"])
         backwards = entry["question"].startswith("?") or not entry["question"].endswith("?")
         if odd:
-            return {"flags": [{"flag": "gives_away", "words": odd[0]}]}
+            return {"action": "flag", "flags": ["gives_away"], "words": [odd[0]]}
         if doubled or backwards:
-            return {"flags": [{"flag": "bad_options", "words": entry["question"][:12]}]}
-        return {"flags": [{"flag": "ambiguous", "words": "words that do not stand there"}]}
-    return {"answer": "A"}
+            return {"action": "flag", "flags": ["bad_options"], "words": [entry["question"][:12]]}
+        void = ["words that do not stand there"]
+        return {"action": "flag", "flags": ["ambiguous"], "words": void}
+    return {"action": "answer", "answer": "A"}
 
 
 async def play(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
     """Plays every role."""
     role = role_of(body)
-    told = [{"id": one["id"], **reply(role, one)} for one in entries_of(body)]
-    return web.json_response(completion(json.dumps({"entries": told}), 100))
+    return web.json_response(completion(json.dumps(reply(role, shown_in(body))), 100))
 
 
 @pytest.fixture(scope="module")
@@ -130,8 +129,8 @@ def source(once, situs, composed) -> Path:
 def roles(spec: str) -> list[str]:
     return [
         *("--planner", spec, "--writer", spec, "--librarian", spec),
-        *("--critic", f"{spec}?name=c1", "--panel", f"{spec}?name=p1&batch=20"),
-        *("--panel", f"{spec}?name=p2&batch=20", "--no-cache"),
+        *("--critic", f"{spec}?name=c1", "--panel", f"{spec}?name=p1"),
+        *("--panel", f"{spec}?name=p2", "--no-cache"),
     ]
 
 
@@ -198,14 +197,34 @@ def test_roles_funnel_and_citations_are_told(authored):
     assert result["roles"]["writer"]["state"] == "done"
     assert result["funnel"]["proposal refused: not a program"] > 0
     assert result["funnel"]["citations refused"] > 0
-    assert {one["quote"] for one in result["citations"].values()} == {ABSTRACT}
-    assert any(tag == "cites:7" for item in open_bench(out).items() for tag in item.tags)
+    assert {one["pmid"] for one in result["citations"].values()} == {7}
     card = (out / "README.md").read_text("utf-8")
     assert "Authored: " in card
     assert "not reader-verified" in card
     # Its flags quote words that are not there: all void, so that only planted defects remain.
     assert result["critics"][0]["void"] > 0
     assert not any(name.startswith("routed") for name in result["funnel"])
+
+
+def test_a_citation_is_a_fact_that_says_where_the_words_stand(authored, situs, tmp_path):
+    out, _, _ = authored
+    facts = [fact for fact in open_bench(out).facts() if fact.kind == "literature"]
+    assert {(fact.value, fact.flags) for fact in facts} == {(7, ("section:0",))}
+    spans = {(one.derivation.start, one.derivation.end, one.derivation.quote) for one in facts}
+    # The sentence opens the abstract; its words are protected, so that only their place is kept.
+    assert spans == {(0, len(ABSTRACT), "")}
+    assert len({fact.derivation.document for fact in facts}) == 1
+    studies = {fact.study_id for fact in facts}
+    for item in open_bench(out).items():
+        assert not {fact.fact_id for fact in facts} & set(item.fact_ids)
+        assert "cites:7" not in item.tags or item.study_id in studies
+    assert not any(ABSTRACT.encode() in path.read_bytes() for path in out.iterdir())
+    # A tag without its passage is no citation.
+    copy = shutil.copytree(out, tmp_path / "copy")
+    table = pq.read_table(copy / "facts.parquet")
+    pq.write_table(table.filter(pc.not_equal(table["kind"], "literature")), copy / "facts.parquet")
+    problems = situs("check", copy, "--json").json["problems"]
+    assert any("it cites 7, of which the bench has no passage" in str(one) for one in problems)
 
 
 def test_a_dry_run_sends_nothing(source, situs, tmp_path):
@@ -220,13 +239,12 @@ def test_a_dry_run_sends_nothing(source, situs, tmp_path):
 
 
 def test_a_dead_writer_falls_back_and_the_published_filter_leaves_a_sound_bench(
-    source, situs, tmp_path
+    source, situs, tmp_path, monkeypatch
 ):
+    wait_little(monkeypatch)
     out = tmp_path / "bench"
     with Server(lambda number, body: play) as server:
-        panel = [
-            word for n in range(3) for word in ("--panel", f"{server.spec}?name=p{n}&batch=20")
-        ]
+        panel = [word for n in range(3) for word in ("--panel", f"{server.spec}?name=p{n}")]
         args = (
             "--writer",
             "openai:x@http://127.0.0.1:9/v1",
@@ -254,35 +272,44 @@ def test_a_dead_writer_falls_back_and_the_published_filter_leaves_a_sound_bench(
     assert all("routed:readers" in item.tags for item in items)
 
 
-@pytest.mark.sweep(one_in=4)
-def test_killed_and_resumed_gives_the_same_bytes(authored, source, tmp_path, plain_content, situs):
-    out, _, bodies = authored
-    again = tmp_path / "bench"
-    process: list[subprocess.Popen[bytes]] = []
-    moment = len(bodies) // 2
+FILES = ("items.parquet", "facts.parquet", "studies.parquet", "wordings.toml", "authoring.json")
 
-    def kill_once(number: int, body: dict[str, Any]) -> Behaviour:
-        if number == moment:
-            os.kill(process[0].pid, signal.SIGKILL)
+
+def test_killed_at_any_moment_and_resumed_gives_the_same_bytes(
+    source, tmp_path, plain_content, situs, little_of
+):
+    """Twenty moments of a run in the sweep, one of them in every other session; nothing is asked twice but what was
+    in flight."""
+    few = ["--library", source / "library", "--concurrency", "2", "--per-study", "3"]
+    with Server(lambda number, body: play) as server:
+        command = ["author", source / "bench", *roles(server.spec), *few]
+        whole = situs(*command, "--out", tmp_path / "whole")
+    assert whole.code == 0, whole.err
+    total, different = len(server.bodies), len(set(map(json.dumps, server.bodies)))
+    ends = {1 + moment * (different - 1) // 20 for moment in little_of(range(20), 1)}
+    process: list[subprocess.Popen[bytes]] = []
+    seen: set[str] = set()
+
+    def kill_at_ends(number: int, body: dict[str, Any]) -> Behaviour:
+        # A request that is asked twice counts once.
+        seen.add(json.dumps(body))
+        if len(seen) in ends:
+            ends.remove(len(seen))
+            os.kill(process[-1].pid, signal.SIGKILL)
         return play
 
-    with Server(kill_once) as server:
-        args = [*roles(server.spec), "--library", source / "library", "--concurrency", "2"]
-        command = ["author", source / "bench", "--out", again, *args]
-        process.append(subprocess.Popen([sys.executable, "-m", "situs", *map(str, command)]))
-        assert process[0].wait() == -signal.SIGKILL
-        ran = situs(*command)
-        assert ran.code == 0, ran.err
-        # Only what was in flight is asked again.
-        assert len(bodies) <= len(server.bodies) <= len(bodies) + 2
-        other = situs("author", source / "bench", "--out", again, *args[2:], "--overwrite")
+    with Server(kill_at_ends) as server:
+        command = ["author", source / "bench", *roles(server.spec), *few]
+        again = [*command, "--out", tmp_path / "again"]
+        while ends:
+            process.append(subprocess.Popen([sys.executable, "-m", "situs", *map(str, again)]))
+            assert process[-1].wait() == -signal.SIGKILL
+        kills = len(process)
+        assert kills > 0
+        assert situs(*again).code == 0
+        assert total <= len(server.bodies) <= total + 2 * kills
+        other = situs(*command[:2], *command[4:], "--out", tmp_path / "again", "--overwrite")
         assert other.code == 2
         assert "other models" in other.err
-    for name in (
-        "items.parquet",
-        "facts.parquet",
-        "studies.parquet",
-        "wordings.toml",
-        "authoring.json",
-    ):
-        assert plain_content(again / name) == plain_content(out / name), name
+    for name in FILES:
+        assert plain_content(tmp_path / "again" / name) == plain_content(tmp_path / "whole" / name)

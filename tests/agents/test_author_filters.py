@@ -120,9 +120,6 @@ def test_planted_defects_differ_from_what_they_were_made_of():
 
 def test_a_flag_that_quotes_nothing_is_void():
     shown = {"question": "Is the lesion near the aorta?", "options": ["yes", "no"]}
-    flags = [
-        {"flag": "ambiguous", "words": "near the aorta"},
-        {"flag": "ambiguous", "words": "near the spleen"},
-        {"flag": "not_asked", "words": ""},
-    ]
-    assert standing_flags(flags, shown) == ["ambiguous"]
+    flags = ["ambiguous", "ambiguous", "not_asked"]
+    words = ["near the aorta", "near the spleen", ""]
+    assert standing_flags({"flags": flags, "words": words}, shown) == ["ambiguous"]

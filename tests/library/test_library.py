@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import json
 import socket
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -240,9 +242,18 @@ def test_json_lines(situs, tmp_path) -> None:
 QUOTE = "the adrenal gland lies above the kidney"
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """A library of three publications."""
+HAS_TANTIVY = importlib.util.find_spec("tantivy") is not None
+ENGINES = [
+    "fts5",
+    pytest.param(
+        "tantivy", marks=pytest.mark.skipif(not HAS_TANTIVY, reason="needs the extra library")
+    ),
+]
+
+
+@pytest.fixture(params=ENGINES)
+def small(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A library of three publications, by each engine."""
     write(
         tmp_path,
         "a.xml",
@@ -254,8 +265,49 @@ def small(tmp_path: Path) -> Path:
         record(2, "Kidneys of adults", text("Renal length was 11 cm; the adrenal was not seen.")),
         record(3, "Lesions of the liver", text("Lesions lay near the portal vein.")),
     )
-    build_library([tmp_path / "a.xml"], tmp_path / "lib")
+    build_library([tmp_path / "a.xml"], tmp_path / "lib", engine=request.param)
     return tmp_path / "lib"
+
+
+@pytest.mark.skipif(not HAS_TANTIVY, reason="needs the extra library")
+def test_both_engines_find_the_same(tmp_path) -> None:
+    """Words by their stems, phrases, all before some; and a search leaves no file behind."""
+    organs = ("liver", "spleen", "kidney", "pancreas")
+    file = write(
+        tmp_path,
+        "a.xml",
+        *(
+            record(
+                n, f"On {organs[n % 4]}s", text(f"Lesions of the {organs[n % 3]} in {n} adults.")
+            )
+            for n in range(1, 40)
+        ),
+        record(40, "Retracted", text("Lesions of the liver."), more=corrections("RetractionIn")),
+    )
+    found = {}
+    for engine in ("fts5", "tantivy"):
+        build_library([file], tmp_path / engine, engine=engine)
+        before = sorted(path.name for path in (tmp_path / engine).rglob("*"))
+        with open_library(tmp_path / engine) as library:
+            found[engine] = [
+                {hit.pmid for hit in library.search(words, 40)}
+                for words in ("lesion", "liver", '"lesions of the spleen"', "kidney adult")
+            ]
+            best = library.search("pancreas spleen", 40)
+            assert {organs[hit.pmid % 4] for hit in best if hit.pmid % 4 == 3} == {"pancreas"}
+            assert library.read(40) is None
+        assert sorted(path.name for path in (tmp_path / engine).rglob("*")) == before
+    assert found["fts5"] == found["tantivy"]
+    assert all(40 not in pmids for pmids in found["tantivy"])
+
+
+def test_a_missing_engine_is_one_line(situs, tmp_path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "tantivy", None)
+    file = write(tmp_path, "a.xml", record(1, "Kidneys", text("Kidneys were seen.")))
+    ran = situs("library", "build", file, "--engine", "tantivy", "--out", tmp_path / "lib")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "situs[library]" in ran.err
+    assert not (tmp_path / "lib").exists()
 
 
 def test_searching(situs, small) -> None:
@@ -321,6 +373,8 @@ def test_a_quote_is_proved_by_its_place(situs, small) -> None:
 
 
 def test_what_is_no_library_is_refused(situs, small, tmp_path) -> None:
+    for file in small.glob("words.tantivy/*"):
+        file.write_bytes(b"nothing of the kind")
     (small / "library.sqlite").write_bytes(b"nothing of the kind" * 100)
     ran = situs("library", "search", small, "adrenal")
     assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +17,7 @@ from situs.library.jsonl import read_jsonl
 from situs.library.nbib import read_nbib
 from situs.library.pubmed import check_sum, read_pubmed
 from situs.library.record import Article, Withdrawal
+from situs.library.tantivy_words import write_tantivy
 
 __all__ = ["LibraryCounts", "build_library"]
 
@@ -31,8 +33,11 @@ CREATE TABLE article (
   pmid INTEGER PRIMARY KEY, title TEXT NOT NULL, sections BLOB NOT NULL, journal TEXT NOT NULL,
   year INTEGER, concern INTEGER NOT NULL, version INTEGER NOT NULL);
 CREATE TABLE withdrawn (pmid INTEGER PRIMARY KEY, reason TEXT NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5(title, body, content='', tokenize='porter unicode61');
 """
+_WORDS = (
+    "CREATE VIRTUAL TABLE words USING fts5(title, body, content='', tokenize='porter unicode61');"
+)
+_TEXTS = "SELECT pmid, title, sections FROM article ORDER BY pmid"
 # A record of an older version never replaces a newer one; among equals the later file is right.
 _PUT = """
 INSERT INTO article VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET
@@ -60,13 +65,16 @@ def build_library(
     paths: list[Path],
     out: Path,
     *,
+    engine: Literal["fts5", "tantivy"] = "fts5",
     overwrite: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> LibraryCounts:
     """Index the publications of files, or of all such files in folders, into the folder `out`.
 
     Files of a folder are taken in the order of their names, as PubMed numbers them; of two records of one
-    publication the later counts. Raises SitusError for what cannot be read; nothing is left then.
+    publication the later counts. `engine` holds the index of words: SQLite's own, or tantivy (the extra `library`),
+    which is smaller and faster for millions of abstracts. Raises SitusError for what cannot be read; nothing is left
+    then.
     """
     files = [file for path in paths for file in _files(path)]
     with new_folder(out, marker=HEAD, overwrite=overwrite) as scratch:
@@ -78,7 +86,16 @@ def build_library(
             for number, file in enumerate(files, 1):
                 read += _add(database, file)
                 progress(number, len(files))
-            counts = _finish(database, len(files), read)
+            late = _leave_out_withdrawn(database)
+            rows = map(_words, database.execute(_TEXTS))
+            if engine == "tantivy":
+                write_tantivy(scratch, rows)
+            else:
+                database.executescript(_WORDS)
+                database.executemany(
+                    "INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", rows
+                )
+            counts = _counts(database, len(files), read - late)
             database.commit()
         except sqlite3.Error as error:
             raise SitusError(f"cannot write ({error})", where=out, fix="check the disk") from error
@@ -88,7 +105,7 @@ def build_library(
             raise SitusError(
                 "no publication is left", where=paths[0], fix="see which were withdrawn"
             )
-        write_atomic(scratch / HEAD, canonical_json(LibraryHead(FORMAT, counts.articles)))
+        write_atomic(scratch / HEAD, canonical_json(LibraryHead(FORMAT, counts.articles, engine)))
     return counts
 
 
@@ -145,15 +162,14 @@ def _row(article: Article) -> tuple[object, ...]:
     )
 
 
-def _finish(database: sqlite3.Connection, files: int, read: int) -> LibraryCounts:
-    """Leave out what was withdrawn after it was read, and index the words of the rest."""
-    late = database.execute(
-        "DELETE FROM article WHERE pmid IN (SELECT pmid FROM withdrawn)"
-    ).rowcount
-    rows = database.execute("SELECT pmid, title, sections FROM article ORDER BY pmid")
-    database.executemany(
-        "INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", map(_words, rows)
-    )
+def _leave_out_withdrawn(database: sqlite3.Connection) -> int:
+    """Leave out what was withdrawn after it was read; how many that were."""
+    late = database.execute("DELETE FROM article WHERE pmid IN (SELECT pmid FROM withdrawn)")
+    return max(late.rowcount, 0)
+
+
+def _counts(database: sqlite3.Connection, files: int, read: int) -> LibraryCounts:
+    """What is in the library; `read` counts the records that were not withdrawn later."""
     articles, concern = database.execute("SELECT count(*), total(concern) FROM article").fetchone()
     empty = database.execute("SELECT count(*) FROM article WHERE sections = ?", (b"[]",)).fetchone()
     withdrawn = dict(database.execute("SELECT reason, count(*) FROM withdrawn GROUP BY reason"))
@@ -162,7 +178,7 @@ def _finish(database: sqlite3.Connection, files: int, read: int) -> LibraryCount
         articles=articles,
         without_abstract=empty[0],
         concern=int(concern),
-        replaced=max(0, read - articles - max(late, 0)),
+        replaced=max(0, read - articles),
         withdrawn=withdrawn,
     )
 

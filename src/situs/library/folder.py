@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import quote as url_quote
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from situs.base.files import read_json
 from situs.errors import SitusError
 from situs.library.record import Article, Citation, Section, normal_text
+from situs.library.tantivy_words import TantivyWords
 
 __all__ = ["DATABASE", "FORMAT", "HEAD", "Hit", "Library", "LibraryHead", "open_library"]
 
@@ -34,6 +35,8 @@ class LibraryHead(msgspec.Struct, frozen=True):
 
     format: int
     articles: int
+    engine: Literal["fts5", "tantivy"] = "fts5"
+    """What holds the index of words."""
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -43,7 +46,7 @@ class Hit(msgspec.Struct, frozen=True):
     title: str
     year: int | None
     score: float
-    """BM25 of title (three times) and abstract, larger is better; comparable within one search only."""
+    """BM25 of title (three times) and abstract, larger is better; comparable within one search of one engine."""
     concern: bool
 
 
@@ -54,6 +57,7 @@ class Library:
         self.folder = folder
         self.head = head
         self._database = database
+        self._words = TantivyWords(folder) if head.engine == "tantivy" else None
 
     def __enter__(self) -> Library:
         return self
@@ -71,18 +75,22 @@ class Library:
         Words are matched by their stem ("lesions" finds "lesion"), a phrase in double quotes as it stands.
         """
         terms = [phrase or word for phrase, word in _WORD.findall(words)][:_MOST_WORDS]
-        quoted = ['"' + " ".join(re.findall(r"\w+", term)) + '"' for term in terms]
-        quoted = [term for term in quoted if term != '""']
-        if not quoted:
+        plain = [" ".join(re.findall(r"\w+", term)) for term in terms]
+        plain = [term for term in plain if term]
+        if not plain:
             raise SitusError("no word to search for", where=repr(words), fix="give words")
-        hits = self._matching(" AND ".join(quoted), limit)
-        if len(hits) < limit and len(quoted) > 1:
+        hits = self._matching(plain, every=True, limit=limit)
+        if len(hits) < limit and len(plain) > 1:
             known = {hit.pmid for hit in hits}
-            some = self._matching(" OR ".join(quoted), limit + len(hits))
+            some = self._matching(plain, every=False, limit=limit + len(hits))
             hits += [hit for hit in some if hit.pmid not in known]
         return hits[:limit]
 
-    def _matching(self, query: str, limit: int) -> list[Hit]:
+    def _matching(self, terms: list[str], *, every: bool, limit: int) -> list[Hit]:
+        if self._words is not None:
+            scores = self._words.matching(terms, every=every, limit=limit)
+            return [hit for pmid, score in scores for hit in self._hit(pmid, score)]
+        query = (" AND " if every else " OR ").join(f'"{term}"' for term in terms)
         rows = self._ask(
             "SELECT pmid, article.title, year, -bm25(words, 3.0, 1.0) AS score, concern"
             " FROM words JOIN article ON pmid = words.rowid"
@@ -90,6 +98,11 @@ class Library:
             (query, limit),
         )
         return [self._checked((*row[:4], bool(row[4])), Hit) for row in rows]
+
+    def _hit(self, pmid: int, score: float) -> list[Hit]:
+        """The publication of an id; nothing if the index names one that is not there."""
+        rows = self._ask("SELECT pmid, title, year, concern FROM article WHERE pmid = ?", (pmid,))
+        return [self._checked((*row[:3], score, bool(row[3])), Hit) for row in rows]
 
     def read(self, pmid: int) -> Article | None:
         """A publication; None if it is not in the library, as anything retracted is not."""

@@ -5,28 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from situs.agents.author.turn import turn_role
+from situs.clients.turns import ActionKind, Field
 from situs.judges import Role
 
 __all__ = ["panel_role", "rotations"]
 
-_INSTRUCTIONS = """\
-You answer exam questions on scans that you cannot see. You get a JSON array of entries with an id, a question and \
-its options. Use what you know of anatomy and disease to choose the likeliest option. Always choose one.
+_TASK = """\
+You answer exam questions on scans that you cannot see. You are shown a question and its options by letter. Use what \
+you know of anatomy and disease to choose the likeliest option. Always choose one."""
+_LETTERS = "ABCDEFGH"
+_ACTIONS = (
+    ActionKind(
+        "answer",
+        "Choose an option.",
+        {"answer": Field("choice", "its letter", required=True, choices=tuple(_LETTERS.lower()))},
+    ),
+)
 
-Reply with one JSON object: {"entries": [{"id": "...", "answer": "A"}]}, with exactly one entry for every id you were \
-given and the letter of one option as its answer."""
 
-
-def _read(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    answer = entry.get("answer")
-    if not isinstance(answer, str) or answer.strip().upper()[:1] not in "ABCDEFGH":
-        return None
-    return {"answer": answer.strip().upper()[:1]} if answer.strip() else None
+def _read(action: Mapping[str, Any]) -> dict[str, Any] | None:
+    return {"action": "answer", "answer": str(action["answer"]).upper()}
 
 
 def panel_role() -> Role:
     """The role."""
-    return Role("panel", _INSTRUCTIONS, {"answer": {"type": "string", "maxLength": 8}}, _read)
+    return turn_role("panel", _TASK, _ACTIONS, _read)
 
 
 def rotations(values: Sequence[str]) -> list[tuple[str, ...]]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from situs.agents.author.turn import turn_role
+from situs.clients.turns import ActionKind, Field
 from situs.errors import SitusError, did_you_mean
 from situs.items.programs import read_program
 from situs.judges import Role
@@ -15,64 +17,48 @@ __all__ = ["MEASURED", "PLANNER_TURNS", "PlannerView", "planner_reply", "planner
 
 PLANNER_TURNS = 6
 _MOST_IDS, _MOST_PROGRAMS, _MOST_SHOWN = 24, 8, 24
-_ACTIONS = ("list_structures", "coverage", "candidates", "measure", "propose", "stop")
 _KIND_OF = {"gap": "main_gap", "contact": "contact_area", "diameter": "axial_diameter"}
 _MEASURES = ("volume", "extent", "box", "centre_distance", "gap", "contact", "level", "diameter")
 MEASURED = tuple(_KIND_OF.get(name, name) for name in _MEASURES)
 """Kinds of facts that the planner may ask about."""
 
-_INSTRUCTIONS = f"""\
+_TASK = """\
 You are an experienced radiologist who plans an exam on one scan. You do not see the scan; tools tell you what is \
 annotated and what can be asked with a provable answer. Propose questions that a radiologist would ask and that need \
-a look at the scan: about lesions before organs, and spread over different kinds of question.
+a look at the scan: about lesions before organs, and spread over different kinds of question. You are shown the turns \
+left and what your actions gave so far."""
+_KIND = Field("text", "an operator, or a measure", longest=32)
+_NAMES = Field("texts", "structures", longest=80, count=(0, 2))
+_IDS = Field("texts", "ids of candidates", longest=24, count=(0, _MOST_IDS))
+_PROGRAMS = Field("texts", "programs in the same form", longest=400, count=(0, _MOST_PROGRAMS))
+_ACTIONS = (
+    ActionKind("list_structures", "What is annotated, and what is cut off."),
+    ActionKind("coverage", "How many questions of each kind are planned so far."),
+    ActionKind(
+        "candidates",
+        "Questions that can be proved; kind narrows them to one operator (which, any, count, …).",
+        {"kind": _KIND},
+    ),
+    ActionKind(
+        "measure",
+        f"Whether a measure ({', '.join(_MEASURES)}) of names is reliable; no value is given.",
+        {"kind": _KIND, "names": _NAMES},
+    ),
+    ActionKind("propose", "Take questions into the plan.", {"ids": _IDS, "programs": _PROGRAMS}),
+    ActionKind("stop", "You are done."),
+)
 
-You get a JSON array of entries with an id, the turns left and what your actions gave so far. Give one action for each:
-list_structures: what is annotated, and what is cut off
-coverage: how many questions of each kind are planned so far
-candidates: questions that can be proved; kind narrows them to one operator (which, any, count, same, closer, …)
-measure: whether {", ".join(_MEASURES)} of names is reliable; no value is given
-propose: ids of candidates, or programs in the same form
-stop: you are done
 
-Reply with one JSON object: {{"entries": [{{"id": "...", "action": "...", "kind": "", "names": [], "ids": [], \
-"programs": []}}]}}, with exactly one entry for every id you were given."""
+def _read(action: Mapping[str, Any]) -> dict[str, Any] | None:
+    return {name: action[name] for name in ("action", *_BLANK) if name in action}
 
 
-def _strings(most: int, longest: int) -> dict[str, Any]:
-    return {
-        "type": "array",
-        "maxItems": most,
-        "items": {"type": "string", "maxLength": longest},
-    }
-
-
-def _read(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    if entry.get("action") not in _ACTIONS:
-        return None
-    read: dict[str, Any] = {"action": entry["action"], "kind": ""}
-    if isinstance(entry.get("kind"), str):
-        read["kind"] = entry["kind"][:32]
-    for name, most, longest in (
-        ("names", 2, 80),
-        ("ids", _MOST_IDS, 24),
-        ("programs", _MOST_PROGRAMS, 400),
-    ):
-        given = entry.get(name)
-        texts = given if isinstance(given, list) else []
-        read[name] = [text[:longest] for text in texts if isinstance(text, str)][:most]
-    return read
+_BLANK: dict[str, Any] = {"kind": "", "names": [], "ids": [], "programs": []}
 
 
 def planner_role() -> Role:
     """The role."""
-    fields = {
-        "action": {"type": "string", "enum": list(_ACTIONS)},
-        "kind": {"type": "string", "maxLength": 32},
-        "names": _strings(2, 80),
-        "ids": _strings(_MOST_IDS, 24),
-        "programs": _strings(_MOST_PROGRAMS, 400),
-    }
-    return Role("planner", _INSTRUCTIONS, fields, _read)
+    return turn_role("planner", _TASK, _ACTIONS, _read)
 
 
 class PlannerView(msgspec.Struct):
@@ -93,6 +79,7 @@ class PlannerView(msgspec.Struct):
 
 def planner_reply(view: PlannerView, action: Mapping[str, Any], coverage: Mapping[str, int]) -> Any:
     """What an action gives: sorted, capped, the same for the same input."""
+    action = _BLANK | dict(action)
     match action["action"]:
         case "list_structures":
             return [{"name": name, "cut": cut} for name, cut in sorted(view.structures.items())][

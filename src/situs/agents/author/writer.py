@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from situs.agents.author.turn import turn_role
+from situs.clients.turns import ActionKind, Field
 from situs.items.programs import Expr, built_in_wordings
 from situs.judges import Role
 
@@ -20,36 +22,40 @@ _SLOTS = {
 }
 _THING = "a structure or a lesion, with its article (the aorta, the largest liver lesion)"
 
-_INSTRUCTIONS = f"""\
-You are an experienced radiologist who words questions for an exam on CT and MR scans. You get a JSON array of entries \
-with an id, the meaning of one question as a formula with slots, what each slot stands for, and example wordings.
+_TASK = f"""\
+You are an experienced radiologist who words questions for an exam on CT and MR scans. You are shown the meaning of \
+one question as a formula with slots, what each slot stands for, and example wordings.
 
-Write up to {WORDINGS_ASKED} new wordings of every question, as a colleague would ask it at the workstation. Keep \
-every slot as it is written, such as {{A}} or {{X}}. Keep the meaning exactly: which thing is compared with which, the \
-direction, yes or no, the unit. One question, one sentence, plain English. No numbers, names, options, answers, hints \
-or explanations of your own. If reasons are given why earlier wordings were refused, avoid them.
+Write up to {WORDINGS_ASKED} new wordings, as a colleague would ask it at the workstation. Keep every slot as it is \
+written, such as {{A}} or {{X}}. Keep the meaning exactly: which thing is compared with which, the direction, yes or \
+no, the unit. One question, one sentence, plain English. No numbers, names, options, answers, hints or explanations \
+of your own. If reasons are given why earlier wordings were refused, avoid them."""
+_ACTIONS = (
+    ActionKind(
+        "word",
+        "Give your wordings.",
+        {
+            "wordings": Field(
+                "texts",
+                "one sentence each",
+                required=True,
+                longest=2 * _LONGEST,
+                count=(1, WORDINGS_ASKED),
+            )
+        },
+    ),
+    ActionKind("stop", "The examples cannot be said in another way."),
+)
 
-Reply with one JSON object: {{"entries": [{{"id": "...", "wordings": ["...", "..."]}}]}}, with exactly one entry for \
-every id you were given."""
 
-
-def _read(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    given = entry.get("wordings")
-    if not isinstance(given, list):
-        return None
-    texts = [text for text in given if isinstance(text, str) and 0 < len(text) <= 4 * _LONGEST]
-    return {"wordings": texts[:WORDINGS_ASKED]}
+def _read(action: Mapping[str, Any]) -> dict[str, Any] | None:
+    texts = action.get("wordings", [])
+    return {"action": action["action"], "wordings": [text for text in texts if text.strip()]}
 
 
 def writer_role(again: bool) -> Role:
     """The role, in its first or in a later round."""
-    wordings = {
-        "type": "array",
-        "maxItems": WORDINGS_ASKED,
-        "items": {"type": "string", "maxLength": _LONGEST},
-    }
-    name = "writer-again" if again else "writer"
-    return Role(name, _INSTRUCTIONS, {"wordings": wordings}, _read, {"wordings": []})
+    return turn_role("writer-again" if again else "writer", _TASK, _ACTIONS, _read)
 
 
 def writer_shown(shape: Expr, refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:

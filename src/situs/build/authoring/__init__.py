@@ -1,6 +1,7 @@
 """Authoring: models choose and phrase, kernels answer, a parser proves, rules and readers decide."""
 
-from situs.build.authoring.pipeline import Authored, AuthorOptions, author_bench
+from situs.build.authoring.pipeline import author_bench
+from situs.build.authoring.record import Authored, AuthorOptions
 from situs.build.authoring.roles import AuthorRoles
 
 __all__ = ["AuthorOptions", "AuthorRoles", "Authored", "author_bench"]

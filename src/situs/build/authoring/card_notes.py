@@ -40,7 +40,13 @@ def card_notes(
     for name, state in sorted(states.items()):
         why = f" ({state.why})" if state.why else ""
         fallback = _FALLBACKS.get(name.partition(" ")[0], "") if state.state != "done" else ""
-        notes.append(f"Role {name}: {state.state}{why}.{fallback}")
+        lost = [
+            f"{count:,} turns {words}"
+            for count, words in ((state.invalid, "could not be read"), (state.cut, "were cut off"))
+            if count
+        ]
+        turns = f" {' and '.join(lost)}." if lost else ""
+        notes.append(f"Role {name}: {state.state}{why}.{fallback}{turns}")
     for one in findings.critics:
         notes.append(
             f"Critic {one.name}: finds {one.sensitivity:.0%} of planted defects, passes "

@@ -23,6 +23,8 @@ _KINDS = {
     "same": "which lesion is which",
     "closer": "which structure is closer",
     "larger": "which is larger",
+    "reaches_higher": "which reaches further up",
+    "reaches_lower": "which reaches further down",
     "is_within": "distance to a structure",
     "is_touching": "contact with a structure",
     "gap": "distance to a structure",

@@ -28,7 +28,12 @@ _PILOT = 3
 
 
 def forecast(
-    folder: Path, roles: AuthorRoles, *, data: Path | None = None, seed: int = 0
+    folder: Path,
+    roles: AuthorRoles,
+    *,
+    data: Path | None = None,
+    seed: int = 0,
+    per_study: int | None = None,
 ) -> dict[str, Any]:
     """An estimate on the safe side, from a pilot of a few studies: every turn is taken, every text vetted."""
     bench = open_bench(folder)
@@ -37,7 +42,7 @@ def forecast(
     texts: set[tuple[str, int]] = set()
     shapes: set[str] = set()
     for study in pilot:
-        for candidate in worker(AuthorJob(study, seed)).candidates:
+        for candidate in worker(AuthorJob(study, seed, per_study)).candidates:
             program = program_of(candidate.item)
             if program is not None:
                 texts.add((str(program), min(4, len(candidate.item.options) or 2)))
@@ -58,7 +63,7 @@ def forecast(
     total = {"requests": 0, "tokens_in": 0, "tokens_out": 0}
     cost: float | None = 0.0
     for asker, role, subjects in calls:
-        requests = -(-subjects // asker.batch)
+        requests = subjects  # every turn is asked alone
         words = len(role.instructions) + len(msgspec.json.encode(role.schema))
         tokens_in = round((requests * words + subjects * _SHOWN_CHARACTERS) / _CHARACTERS_PER_TOKEN)
         tokens_out = subjects * _ANSWER_TOKENS

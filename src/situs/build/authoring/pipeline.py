@@ -9,99 +9,39 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from situs.agents.author import Cited
-from situs.anatomy import Term, shipped_terms
 from situs.base.engines import Engine
 from situs.base.files import canonical_json, write_atomic
 from situs.base.publish import new_folder
 from situs.bench import BenchInfo, open_bench
 from situs.build.authoring.card_notes import Findings, card_notes
 from situs.build.authoring.citing import cell_of, cite_cells
+from situs.build.authoring.marks import Marks
 from situs.build.authoring.planning import plan_programs
 from situs.build.authoring.prompts import Prompt, collect
-from situs.build.authoring.roles import AuthorRoles, Desk, RoleState
-from situs.build.authoring.rules import broken_rule
+from situs.build.authoring.record import Authored, AuthorOptions, authored_file
+from situs.build.authoring.roles import AuthorRoles, Desk
+from situs.build.authoring.rules import validated
 from situs.build.authoring.studies import AuthorJob, open_author
 from situs.build.authoring.trivial import PanelReport, ask_panel, find_trivial, two_of_three
 from situs.build.authoring.vetting import Vetting, vet_prompts
-from situs.build.authoring.wording import shape_wordings
-from situs.build.frame import Progress, StudyWork, facts_behind, finished_studies, placed
+from situs.build.authoring.wording import names_with, program_wordings, shape_wordings, worded
+from situs.build.frame import StudyWork, facts_behind, finished_studies, placed
 from situs.build.spool import resume_key
 from situs.build.study import StudyOutcome
 from situs.build.writer import BenchWriter, BuildOptions
 from situs.errors import Problem, SitusError
-from situs.items import (
-    Item,
-    Outline,
-    Placement,
-    all_tasks,
-    arrange,
-    outline,
-    with_declared,
-)
-from situs.items.programs import (
-    BUILT_IN,
-    Wording,
-    fill,
-    program_of,
-    prove_text,
-    read_bank,
-    read_program,
-    shape_of,
-    wording_for,
-    write_bank,
-)
-from situs.items.programs.names import Names
-from situs.judges import AskedByID
+from situs.items import Item, Outline, Placement, all_tasks, arrange, outline, with_declared
+from situs.items.programs import Wording, program_of, read_bank, read_program, write_bank
 from situs.library import open_library
 
-__all__ = ["AuthorOptions", "Authored", "author_bench"]
+__all__ = ["author_bench"]
 
 _SOURCES = ("masks", "phantoms")
-
-
-class AuthorOptions(msgspec.Struct, frozen=True):
-    """What is authored, beside who does it."""
-
-    seed: int = 0
-    jobs: int = 1
-    overwrite: bool = False
-    data: Path | None = None
-    library: Path | None = None
-    wordings: Path | None = None
-    """A bank of wordings to begin with."""
-    protocol: str = ""
-    """`spatialmed`: the published trivial filter, for comparison."""
-    withdrawn: dict[str, str] = {}
-    """Item → why it is left out: what readers of an earlier bench dropped, or asked to be fixed."""
-    max_cost: float | None = None
-    ended: Callable[[AskedByID], None] = lambda asked: None
-    progress: Progress = lambda done, total: None
-    tell: Callable[[str], None] = lambda text: None
-    """Gets the funnel as it fills."""
-
-
-class Authored(msgspec.Struct, frozen=True):
-    """What was authored: the contract of `situs author --json`, and more."""
-
-    proposed: int
-    proved: int
-    kept: int
-    items: int
-    funnel: dict[str, int]
-    roles: dict[str, RoleState]
-    cost: float | None
-    by_stratum: dict[str, int]
-    wordings: int
-    critics: list[Any] = []
-    panel: PanelReport | None = None
-    protocol: dict[str, float] = {}
-    citations: dict[str, Any] = {}
-    problems: list[Problem] = []
 
 
 def author_bench(folder: Path, out: Path, roles: AuthorRoles, options: AuthorOptions) -> Authored:
@@ -118,30 +58,15 @@ def author_bench(folder: Path, out: Path, roles: AuthorRoles, options: AuthorOpt
         max_cost=options.max_cost,
         ended=options.ended,
     )
-    settings = [bench.info.content_hash, options.seed, options.protocol, str(options.wordings)]
+    settings = [
+        bench.info.content_hash,
+        options.seed,
+        options.per_study,
+        options.protocol,
+        str(options.wordings),
+    ]
     desk.claim(roles, canonical_json(settings).decode())
     return _Authoring(folder, out, roles, options, desk).run()
-
-
-class _Marks(NamedTuple):
-    """What is noted on items beside their wording."""
-
-    cited: dict[str, Cited]
-    routed: set[str]
-    """Programs that wait for readers."""
-    dropped: set[str]
-
-    def on(self, item: Item) -> Item:
-        """The item with its citation, and whether it waits for readers."""
-        program = program_of(item)
-        assert program is not None
-        cell = cell_of(program)
-        tags = [*item.tags]
-        if cell in self.cited:
-            tags.append(f"cites:{self.cited[cell].citation.pmid}")
-        if str(program) in self.routed:
-            tags.append("routed:readers")
-        return msgspec.structs.replace(item, tags=tuple(tags))
 
 
 class _Authoring:
@@ -154,7 +79,7 @@ class _Authoring:
         self._folder, self._out = folder, out
         self._roles, self._options, self._desk = roles, options, desk
         self._funnel: Counter[str] = Counter()
-        self._names = _names(self._bench.info.terms)
+        self._names = names_with(self._bench.info.terms)
         self._problems: list[Problem] = []
 
     def run(self) -> Authored:
@@ -169,8 +94,10 @@ class _Authoring:
             restricted=info.restricted,
             licence=info.licence,
         )
-        jobs = [AuthorJob(study, options.seed) for study in self._bench.studies()]
-        key = resume_key("author", info.content_hash, options.seed)
+        jobs = [
+            AuthorJob(study, options.seed, options.per_study) for study in self._bench.studies()
+        ]
+        key = resume_key("author", info.content_hash, options.seed, options.per_study)
         with new_folder(
             self._out, marker="bench.json", overwrite=options.overwrite, resume_key=key
         ) as scratch:
@@ -189,17 +116,24 @@ class _Authoring:
 
     def _author(self, scratch: Path, build: BuildOptions, info: BenchInfo) -> Authored:
         plan = self._plan()
-        allowed = self._validated(plan)
-        wordings = self._wordings(allowed)
-        cited = self._cited(allowed)
+        allowed = validated(
+            self._outcomes(), plan, self._options.withdrawn, info.terms, self._funnel
+        )
         placements = self._arranged(build, allowed, frozenset())
+        # Only what is asked is worded and cited; most of what could be asked is not.
+        asked = {program for id_, program in allowed.items() if id_ in placements}
+        proved = self._proved_wordings(asked)
+        wordings = program_wordings(asked, proved, self._options.seed)
+        cited = self._cited(asked)
         prompts = self._prompts(placements, wordings)
         vetting = vet_prompts(self._desk, self._roles.critics, prompts, self._funnel)
         textbook, dropped, panel, protocol = self._blind(prompts)
         if textbook:
             placements = self._arranged(build, allowed, frozenset(textbook))
+            asked = {program for id_, program in allowed.items() if id_ in placements}
+            wordings = program_wordings(asked, proved, self._options.seed)
             prompts = self._prompts(placements, wordings)
-        marks = _Marks(cited, self._routed(vetting, prompts), dropped)
+        marks = Marks(cited, self._routed(vetting, prompts), dropped, self._options.quotes)
         used = self._write(scratch, build, placements, wordings, marks)
         self._desk.absent([n for n in ("planner", "librarian", "writer") if not self._played(n)])
         self._desk.absent(["critics"] if not self._roles.critics else [])
@@ -222,10 +156,10 @@ class _Authoring:
             critics=vetting.reports,
             panel=panel,
             protocol=protocol,
-            citations={cell: msgspec.to_builtins(one.citation) for cell, one in cited.items()},
+            citations=_plain_citations(cited, quotes=self._options.quotes),
             problems=result.problems,
         )
-        write_atomic(scratch / "authoring.json", _record(authored))
+        write_atomic(scratch / "authoring.json", authored_file(authored))
         return authored
 
     def _played(self, role: str) -> bool:
@@ -241,56 +175,16 @@ class _Authoring:
         self._tell()
         return plan
 
-    def _validated(self, plan: set[str] | None) -> dict[str, str]:
-        """Item id → program, of all questions that were planned and break no rule."""
-        allowed: dict[str, str] = {}
-        for outcome in self._outcomes():
-            doubted = frozenset(
-                word
-                for suspect in outcome.suspects
-                if suspect.doubt == "structure" and not suspect.trusted
-                for word in suspect.problem.replace(",", " ").split()
-            )
-            for candidate in outcome.candidates:
-                self._funnel["candidates"] += 1
-                program = str(program_of(candidate.item))
-                # Before the arrangement: an item taken out of it later would leave its twins alone.
-                if reason := self._options.withdrawn.get(candidate.item.item_id):
-                    self._funnel[reason] += 1
-                    continue
-                if plan is not None and program not in plan:
-                    continue
-                rule = broken_rule(candidate, doubted)
-                if rule is not None:
-                    self._funnel[f"rule {rule.id}"] += 1
-                    continue
-                self._funnel["questions proved"] += 1
-                allowed[candidate.item.item_id] = program
-        return allowed
-
-    def _wordings(self, allowed: dict[str, str]) -> dict[str, Wording]:
-        """Program → its wording, the same for every patient."""
-        programs = {text: read_program(text) for text in sorted(set(allowed.values()))}
-        shapes = {str(shape_of(program)): shape_of(program) for program in programs.values()}
+    def _proved_wordings(self, programs: set[str]) -> dict[str, list[Wording]]:
         bank = read_bank(self._options.wordings) if self._options.wordings is not None else []
-        proved = shape_wordings(
-            self._desk,
-            self._roles.writer,
-            [shapes[text] for text in sorted(shapes)],
-            bank,
-            self._funnel,
-        )
+        proved = shape_wordings(self._desk, self._roles.writer, programs, bank, self._funnel)
         self._tell()
-        seed = self._options.seed
-        return {
-            text: wording_for(program, proved[str(shape_of(program))], seed)
-            for text, program in programs.items()
-        }
+        return proved
 
-    def _cited(self, allowed: dict[str, str]) -> dict[str, Cited]:
+    def _cited(self, programs: set[str]) -> dict[str, Cited]:
         if self._roles.librarian is None or self._options.library is None:
             return {}
-        cells = {cell_of(read_program(text)) for text in set(allowed.values())}
+        cells = {cell_of(read_program(text)) for text in programs}
         with open_library(self._options.library) as library:
             return cite_cells(self._desk, self._roles.librarian, library, cells, self._funnel)
 
@@ -332,7 +226,7 @@ class _Authoring:
         items = placed(
             [candidate.item for candidate in outcome.candidates], placements, outcome.study.split
         )
-        return [_worded(item, wordings, self._names) for item in items]
+        return [worded(item, wordings, self._names) for item in items]
 
     def _blind(
         self, prompts: dict[str, Prompt]
@@ -374,7 +268,7 @@ class _Authoring:
         build: BuildOptions,
         placements: dict[str, Placement],
         wordings: dict[str, Wording],
-        marks: _Marks,
+        marks: Marks,
     ) -> set[Wording]:
         info = self._bench.info
         used: set[Wording] = set()
@@ -388,6 +282,7 @@ class _Authoring:
                         used.add(wordings[str(program_of(item))])
                         items.append(marks.on(item))
                 facts = facts_behind(outcome.facts, outcome.basics, items)
+                facts += marks.literature(items)
                 writer.add(outcome.study, facts, items, outcome.not_asked, outcome.places)
                 writer.add_suspects(outcome.suspects)
         return used
@@ -397,33 +292,10 @@ class _Authoring:
         self._options.tell(shown)
 
 
-def _names(own: Mapping[str, Term]) -> Names:
-    """What structures are called: the user's own terms before the shipped ones."""
-    terms = {**shipped_terms(), **own}
-    families = {name: entry for name, entry in terms.items() if entry.kind == "lesion"}
-    return Names.of_terms(terms.values(), families)
-
-
-def _worded(item: Item, wordings: Mapping[str, Wording], names: Names) -> Item:
-    """The item in its program's wording, if the text still means the program and nothing else."""
-    program = program_of(item)
-    wording = wordings.get(str(program))
-    if program is None or wording is None or wording.by == BUILT_IN:
-        return item
-    text = fill(wording.text, program, names)
-    if prove_text(text, program, names) is not None:
-        return item
-    tags = (*item.tags, f"wording:{wording.wording_id}")
-    return msgspec.structs.replace(item, question=text, tags=tags)
-
-
-def _record(authored: Authored) -> bytes:
-    """`authoring.json`: no seconds and no number of asks, so that a resumed call writes the same bytes."""
-    plain = msgspec.to_builtins(authored)
-    plain.pop("problems")
-    plain.pop("cost")
-    plain["roles"] = {
-        name: {"state": state["state"], "why": state["why"]}
-        for name, state in plain["roles"].items()
+def _plain_citations(cited: Mapping[str, Cited], *, quotes: bool) -> dict[str, Any]:
+    """Cell → where the words stand; abstracts may be protected, so the words themselves only on request."""
+    plain = {cell: msgspec.to_builtins(one.citation) for cell, one in cited.items()}
+    return {
+        cell: one if quotes else {key: value for key, value in one.items() if key != "quote"}
+        for cell, one in plain.items()
     }
-    return msgspec.json.format(canonical_json(plain), indent=2) + b"\n"

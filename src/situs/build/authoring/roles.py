@@ -41,6 +41,10 @@ class RoleState(msgspec.Struct):
     why: str = ""
     cost: float | None = 0.0
     seconds: float = 0.0
+    invalid: int = 0
+    """Turns in which nothing readable came back, asked twice."""
+    cut: int = 0
+    """Turns whose replies ended at the limit of tokens, or ran on with blanks."""
 
 
 class Desk:
@@ -86,6 +90,8 @@ class Desk:
     def _note(self, state: RoleState, asked: AskedByID) -> None:
         state.asks += asked.requests
         state.seconds += asked.seconds
+        state.invalid += asked.given_up - asked.cut
+        state.cut += asked.cut
         known = asked.cost is not None and state.cost is not None
         state.cost = (state.cost or 0.0) + (asked.cost or 0.0) if known else None
         if self._left is not None and asked.cost is not None:

@@ -47,6 +47,8 @@ class AuthorJob(msgspec.Struct, frozen=True):
 
     study: StudyRecord
     seed: int
+    per_study: int | None = None
+    """Questions of the study at most."""
 
     @property
     def where(self) -> str:
@@ -76,7 +78,9 @@ def _outcome(bench: Bench, locations: Locations, job: AuthorJob) -> StudyOutcome
         stored = () if image is not None else tuple(bench.facts(study_id=study.study_id))
         ledger = load_ledger(bench, study, series, labels, image, stored)
         tasks = [task_named(name) for name in LANGUAGE_TASKS]
-        found, reasons = candidates(ledger, study.patient_id, tasks, seed=job.seed)
+        found, reasons = candidates(
+            ledger, study.patient_id, tasks, seed=job.seed, per_study=job.per_study
+        )
         not_asked.update(reasons)
         asked += [one for one in found if program_of(one.item) is not None]
         own = basic_facts(ledger)

@@ -41,7 +41,7 @@ def vet_prompts(
         role = critic_role(number)
         name = f"critic {critic.name}"
         entries = desk.ask(name, critic, role, shown, f"critic-{number + 1}")
-        standing = {id_: standing_flags(e["flags"], shown[id_]) for id_, e in entries.items()}
+        standing = {id_: standing_flags(e, shown[id_]) for id_, e in entries.items()}
         verdicts = {
             id_: (bool(standing[id_]), len(entry["flags"]) - len(standing[id_]))
             for id_, entry in entries.items()
