@@ -242,6 +242,27 @@ def test_judging_goes_on_where_it_stopped(
     assert verdicts_of(run, "j") == truth(bench)
 
 
+def test_a_dry_run_tells_what_judging_would_take_and_asks_nobody(
+    judged: tuple[Path, Path], situs: Callable[..., Any]
+) -> None:
+    bench, run = judged
+    with server(shuffles) as wire:
+        command = ("score", bench, run, "--judge", f"{wire.spec}?name=j&batch=5", "--no-cache")
+        ran = situs(*command, "--dry-run", "--json")
+        assert ran.code == 0, ran.err
+        assert not wire.bodies
+        assert not (run / "verdicts").exists()
+        assert ran.json["requests"] == -(-QUESTIONS // 5)
+        assert ran.json["pictures"] == 0
+        both = situs(*command, "--judge", f"{wire.spec}?name=k&batch=10", "--dry-run", "--json")
+        assert both.json["requests"] == -(-QUESTIONS // 5) + -(-QUESTIONS // 10)
+        assert situs(*command).code == 0
+        assert situs(*command, "--dry-run", "--json").json["requests"] == 0
+    nobody = situs("score", bench, run, "--dry-run")
+    assert nobody.code == 2
+    assert "--judge" in nobody.err
+
+
 def test_a_journal_belongs_to_one_judge(
     judged: tuple[Path, Path], situs: Callable[..., Any]
 ) -> None:

@@ -21,12 +21,12 @@ from wire import Behaviour, Server, completion, words_of
 IN_FLIGHT = 2
 
 
-def slow(reply: Callable[[dict[str, Any]], dict[str, Any]]) -> Server:
-    """Answers every entry by its id, after a while."""
+def slow(reply: Callable[[dict[str, Any]], dict[str, Any]], killed: list[bool]) -> Server:
+    """Answers every entry by its id; after a while, until the program was killed."""
 
     def behave(number: int, body: dict[str, Any]) -> Behaviour:
         async def answer(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.0 if killed else 0.3)
             told = [{"id": entry["id"]} | reply(entry) for entry in json.loads(words_of(body))]
             return web.json_response(completion(json.dumps({"entries": told}), 100))
 
@@ -35,8 +35,8 @@ def slow(reply: Callable[[dict[str, Any]], dict[str, Any]]) -> Server:
     return Server(behave)
 
 
-def kill_after(journal: Path, rows: int, *args: object) -> None:
-    """Start the program and kill it once its journal holds so many rows."""
+def kill_after(killed: list[bool], journal: Path, rows: int, *args: object) -> None:
+    """Start the program and kill it once its journal holds so many rows; `killed` says so then."""
     process = subprocess.Popen(
         [sys.executable, "-m", "situs", *map(str, args)], stderr=subprocess.DEVNULL
     )
@@ -47,6 +47,7 @@ def kill_after(journal: Path, rows: int, *args: object) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
+    killed.append(True)
 
 
 def asked(server: Server) -> Counter[str]:
@@ -73,8 +74,8 @@ def test_a_killed_judge(situs: Callable[..., Any]) -> None:
         Path(name).write_text("\n".join(json.dumps(row) for row in held))
     assert situs("import", "items", "items.jsonl", "--out", "bench").code == 0
     assert situs("run", "bench", "--model", "replay:said.jsonl", "--out", "run").code == 0
-    journal = Path("run/verdicts/j.jsonl")
-    with slow(lambda entry: {"correct": entry["answer"] == "left 1"}) as server:
+    journal, killed = Path("run/verdicts/j.jsonl"), list[bool]()
+    with slow(lambda entry: {"correct": entry["answer"] == "left 1"}, killed) as server:
         args = ("score", "bench", "run", "--judge", f"{server.spec}?name=j&batch=4", "--no-cache")
         args += (
             "--concurrency",
@@ -85,7 +86,7 @@ def test_a_killed_judge(situs: Callable[..., Any]) -> None:
             "accuracy",
             "--json",
         )
-        kill_after(journal, 12, *args)
+        kill_after(killed, journal, 12, *args)
         kept = journal.read_bytes().rpartition(b"\n")[0]
         ran = situs(*args)
         assert ran.code == 0, ran.err
@@ -129,7 +130,8 @@ def test_a_killed_build(role: str, situs: Callable[..., Any]) -> None:
     def vets(entry: dict[str, Any]) -> dict[str, Any]:
         return {"is_spatial": True, "is_relevant": True, "supported": True, "ambiguous": False}
 
-    with slow(writes) as writer, slow(vets) as validator:
+    killed: list[bool] = []
+    with slow(writes, killed) as writer, slow(vets, killed) as validator:
         args = (
             "build",
             "reports",
@@ -142,7 +144,7 @@ def test_a_killed_build(role: str, situs: Callable[..., Any]) -> None:
         )
         args += (validator.spec.replace("openai:test", "openai:other"), "--no-cache", "--json")
         args += ("--concurrency", str(IN_FLIGHT), "--prices", "prices.toml")
-        kill_after(Path(f"bench.asked/{role}.jsonl"), 5, *args)
+        kill_after(killed, Path(f"bench.asked/{role}.jsonl"), 5, *args)
         assert not Path("bench").exists()
         ran = situs(*args)
         assert ran.code == 0, ran.err

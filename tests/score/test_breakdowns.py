@@ -17,6 +17,8 @@ from situs.items import Choice, Item, Number, Option
 from situs.run import AnswerRow
 from situs.score import (
     PUBLISHED,
+    Breakdowns,
+    Entry,
     Replies,
     ScoredRun,
     breakdown_tables,
@@ -248,3 +250,16 @@ def test_every_paper_has_a_table_with_source_and_caveat() -> None:
             assert all(len(row) == len(table.columns) for row in table.rows.values())
     with pytest.raises(SitusError, match="no published results"):
         published_tables("sgmri")
+
+
+def test_the_summary_names_the_groups_that_differ_most_for_their_size() -> None:
+    def group(share: float, n: int) -> list[Entry]:
+        return [Entry("accuracy", share, n, None, {}, clusters=n)]
+
+    groups = {"a": group(0.5, 100), "b": group(0.4, 100), "c": group(0.9, 9), "d": group(0.0, 4)}
+    by = {"structure": groups, "task": {"volume": group(0.0, 213)}}
+    (table,) = breakdown_tables(Breakdowns(by, [], {}, [], None), brief=True)
+    # The mean of a, b and c is (50 + 40 + 8.1) / 209 = .4694; |share − mean| √n: a .306, b .694, c 1.292. d has too
+    # few items, and tasks have a table of their own.
+    assert [row[1] for row in table.rows] == ["c", "b", "a"]
+    assert "(0.469)" in table.caption

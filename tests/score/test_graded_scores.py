@@ -15,7 +15,7 @@ from situs.items import Compound, Item
 from situs.profiles import load_profile
 from situs.run import AnswerRow
 from situs.score import Replies, ScoredRun, score_table
-from situs.score.parts import read_part
+from situs.score.parts import read_part, score_reading
 
 AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
 ASKED = {
@@ -239,7 +239,7 @@ def test_what_the_question_does_not_offer_is_no_grade(
 ) -> None:
     item = next(item for item in bench.items() if item.parameters["question"] == "54")
     truth = item.answer.parts["grades"]
-    read = read_part(item, truth, json.dumps(said), None)
+    read = score_reading(read_part(item, truth, json.dumps(said), None))
     assert {name: told for name, _, told in read.grades} == {
         "presence": presence,
         "tear_location": location,

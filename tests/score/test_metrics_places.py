@@ -120,7 +120,7 @@ def test_by_hand() -> None:
 def box_metrics(truth: list[FrameBox], said: list[FrameBox]) -> dict[str, float]:
     """Every metric of boxes on pictures, as an answer gets them."""
     item = Item("i", "s", "mr", "p", "localization", "boxes", "?", Boxes(()))
-    given = Given(item, item.answer, said, None, truth, said)
+    given = Given(item, item.answer, said, boxes=(truth, said))
     solid = ("box.iou-3d@1", "box.hit-3d", "box.centre-hit-3d@1")
     own = [one for one in metrics_of(Boxes) if not one.id.startswith(solid)]
     return {one.id: one.of_answer(given) for one in own if one.of_answer is not None}

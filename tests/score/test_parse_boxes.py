@@ -49,6 +49,7 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
     ('Frame 3: {"bbox_2d": [10, 20, 40, 60]}', XYWH, [(2, B)]),
     ('Frame 3: {"x": 10, "y": 20, "width": 30, "height": 40}', XYXY, [(2, B)]),
     ("Frame 3: [10, 20, 40, 60]", XYXY, [(2, B)]),
+    ("Frame 3: centre at (25, 40), width 30, height 40", XYXY, [(2, B)]),
     (
         '{"bboxes": [{"min_x": 0.1, "min_y": 0.25, "max_x": 0.2, "max_y": 0.5, "frame": 3}]}',
         UNIT,
@@ -188,7 +189,7 @@ UNREAD = [
     ("[10, 20, 30, 40]", "no frame given"),
     ("Frame 3: [10, 20, 0, 0]", "no box with an extent"),
     ("Frame 3: [10, 20]", "no box given"),
-    ("Frame 3: centre at (10, 20), width 30, height 40", "no box given"),
+    ("Frame 3: centre at (25, 40)", "no box given"),
     (
         "| Frame | x | y | area | side |\n|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |",
         "no box given",
@@ -288,3 +289,10 @@ def test_a_gap_of_any_length_is_a_gap() -> None:
 @given(st.text(alphabet="[](){}<>|,.:;0123456789 frame-bx\"'\n", max_size=120))
 def test_any_text_ends_in_a_result(text: str) -> None:
     assert isinstance(parse_boxes(text, XYWH, STACK), Parsed | Unparsed | RefusedInWords)
+
+
+def test_a_box_without_width_in_the_declared_order_is_read_in_the_other() -> None:
+    """From (10, 20) to (10, 50) is no box; 10 wide and 30 high from there on is one."""
+    reply = '[{"frame": 1, "bbox": [10, 20, 10, 30]}]'
+    read = parse_boxes(reply, AnswerSpace(), [(320.0, 320.0)] * 2)
+    assert read == Parsed([FrameBox(0, 10.0, 20.0, 20.0, 50.0)], ("order_inferred",))

@@ -37,10 +37,18 @@ def read(form, question, options, reply, names=(), frames=FRAMES):
         case "yes_no":
             result = parse_yes_no(reply, question)
             return ("yes" if result.value else "no") if isinstance(result, Parsed) else None
+        case "boxes":
+            space, sizes, labels = options
+            result = parse_boxes(reply, space, sizes, labels)
+            return (
+                sorted((box.frame, box.x0, box.y0, box.x1, box.y1) for box in result.value)
+                if isinstance(result, Parsed)
+                else None
+            )
         case "choice" | "marks":
             result = parse_choice(reply, options, question)
         case "choices":
-            result = parse_choices(reply, options)
+            result = parse_choices(reply, options, question)
             return list(result.value) if isinstance(result, Parsed) else None
         case "frames":
             result = parse_frames(reply, 1, frames, question=question)
@@ -59,6 +67,16 @@ def read(form, question, options, reply, names=(), frames=FRAMES):
 
 
 def agrees(found, meant):
+    if (
+        isinstance(found, list)
+        and isinstance(meant, list)
+        and found
+        and isinstance(found[0], tuple)
+    ):
+        pairs = zip(found, sorted(meant), strict=False)
+        return len(found) == len(meant) and all(
+            abs(one - other) <= 0.5 for box, true in pairs for one, other in zip(box, true)
+        )
     if isinstance(found, float) and isinstance(meant, float):
         return abs(found - meant) <= 0.02 * abs(meant) + 1e-9
     return found == meant
@@ -151,6 +169,9 @@ def test_lists_of_replies(name):
         ("sixteenth.txt", 0.97),
         ("seventeenth.txt", 0.99),
         ("eighteenth.txt", 0.55),
+        ("nineteenth.txt", 0.97),
+        ("twentieth.txt", 0.97),
+        ("twentyfirst.txt", 0.97),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):
@@ -178,10 +199,21 @@ def test_lists_by_other_authors(name, least_read):
         ("guarded.json", 0.955),
         ("plain.json", LEAST_READ),
         ("tried.json", 0.965),
+        ("models.json", 0.99),
+        ("reasoned.json", LEAST_READ),
+        ("trapped.json", 0.985),
+        ("argued.json", 0.94),
+        ("mingled.json", LEAST_READ),
+        ("families.json", LEAST_READ),
+        ("explained.json", 0.965),
+        ("plainest.json", 0.99),
+        ("halves.json", 0.95),
+        ("bench_questions.json", 0.99),
+        ("asked_again.json", 0.99),
     ],
 )
 def test_lists_by_question(name, least_read):
-    """The first three by authors who had not seen the reader; the guarded ones wrap and bend what they mean."""
+    """By authors who had not seen the reader, but for the fourth."""
     share, misread, wrong = rates(grouped(HERE / name))
     assert share >= least_read, wrong
     assert misread <= MOST_MISREAD, wrong
@@ -190,6 +222,12 @@ def test_lists_by_question(name, least_read):
 def grouped(path):
     """The replies of a list that names each question once."""
     for group in json.loads(path.read_text("utf-8")):
+        if group["form"] == "boxes":
+            space = AnswerSpace(**group.get("space", {}))
+            shown = space, [tuple(map(float, size)) for size in group["sizes"]], group["labels"]
+            for reply, means, *loose in group["replies"]:
+                yield "boxes", group["question"], shown, [], reply, means, loose == [True]
+            continue
         options = [{"letter": letter, "words": words} for letter, words in group["options"]]
         for reply, means, *loose in group["replies"]:
             yield row_of(
@@ -331,6 +369,18 @@ def test_a_perfect_but_chatty_reader_is_read(style):
     assert number.value == 42
     assert parse_frames(style.format("slices 3-7"), 1, 20) == Parsed((2, 3, 4, 5, 6))
     assert parse_choices(style.format("A, C"), options) == Parsed(("l", "s"))
+
+
+def test_a_list_of_replies_with_boxes():
+    """Written before a first look; null means that no box is given, or not for sure."""
+    wrong = []
+    for reply, means in json.loads((HERE / "boxes.json").read_text("utf-8")):
+        result = parse_boxes(reply, AnswerSpace(), [(512.0, 512.0)], ["meniscal tear"])
+        boxes = result.value if isinstance(result, Parsed) else []
+        found = sorted([box.x0, box.y0, box.x1, box.y1] for box in boxes)
+        if found != sorted(means or []):
+            wrong.append((reply, means, found))
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

@@ -131,3 +131,11 @@ def test_released_answers() -> None:
     said = model.encode([row["prediction"].strip().lower() for row in held])
     gold = model.encode([row["answer"].strip().lower() for row in held])
     assert float((said * gold).sum(axis=1).mean()) == pytest.approx(0.41224, abs=1e-5)
+
+
+def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("model.safetensors", "vocab.txt", "sentence_bert_config.json"):
+        (tmp_path / name).write_bytes(b"other")
+    monkeypatch.setenv("SITUS_MINILM", str(tmp_path))
+    with pytest.raises(SitusError, match="these are other weights"):
+        find_minilm()

@@ -2,7 +2,7 @@
 
 from situs.judges.asker import Asker, asker_of, role_spec
 from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id, read_done
-from situs.judges.of_run import AskedJudges, JudgesStopped, ask_judges
+from situs.judges.of_run import AskedJudges, JudgesStopped, ask_judges, forecast_judges
 from situs.judges.rates import RATES, rate_reasoning
 from situs.judges.verdict import VERDICT, judge_answers, verdict_subjects
 
@@ -18,6 +18,7 @@ __all__ = [
     "ask_by_id",
     "ask_judges",
     "asker_of",
+    "forecast_judges",
     "judge_answers",
     "rate_reasoning",
     "read_done",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,28 @@ from typing import Any
 import msgspec
 
 from situs.base.files import canonical_json, digest, read_text, write_atomic
-from situs.clients import Message, Reply, Request, Spent, Tally, ask, check_may_ask
+from situs.clients import (
+    Forecast,
+    Message,
+    Reply,
+    Request,
+    Spent,
+    Tally,
+    ask,
+    check_may_ask,
+    forecast,
+)
+from situs.clients.turns import ActionKind, Misread, read_action, schema_of
 from situs.errors import SitusError
 from situs.judges.asker import Asker
 from situs.run import AppendFile
 from situs.score import loose_values
 from situs.score.read import without_spans
 
-__all__ = ["AskedByID", "Role", "Subject", "ask_by_id", "read_done"]
+__all__ = ["AskedByID", "Role", "Subject", "ask_by_id", "forecast_by_id", "read_done"]
+
+_SAMPLE = 24
+"""Requests that a forecast is reckoned from."""
 
 _AGAIN = (
     "Your last reply could not be read. Reply with the one JSON object asked for and nothing else."
@@ -49,10 +63,17 @@ class Role(msgspec.Struct, frozen=True):
     """The entry as it is kept; None if it is malformed."""
     empty: dict[str, Any] = {}
     """What is kept of a subject that got no entry."""
+    actions: tuple[ActionKind, ...] = ()
+    """What an agent may do in a turn. Its subjects are asked one by one, and a reply is one flat action; without
+    actions several subjects are asked at once, and a reply has an entry for each."""
+    max_tokens: int | None = None
+    """Room for a reply, unless the model's spec says how much."""
 
     @property
     def schema(self) -> dict[str, Any]:
         """Of a whole reply."""
+        if self.actions:
+            return schema_of(self.actions)
         fields = {"id": {"type": "string"}, **self.fields}
         entry = {
             "type": "object",
@@ -71,7 +92,8 @@ class Role(msgspec.Struct, frozen=True):
     @property
     def version(self) -> str:
         """A hash of what it is told."""
-        return digest(self.instructions, canonical_json(self.fields), size=8)
+        told = schema_of(self.actions) if self.actions else self.fields
+        return digest(self.instructions, canonical_json(told), size=8)
 
 
 class AskedByID(msgspec.Struct, frozen=True):
@@ -90,6 +112,8 @@ class AskedByID(msgspec.Struct, frozen=True):
     tokens: dict[str, int]
     stopped: str = ""
     interrupted: bool = False
+    cut: int = 0
+    """Of those given up: the last reply ended at the limit of tokens, or ran on with blanks."""
 
     @property
     def left(self) -> int:
@@ -124,7 +148,7 @@ def ask_by_id(
     _claim(journal, asker, role)
     book = _Book(journal, role, {subject.id: subject for subject in subjects})
     book.settle(settled or {})
-    rounds = ((asker.batch, False), (1, True))
+    rounds = ((1 if role.actions else asker.batch, False), (1, True))
     tokens, totals, cost = Counter[str](), Counter[str](), 0.0 if asker.price is not None else None
     seconds, stopped, interrupted, used = 0.0, "", False, False
     try:
@@ -136,7 +160,7 @@ def ask_by_id(
             client = asker.make() if used else client
             asked = ask(
                 client,
-                _requests(role, wanted, size, again, asker),
+                _requests(role, wanted, size, book.problems if again else None, asker),
                 book.record,
                 cache=asker.cache,
                 price=asker.price,
@@ -170,8 +194,31 @@ def ask_by_id(
         {"prompt": tokens["prompt"], "completion": tokens["completion"]},
         stopped,
         interrupted,
+        sum(book.is_cut(subject.id) for subject in subjects),
     )
     return book.entries, result
+
+
+def forecast_by_id(
+    asker: Asker,
+    role: Role,
+    subjects: Sequence[Subject],
+    journal: Path,
+    settled: Collection[str] = (),
+) -> Forecast:
+    """What asking about the subjects that have no last word would take; nothing is sent or written."""
+    known = {subject.id: subject for subject in subjects}
+    ended = {
+        str(row["item_id"])
+        for row in _rows(journal)
+        if row.get("state") in ("done", "given_up")
+        and row.get("about") == getattr(known.get(str(row.get("item_id"))), "about", None)
+    }
+    left = [one for one in subjects if one.id not in ended and one.id not in settled]
+    size = 1 if role.actions else asker.batch
+    requests = list(_requests(role, left, size, None, asker))
+    sample = requests[:: max(1, len(requests) // _SAMPLE)]
+    return forecast(asker.spec, sample, len(requests), asker.limits, asker.price)
 
 
 def _tell(asker: Asker, before: int, total: int, tally: Tally) -> None:
@@ -204,17 +251,29 @@ def _claim(journal: Path, asker: Asker, role: Role) -> None:
 
 
 def _requests(
-    role: Role, subjects: list[Subject], size: int, again: bool, asker: Asker
+    role: Role,
+    subjects: list[Subject],
+    size: int,
+    problems: Mapping[str, str] | None,
+    asker: Asker,
 ) -> Iterator[Request]:
-    instructions = role.instructions + (f"\n\n{_AGAIN}" if again else "")
+    """`problems`: id → what was wrong with the last reply, where all are asked again."""
+    settings = asker.settings
+    if role.max_tokens is not None and "max_tokens" not in asker.spec.settings:
+        settings = msgspec.structs.replace(settings, max_tokens=role.max_tokens)
     for start in range(0, len(subjects), size):
-        held = subjects[start : start + size]
-        shown = msgspec.json.encode(
-            [{"id": subject.id, **subject.shown} for subject in held]
-        ).decode()
-        messages = (Message("system", (instructions,)), Message("user", (shown,)))
-        key = "\n".join(subject.id for subject in held)
-        yield Request(key, messages, asker.settings, schema=role.schema)
+        asked = subjects[start : start + size]
+        shown: Any = [{"id": subject.id, **subject.shown} for subject in asked]
+        if role.actions:
+            shown = asked[0].shown
+        instructions = role.instructions
+        if problems is not None:
+            why = problems.get(asked[0].id) if role.actions else ""
+            instructions += f"\n\n{f'Your last reply: {why}.' if why else _AGAIN}"
+        words = msgspec.json.encode(shown).decode()
+        messages = (Message("system", (instructions,)), Message("user", (words,)))
+        key = "\n".join(subject.id for subject in asked)
+        yield Request(key, messages, settings, schema=role.schema)
 
 
 class _Book:
@@ -224,6 +283,8 @@ class _Book:
         self._role, self._subjects = role, subjects
         self.states: dict[str, str] = {}
         self.entries: dict[str, dict[str, Any]] = {}
+        self.problems: dict[str, str] = {}
+        """Id → why its last reply was not read."""
         self.spent = Spent()
         self._file = AppendFile(path)
         self._again = False
@@ -243,7 +304,7 @@ class _Book:
     def record(self, request: Request, reply: Reply, seconds: float) -> None:
         """Every subject of a call gets its row."""
         ids = request.key.split("\n")
-        found = _entries(reply.text, self._role, ids) if reply.state == "answered" else {}
+        found = self._read(reply, ids) if reply.state == "answered" else {}
         share = {name: value / len(ids) for name, value in reply.usage.items()}
         for id_ in ids:
             entry = found.get(id_)
@@ -253,15 +314,31 @@ class _Book:
             elif entry is not None:
                 row |= {"state": "done", **entry}
             else:
+                why = self.problems.get(id_, "no readable entry under its id")
                 row |= {"state": "given_up" if self._again else "unread", **self._role.empty}
-                row |= {
-                    "error": "refused"
-                    if reply.state == "refused"
-                    else "no readable entry under its id"
-                }
+                row |= {"error": "refused" if reply.state == "refused" else why}
             row |= {"usage": share, "seconds": round(seconds, 3), "cached": reply.cached}
             self._file.add(row)
             self._count(row)
+
+    def _read(self, reply: Reply, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Id → entry, of all that can be read; of an action that cannot, why."""
+        if not self._role.actions:
+            return _entries(reply.text, self._role, ids)
+        (id_,) = ids
+        action = read_action(reply, self._role.actions)
+        if isinstance(action, Misread):
+            self.problems[id_] = f"{action.state}: {action.reason}"
+            return {}
+        entry = self._role.read({"action": action.name, **action.arguments})
+        if entry is None:
+            self.problems[id_] = f"invalid: {action.name} lacks what it needs"
+            return {}
+        return {id_: entry}
+
+    def is_cut(self, id_: str) -> bool:
+        """Whether a subject was given up because its last reply was cut off."""
+        return self.states.get(id_) == "given_up" and self.problems.get(id_, "").startswith("cut:")
 
     def settle(self, entries: Mapping[str, dict[str, Any]]) -> None:
         """Write down what needs no asking."""
@@ -283,6 +360,8 @@ class _Book:
         if subject is None or row.get("about") != subject.about:
             return
         self.states[subject.id] = str(row.get("state"))
+        if row.get("error"):
+            self.problems[subject.id] = str(row["error"])
         entry = self._role.read(row) if row.get("state") == "done" else None
         if entry is not None:
             self.entries[subject.id] = entry

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from situs.clients import Asking, Tally
+from situs.clients import Asking, Forecast, ResponseCache, Tally
 from situs.errors import SitusError
 from situs.items import Text
 from situs.judges.asker import Asker, asker_of
 from situs.judges.by_id import AskedByID
-from situs.judges.rates import rate_reasoning
-from situs.judges.verdict import judge_answers
+from situs.judges.rates import forecast_rates, rate_reasoning
+from situs.judges.verdict import forecast_verdicts, judge_answers
 from situs.score import Replies, SgmriRates, open_replies
 
-__all__ = ["AskedJudges", "JudgesStopped", "ask_judges"]
+__all__ = ["AskedJudges", "JudgesStopped", "ask_judges", "forecast_judges"]
+
+_RATED = "sgmri-vqa"
+"""The protocol whose replies are rated as well."""
 
 Progress = Callable[[str], AbstractContextManager[Callable[[Tally, int, int], None]]]
 
@@ -59,18 +63,10 @@ def ask_judges(
     """
     if not specs:
         return AskedJudges()
-    replies = open_replies(answers, bench)
-    rated = protocol == "sgmri-vqa"
-    if not rated and not any(isinstance(item.answer, Text) for item in replies.items()):
-        raise SitusError(
-            "the bench has no free-text answers to judge", where=bench, fix="drop the judges"
-        )
-    folder = answers / "verdicts" if answers.is_dir() else answers.with_suffix(".verdicts")
+    rated = protocol == _RATED
+    replies, folder = _to_judge(bench, answers, rated=rated)
     with asking.cache(say) as cache:
-        names, askers = [*taken], []
-        for spec in specs:
-            askers.append(asker_of(spec, "--judge", asking, cache, taken=names, say=say))
-            names.append(askers[-1].name)
+        askers = _askers(specs, asking, cache, taken, say)
         files, asked = [], []
         for asker in askers:
             path, done = _judged(asker, replies, folder, progress)
@@ -82,6 +78,52 @@ def ask_judges(
             asked.append(done)
     models = tuple((asker.name, asker.spec.name) for asker in askers)
     return AskedJudges(tuple(files), rates, tuple(asked), models)
+
+
+def forecast_judges(
+    bench: Path,
+    answers: Path,
+    specs: Sequence[str],
+    asking: Asking,
+    *,
+    taken: Sequence[str] = (),
+    protocol: str | None = None,
+) -> Forecast:
+    """What `ask_judges` would take; nothing is sent or written."""
+    if not specs:
+        raise SitusError("nobody is asked", where="--dry-run", fix="give --judge SPEC")
+    rated = protocol == _RATED
+    replies, folder = _to_judge(bench, answers, rated=rated)
+    askers = _askers(specs, asking, None, taken, lambda text: None)
+    told = [forecast_verdicts(one, replies.items(), replies.rows, folder) for one in askers]
+    if rated:
+        told.append(forecast_rates(askers[0], replies.items(), replies.rows, folder))
+    return reduce(Forecast.plus, told)
+
+
+def _to_judge(bench: Path, answers: Path, *, rated: bool) -> tuple[Replies, Path]:
+    """The answers, and the folder of their verdicts."""
+    replies = open_replies(answers, bench)
+    if not rated and not any(isinstance(item.answer, Text) for item in replies.items()):
+        raise SitusError(
+            "the bench has no free-text answers to judge", where=bench, fix="drop the judges"
+        )
+    folder = answers / "verdicts" if answers.is_dir() else answers.with_suffix(".verdicts")
+    return replies, folder
+
+
+def _askers(
+    specs: Sequence[str],
+    asking: Asking,
+    cache: ResponseCache | None,
+    taken: Sequence[str],
+    say: Callable[[str], None],
+) -> list[Asker]:
+    names, askers = [*taken], list[Asker]()
+    for spec in specs:
+        askers.append(asker_of(spec, "--judge", asking, cache, taken=names, say=say))
+        names.append(askers[-1].name)
+    return askers
 
 
 def _judged(

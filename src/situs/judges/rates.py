@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from situs.clients import Forecast
 from situs.items import Item
 from situs.judges.asker import Asker
-from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id
+from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id, forecast_by_id
 from situs.run import AnswerRow
 from situs.score import sgmri_texts
 from situs.score.sgmri import gpt_part
 
-__all__ = ["RATES", "rate_reasoning"]
+__all__ = ["RATES", "forecast_rates", "rate_reasoning"]
 
 _NAMES = ("accuracy", "relevance", "helpfulness")
 _REFERENCE = "-b"
@@ -55,6 +56,30 @@ def rate_reasoning(
     restricted: bool,
 ) -> tuple[dict[str, float], AskedByID]:
     """Item → the judge's part of its AR-Score. An item one of whose two rates is missing is not there."""
+    entries, asked = ask_by_id(
+        asker, RATES, _subjects(items, rows), _journal(asker, folder), restricted=restricted
+    )
+    parts = {}
+    for id_, own in entries.items():
+        best = entries.get(id_ + _REFERENCE)
+        if best is not None:
+            parts[id_] = gpt_part([own[name] for name in _NAMES], [best[name] for name in _NAMES])
+    return parts, asked
+
+
+def forecast_rates(
+    asker: Asker, items: Iterable[Item], rows: Mapping[str, AnswerRow], folder: Path
+) -> Forecast:
+    """What rating what is left would take."""
+    return forecast_by_id(asker, RATES, _subjects(items, rows), _journal(asker, folder))
+
+
+def _journal(asker: Asker, folder: Path) -> Path:
+    return folder / f"{asker.name}.rates.jsonl"
+
+
+def _subjects(items: Iterable[Item], rows: Mapping[str, AnswerRow]) -> list[Subject]:
+    """Every reply, and its reference rated against itself."""
     replies, references = [], []
     for item in items:
         texts = sgmri_texts(item, rows.get(item.item_id))
@@ -63,13 +88,4 @@ def rate_reasoning(
             shown = {"question": item.question, "reference": reference}
             replies.append(Subject(item.item_id, {**shown, "reply": said}))
             references.append(Subject(item.item_id + _REFERENCE, {**shown, "reply": reference}))
-    subjects = [*replies, *references]
-    entries, asked = ask_by_id(
-        asker, RATES, subjects, folder / f"{asker.name}.rates.jsonl", restricted=restricted
-    )
-    parts = {}
-    for id_, own in entries.items():
-        best = entries.get(id_ + _REFERENCE)
-        if best is not None:
-            parts[id_] = gpt_part([own[name] for name in _NAMES], [best[name] for name in _NAMES])
-    return parts, asked
+    return [*replies, *references]

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from situs.clients import Forecast
 from situs.items import Item, Text
 from situs.judges.asker import Asker
-from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id
+from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id, forecast_by_id
 from situs.run import AnswerRow
 from situs.score import judged_text
 
-__all__ = ["VERDICT", "judge_answers", "verdict_subjects"]
+__all__ = ["VERDICT", "forecast_verdicts", "judge_answers", "verdict_subjects"]
 
 _INSTRUCTIONS = """\
 You are an experienced radiologist who marks answers to questions about a scan. You get a JSON array of entries with \
@@ -68,11 +69,28 @@ def judge_answers(
     restricted: bool,
 ) -> tuple[Path, AskedByID]:
     """Have the answers judged; the verdicts are in the file that is returned, one or more rows an item."""
-    path = folder / f"{asker.name}.jsonl"
+    path = _journal(asker, folder)
     subjects = verdict_subjects(items, rows)
-    silent = (subject.id for subject in subjects if not rows[subject.id].response.strip())
     settled: dict[str, dict[str, Any]] = {
-        id_: {"is_correct": False, "reason": "an empty answer"} for id_ in silent
+        id_: {"is_correct": False, "reason": "an empty answer"} for id_ in _silent(subjects, rows)
     }
     _, asked = ask_by_id(asker, VERDICT, subjects, path, restricted=restricted, settled=settled)
     return path, asked
+
+
+def forecast_verdicts(
+    asker: Asker, items: Iterable[Item], rows: Mapping[str, AnswerRow], folder: Path
+) -> Forecast:
+    """What judging what is left would take."""
+    subjects = verdict_subjects(items, rows)
+    silent = _silent(subjects, rows)
+    return forecast_by_id(asker, VERDICT, subjects, _journal(asker, folder), silent)
+
+
+def _journal(asker: Asker, folder: Path) -> Path:
+    return folder / f"{asker.name}.jsonl"
+
+
+def _silent(subjects: Iterable[Subject], rows: Mapping[str, AnswerRow]) -> set[str]:
+    """Empty answers: they need no judge."""
+    return {subject.id for subject in subjects if not rows[subject.id].response.strip()}

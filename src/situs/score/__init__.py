@@ -2,7 +2,7 @@
 
 from situs.base.verbs import make_callable
 from situs.score.blind.option_tricks import TRICKS, option_tricks
-from situs.score.blind.same_patient import SamePatient, told_by_other_answers
+from situs.score.blind.same_patient import told_by_other_answers
 from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
 from situs.score.breakdown import (
     SAID_SIDES,
@@ -180,7 +180,6 @@ __all__ = [
     "RefusedInWords",
     "Replies",
     "Result",
-    "SamePatient",
     "Scored",
     "ScoredRun",
     "Scores",

@@ -265,8 +265,56 @@ def side_table(sides: Mapping[str, Mapping[str, int]]) -> Table:
     return Table("sides", "Sides: true (rows) by said", ("true", *SAID_SIDES), rows, caption)
 
 
-def breakdown_tables(run: Breakdowns) -> list[Table]:
-    """Every table that has rows."""
+_MOST_GROUPS = 15
+"""Rows of the summary: with the other tables of a terminal, about a page."""
+_FEWEST_ITEMS = 5
+"""Groups of fewer items differ by luck."""
+
+
+def summary_table(run: Breakdowns) -> Table:
+    """The groups of all facets that differ most from the run as a whole, by accuracy and by how many items they have.
+
+    Tasks and strata are left out: they have tables of their own wherever this one is shown.
+    """
+    found = [
+        (facet, group, accuracy)
+        for facet, groups in run.by.items()
+        if facet not in ("task", "stratum")
+        for group, table in groups.items()
+        if (accuracy := _entry(table, "accuracy")) is not None and accuracy.n >= _FEWEST_ITEMS
+    ]
+    items = sum(accuracy.n for _, _, accuracy in found)
+    if not items:
+        return Table("breakdown_summary", "Where it differs most", (), ())
+    mean = sum(accuracy.n * (accuracy.value or 0.0) for _, _, accuracy in found) / items
+    ordered = sorted(
+        found, key=lambda one: -abs((one[2].value or 0.0) - mean) * math.sqrt(one[2].n)
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (facet, group, accuracy.n, accuracy.clusters, accuracy.value, accuracy.ci95)
+        for facet, group, accuracy in ordered[:_MOST_GROUPS]
+    )
+    return Table(
+        "breakdown_summary",
+        "Where it differs most",
+        ("by", "group", "items", "patients", "accuracy", "accuracy, 95 %"),
+        rows,
+        caption=f"{len(rows)} of {len(found)} groups, those farthest from the mean of all groups "
+        f"({mean:.3f}) for their size; --tables DIR writes all of them. A look at many groups finds "
+        "some by luck.",
+        styles={"accuracy, 95 %": INTERVAL},
+    )
+
+
+def _entry(table: Sequence[Entry], metric: str) -> Entry | None:
+    return next((entry for entry in table if entry.metric == metric), None)
+
+
+def breakdown_tables(run: Breakdowns, *, brief: bool = False) -> list[Table]:
+    """Every table that has rows; `brief`: one of the groups that differ most in place of a table for each facet."""
+    if brief:
+        tables = [summary_table(run), number_table(run.numbers), side_table(run.sides)]
+        return [table for table in tables if table.rows]
     tables = [facet_table(facet, groups) for facet, groups in run.by.items()]
     tables += [number_table(run.numbers), side_table(run.sides)]
     thirds: tuple[tuple[Cell, ...], ...] = tuple(

@@ -79,6 +79,7 @@ class Columns:
         """`table` as `records.scored_table` makes it, in the order of ids."""
         self.table = table
         self._readings: tuple[list[str], list[str]] | None = None
+        self._flags: list[list[str]] | None = None
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -236,6 +237,12 @@ class Columns:
             self._readings = self.table["state"].to_pylist(), self.table["parsed"].to_pylist()
         return self._readings[0][row], self._readings[1][row]
 
+    def flags(self, row: int) -> tuple[str, ...]:
+        """What a careful reader should know of how one answer was read."""
+        if self._flags is None:
+            self._flags = self.table["flags"].to_pylist()
+        return tuple(self._flags[row])
+
     def reasons(self, state: str) -> Counter[str]:
         """What is said of the rows in a state, and how often; the first in the order of the bench comes first."""
         rows = np.flatnonzero(self.has_state(state))
@@ -272,10 +279,15 @@ class Rows:
             chosen &= grades.names.codes == self.sub_score
         return np.flatnonzero(chosen)
 
-    @property
+    @cached_property
     def clusters(self) -> IntArray:
         """Their patients."""
         return self.columns.clusters[self.index]
+
+    @cached_property
+    def derived(self) -> dict[object, Any]:
+        """What several metrics of these rows share, by whatever names it."""
+        return {}
 
     @cached_property
     def inside(self) -> BoolArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,8 @@ __all__ = ["split_response"]
 
 _MOST = 200_000
 _DEEPEST = 6
+_SHORT = 200
+"""Characters of a part whose text is remembered."""
 
 
 def split_response(response: str, parts: dict[str, Simple]) -> dict[str, str]:
@@ -56,11 +59,17 @@ def _stated_fields(text: str, parts: Mapping[str, Simple]) -> dict[str, str] | N
         return {
             name: own
             if isinstance(parts[name], Boxes) and stated_in_json(own) is not None
-            else _text(proper_json(own))
+            else (_short_text(own) if len(own) <= _SHORT else _text(proper_json(own)))
             for name, own in texts.items()
         }
     except ValueError:
         return None
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _short_text(value: str) -> str:
+    """The text of a short part: grades come again and again."""
+    return _text(proper_json(value))
 
 
 def _fields(text: str, names: Iterable[str]) -> tuple[dict[str, str], str]:
@@ -119,5 +128,6 @@ def _text(value: Loose) -> str:
     return json.dumps(value)
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _key(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -71,9 +71,10 @@ def paper_of(bench: Path, given: str | None) -> str | None:
     return paper
 
 
-def extra_tables(extras: Extras) -> list[Table]:
-    """Everything as tables."""
-    tables = [] if extras.breakdowns is None else breakdown_tables(extras.breakdowns)
+def extra_tables(extras: Extras, *, brief: bool = False) -> list[Table]:
+    """Everything as tables; `brief`: as much as a terminal has room for."""
+    broken = extras.breakdowns
+    tables = [] if broken is None else breakdown_tables(broken, brief=brief)
     tables += [] if extras.signatures is None else [budget_table(extras.signatures)]
     tables += [] if extras.faithfulness is None else faithfulness_tables(extras.faithfulness)
     return [table for table in (*tables, *(extras.published_beside or [])) if table.rows]

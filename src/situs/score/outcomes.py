@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -30,16 +29,32 @@ from situs.run import SET_ASIDE, AnswerRow, Viewing
 from situs.score.columns import NOT_COUNTED, UNANSWERED
 from situs.score.compound import split_response
 from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
-from situs.score.parts import Part, is_place, read_part, score_part, unread_part
+from situs.score.parts import (
+    Part,
+    Reading,
+    is_place,
+    meant_part,
+    read_part,
+    score_readings,
+    unread_part,
+)
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
-__all__ = ["NOT_COUNTED", "Asked", "Outcome", "Scored", "score_answer"]
+__all__ = [
+    "NOT_COUNTED",
+    "Asked",
+    "Outcome",
+    "ReadAnswer",
+    "Scored",
+    "score_answer",
+    "score_answers",
+]
 
 _WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """One item's result, as a report shows it."""
 
     item_id: str
@@ -55,7 +70,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """The boxes that were read, in pixels of the pictures shown."""
 
 
-class Scored(msgspec.Struct, frozen=True):
+class Scored(msgspec.Struct, frozen=True, gc=False):
     """An outcome with what tables group and average by; the little that is kept of each item."""
 
     outcome: Outcome
@@ -110,11 +125,11 @@ def score_answer(
     `gives` are the profile's promises, None if no profile is known. `shown` tells the pictures, without which no box
     or frame can be scored. `hidden` are the reasons why the pictures do not hold what the item needs.
     """
-    return Asked.of(item, gives, shown=shown, hidden=hidden).score(row)
+    asked = Asked.of(item, gives, shown=shown, hidden=hidden)
+    return score_answers([asked.answered(row)])[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, gc=False):
     """An item as it was asked: what the scores of all answers to it share."""
 
     item: Item
@@ -139,33 +154,58 @@ class Asked:
         reasons = list(hidden) or _unmet(item, gives) or ([unseen] if unseen else [])
         return cls(item, shown, _base(item), unseen, reasons)
 
-    def score(self, row: AnswerRow | None) -> Scored:
-        """Score an answer by rule."""
-        read = None if row is None else partial(_read_parts, self.item, row, self.shown)
-        return self._assessed(read)
-
-    def score_meant(self, meant: Mapping[str, Any] | None) -> Scored:
-        """Score what a baseline means, part by part, without its words; None if it has no answer."""
-        item, shown = self.item, self.shown
-
-        def parts() -> dict[str, Part]:
-            if meant is None:
-                return _unread(item, "unparsed", "no answer")
-            return {k: score_part(item, part, meant[k], shown) for k, part in _parts(item).items()}
-
-        return self._assessed(parts)
-
-    def _assessed(self, read: Callable[[], Mapping[str, Part]] | None) -> Scored:
-        """The answer's score, unless the item is not answerable; `read` reads its parts, and is None without a row."""
-        item, base = self.item, self.base
-        if not self.reasons:
-            return _combined(item, base, _unread(item, "missing", "") if read is None else read())
-        right: bool | None = None
+    @property
+    def _is_scored(self) -> bool:
+        """Whether it is to be told if an answer is right, even where the item is not answerable."""
         # What is set aside can be seen, and says nothing about answers to what cannot.
-        if read is not None and SET_ASIDE not in self.reasons:
-            right = False if self.unseen else _combined(item, base, read()).outcome.right
-        outcome = Outcome(item.item_id, NOT_COUNTED, None, "; ".join(self.reasons))
+        return not self.reasons or not (self.unseen or SET_ASIDE in self.reasons)
+
+    def answered(self, row: AnswerRow | None) -> ReadAnswer:
+        """With a reply, which is read."""
+        if not self._is_scored or (self.reasons and row is None):
+            return ReadAnswer(self, {}, is_answered=row is not None)
+        if row is None:
+            return ReadAnswer(self, _unread(self.item, "missing", ""), is_answered=False)
+        return ReadAnswer(self, _read_parts(self.item, row, self.shown))
+
+    def meant(self, meant: Mapping[str, Any] | None) -> ReadAnswer:
+        """With what a baseline means, part by part, without its words; None if it has no answer."""
+        item, shown = self.item, self.shown
+        if not self._is_scored:
+            return ReadAnswer(self, {})
+        if meant is None:
+            return ReadAnswer(self, _unread(item, "unparsed", "no answer"))
+        parts = {k: meant_part(item, part, meant[k], shown) for k, part in _parts(item).items()}
+        return ReadAnswer(self, parts)
+
+
+class ReadAnswer(msgspec.Struct, frozen=True, gc=False):
+    """An item with what was read of an answer to it, which waits to be scored."""
+
+    asked: Asked
+    parts: Mapping[str, Reading]
+    """None of them where nothing needs to be scored."""
+    is_answered: bool = True
+
+    def scored(self, parts: Mapping[str, Part]) -> Scored:
+        """The score, unless the item is not answerable."""
+        item, base, reasons = self.asked.item, self.asked.base, self.asked.reasons
+        if not reasons:
+            return _combined(item, base, parts)
+        right: bool | None = None
+        if parts:
+            right = _combined(item, base, parts).outcome.right
+        elif self.is_answered and SET_ASIDE not in reasons:
+            right = False
+        outcome = Outcome(item.item_id, NOT_COUNTED, None, "; ".join(reasons))
         return msgspec.structs.replace(base, outcome=outcome, hidden_right=right)
+
+
+def score_answers(answers: Sequence[ReadAnswer], *, with_boxes: bool = True) -> list[Scored]:
+    """Score many answers at once; see `parts.score_readings`."""
+    readings = [reading for one in answers for reading in one.parts.values()]
+    parts = iter(score_readings(readings, with_boxes=with_boxes))
+    return [one.scored({name: next(parts) for name in one.parts}) for one in answers]
 
 
 def _base(item: Item) -> Scored:
@@ -215,11 +255,11 @@ def _parts(item: Item) -> Mapping[str, Simple]:
     return item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
 
 
-def _unread(item: Item, state: str, reason: str) -> dict[str, Part]:
+def _unread(item: Item, state: str, reason: str) -> dict[str, Reading]:
     return {name: unread_part(item, part, state, reason) for name, part in _parts(item).items()}
 
 
-def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, Part]:
+def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, Reading]:
     """What a reply says of each part."""
     if row.state != "answered":
         return _unread(item, row.state, "")
@@ -233,6 +273,8 @@ def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, 
 
 def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
     """The whole of an answer: right only if all its parts are. Text, which judges read, is left out beside others."""
+    if not isinstance(item.answer, Compound):
+        return _single(item, base, read[""])
     parts = _parts(item)
     judged = {
         name: part for name, part in read.items() if not isinstance(parts[name], Text)
@@ -254,6 +296,7 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
     )
     what = [part.right for name, part in judged.items() if not is_place(parts[name])]
     where = [part.right for name, part in judged.items() if is_place(parts[name])]
+    is_grounded = bool(what and where)
     return msgspec.structs.replace(
         base,
         outcome=outcome,
@@ -261,31 +304,59 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
         if base.truth is None
         else next(part.prediction for part in judged.values()),
         values={name: value for part in judged.values() for name, value in part.values.items()},
-        grades=tuple(
-            (_sub_score(item, n), truth, told)
-            for part in judged.values()
-            for n, truth, told in part.grades
-        ),
-        nominal=frozenset(
-            _sub_score(item, n)
-            for part in judged.values()
-            for n, *_ in part.grades
-            if is_nominal(item, n)
-        ),
-        absent={
-            _sub_score(item, n): grade
-            for part in judged.values()
-            for n, *_ in part.grades
-            if (grade := absent_grade(item.tags, n)) != 0
-        },
-        answer_right=all(what) if what and where else None,
-        place_right=all(where) if what and where else None,
+        answer_right=all(what) if is_grounded else None,
+        place_right=all(where) if is_grounded else None,
+        **_graded(item, [pair for part in judged.values() for pair in part.grades]),
     )
 
 
-def _sub_score(item: Item, name: str) -> str:
-    """The sub-score's own name among those of a bank: `1.size`; what geometry says stays apart from readers' grades."""
-    if "question" not in item.parameters:
-        return name
-    own = f"{item.parameters['question']}.{name}"
-    return own if item.task.startswith(GRADED) else f"{item.task.partition('.')[0]} {own}"
+def _single(item: Item, base: Scored, part: Part) -> Scored:
+    """An answer of one part."""
+    outcome = Outcome(
+        item.item_id,
+        part.state,
+        part.right,
+        part.shown,
+        tuple(dict.fromkeys(part.flags)),
+        part.boxes,
+    )
+    prediction = None if base.truth is None else part.prediction
+    return msgspec.structs.replace(
+        base,
+        outcome=outcome,
+        prediction=prediction,
+        values=part.values,
+        **_graded(item, part.grades),
+    )
+
+
+def _graded(item: Item, grades: Sequence[GradePair]) -> dict[str, Any]:
+    """What a score says of grades, under the names of their sub-scores among those of a bank."""
+    if not grades:
+        return {}
+    said_of = tuple([name for name, _, _ in grades])
+    question = item.parameters.get("question")
+    names, nominal, absent = _sub_scores(item.task, question, item.tags, said_of)
+    own = tuple([(name, truth, told) for name, (_, truth, told) in zip(names, grades)])
+    return {"grades": own, "nominal": nominal, "absent": absent}
+
+
+SubScores = tuple[tuple[str, ...], frozenset[str], dict[str, int | None]]
+"""Names, those whose grades are kinds, and those in which another grade than 0, or none, means absence."""
+
+
+@lru_cache(maxsize=4096)
+def _sub_scores(
+    task: str, question: str | None, tags: tuple[str, ...], names: tuple[str, ...]
+) -> SubScores:
+    """The sub-scores of a question of a bank, which thousands of items ask: `1.size` and so on.
+
+    What geometry says stays apart from readers' grades.
+    """
+    own = names
+    if question is not None:
+        bank = "" if task.startswith(GRADED) else f"{task.partition('.')[0]} "
+        own = tuple(f"{bank}{question}.{name}" for name in names)
+    nominal = frozenset(one for one, name in zip(own, names) if is_nominal(tags, name))
+    absent = ((one, absent_grade(tags, name)) for one, name in zip(own, names))
+    return own, nominal, {one: grade for one, grade in absent if grade != 0}

@@ -8,13 +8,13 @@ every label asked for, and no other, what is marked overlaps the truth by half (
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
+
+import msgspec
 
 from situs.items import (
     Boxes,
@@ -32,10 +32,11 @@ from situs.items import (
 )
 from situs.profiles import AnswerSpace
 from situs.run import Viewing
-from situs.score.metrics.boxes import matches_of, same_labels, tube_iou
+from situs.score.metrics.box_batch import match_boxes
+from situs.score.metrics.boxes import matches_of, tube_iou
 from situs.score.metrics.grades import GradePair
 from situs.score.metrics.number import within_interval
-from situs.score.metrics.registry import Given, metrics_of
+from situs.score.metrics.registry import Given, always, metrics_of
 from situs.score.metrics.sets import ends_within_one
 from situs.score.read import (
     Offered,
@@ -44,20 +45,23 @@ from situs.score.read import (
     Result,
     Unparsed,
 )
-from situs.score.read.box_mentions import Mention
+from situs.score.read.box_forms.record import Mention
 from situs.score.read.boxes import Size, placed_boxes
 from situs.score.replies import offered_grades, read_reply
 from situs.space import FrameBox
 
 __all__ = [
     "Part",
+    "Reading",
     "boxes_right",
     "frames_right",
     "is_place",
     "least_overlap",
-    "part_of",
+    "meant_part",
     "read_part",
-    "score_part",
+    "reading_of",
+    "score_reading",
+    "score_readings",
     "unread_part",
     "without_places",
 ]
@@ -66,15 +70,14 @@ RIGHT_TUBE_IOU = 0.5
 RIGHT_TUBE_IOU_APPROXIMATE = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, gc=False):
     """What became of one simple answer."""
 
     state: str
     right: bool
     shown: str
     """What was read, or why nothing was."""
-    values: dict[str, float] = field(default_factory=dict)
+    values: dict[str, float] = {}
     """Scores of this answer, for metrics that are means over answers."""
     grades: tuple[GradePair, ...] = ()
     prediction: Fraction | None = None
@@ -96,33 +99,59 @@ def unread_part(item: Item, answer: Simple, state: str, reason: str) -> Part:
     return Part(state, False, reason, nothing, graded)
 
 
-def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Part:
-    """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
+Reading = Part | Given
+"""What became of one simple answer, or what was read of it and waits to be scored."""
+
+
+def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Reading:
+    """Parse a reply as an answer of this kind; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    return part_of(item, answer, read_reply(item, answer, response, shown), shown)
+    return reading_of(item, answer, read_reply(item, answer, response, shown), shown)
 
 
-def part_of(item: Item, answer: Simple, result: Result[Any], shown: Viewing | None) -> Part:
-    """Score what was read."""
+def reading_of(item: Item, answer: Simple, result: Result[Any], shown: Viewing | None) -> Reading:
+    """What was read, ready to be scored (`score_readings`)."""
     if isinstance(result, RefusedInWords):
         return unread_part(item, answer, "refused", "refused in words")
     if not isinstance(result, Parsed):
         return unread_part(item, answer, "unparsed", result.reason)
-    return _scored(item, answer, result, shown)
+    return Given(item, answer, result.value, shown, flags=result.flags)
 
 
-def score_part(item: Item, answer: Simple, meant: Any, shown: Viewing | None) -> Part:
-    """Score what a baseline means by its words (`meant`), as reading them would."""
+def meant_part(item: Item, answer: Simple, meant: Any, shown: Viewing | None) -> Reading:
+    """What a baseline means by its words (`meant`), as reading them would give it."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
+    if isinstance(answer, _PLACELESS) and not _reads_item(type(answer)):
+        return _scored_once(item, answer, meant)
     result: Result[Any] = Parsed(meant)
     if isinstance(answer, Boxes) and shown is not None:
         result = _boxes_meant(meant, shown.space, tuple(shown.sizes(item)))
     elif isinstance(answer, Grades):
         result = _grades_meant(meant, offered_grades(item))
-    # Nobody looks at the boxes of a blind row, and a grid has hundreds.
-    return dataclasses.replace(part_of(item, answer, result, shown), boxes=())
+    return reading_of(item, answer, result, shown)
+
+
+_PLACELESS = (YesNo, Choice, Choices, Number)
+"""Kinds whose scores need no picture."""
+_MOST_REMEMBERED = 1 << 14
+_REMEMBERED: dict[tuple[object, ...], Part] = {}
+
+
+def _reads_item(kind: type[Simple]) -> bool:
+    return any(metric.by_item for metric in metrics_of(kind))
+
+
+def _scored_once(item: Item, answer: Simple, meant: Any) -> Part:
+    """The score of what a baseline means: thousands of items share their answer, options and tags."""
+    metrics = tuple([metric.id for metric in metrics_of(type(answer))])
+    key = (answer, item.options, item.tags, meant, metrics)
+    if key not in _REMEMBERED:
+        if len(_REMEMBERED) >= _MOST_REMEMBERED:
+            _REMEMBERED.clear()
+        _REMEMBERED[key] = score_reading(Given(item, answer, meant))
+    return _REMEMBERED[key]
 
 
 @functools.lru_cache(maxsize=256)
@@ -153,9 +182,26 @@ def _grades_meant(grades: Mapping[str, int], scales: Mapping[str, Offered]) -> R
     return Parsed(kept) if kept else Unparsed("no grade given")
 
 
-def _scored(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:
+def score_readings(readings: Sequence[Reading], *, with_boxes: bool = True) -> list[Part]:
+    """Score what was read, many answers at once: boxes are matched as the rows of one table.
+
+    `with_boxes` keeps the boxes that were said, for whoever looks at them.
+    """
+    boxes = [one for one in readings if isinstance(one, Given) and isinstance(one.answer, Boxes)]
+    if boxes:
+        for given, right in zip(boxes, match_boxes(boxes, [least_overlap(g.item) for g in boxes])):
+            given.shared["right"] = right
+    return [one if isinstance(one, Part) else _scored(one, with_boxes) for one in readings]
+
+
+def score_reading(reading: Reading) -> Part:
+    """Score one answer that was read."""
+    return score_readings([reading])[0]
+
+
+def _scored(given: Given, with_boxes: bool) -> Part:
     """Whether what was read is right, what it is called, and its value under every metric of its kind."""
-    given = Given(item, answer, result.value, shown)
+    answer = given.answer
     right, words = SCORERS[answer](given, answer)
     return Part(
         "answered",
@@ -164,8 +210,8 @@ def _scored(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | No
         _values(given),
         _graded(given),
         given.said if isinstance(answer, Number) else None,
-        result.flags,
-        tuple(given.said) if isinstance(answer, Boxes) else (),
+        given.flags,
+        tuple(given.said) if with_boxes and isinstance(answer, Boxes) else (),
     )
 
 
@@ -206,10 +252,10 @@ def _score_frames(given: Given, answer: Frames) -> Scored:
 
 
 def _score_boxes(given: Given, answer: Boxes) -> Scored:
-    shown = _viewing(given)
-    true = shown.boxes(given.item, answer.boxes)
-    given.true_boxes, given.said_boxes = same_labels(true, given.said)
-    return _boxes_right(given), _boxes_words(given.said, shown)
+    right: bool | None = given.shared["right"]
+    if right is None:
+        right = _boxes_right(given)
+    return right, _boxes_words(given.said, _viewing(given))
 
 
 def _score_text(given: Given, answer: Text) -> Scored:
@@ -245,9 +291,10 @@ def _viewing(given: Given) -> Viewing:
 
 def _values(given: Given) -> dict[str, float]:
     """The value of an answer under every metric of its kind for which it has one."""
+    item, answer = given.item, given.answer
     found = {}
-    for metric in metrics_of(type(given.answer)):
-        if metric.applies(given.item, given.answer):
+    for metric in metrics_of(type(answer)):
+        if metric.applies is always or metric.applies(item, answer):
             assert metric.of_answer is not None
             value = metric.of_answer(given)
             if value is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from situs.score.columns import Columns
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "columns_of",
+    "outcome_at",
     "outcomes_of",
     "record_of",
     "records_of",
@@ -28,6 +30,12 @@ __all__ = [
 def record_of(columns: Columns, row: int) -> Scored:
     """One row as a record."""
     return _record(columns.table.slice(row, 1).to_pylist()[0])
+
+
+def outcome_at(columns: Columns, row: int) -> Outcome:
+    """What became of the answer in one row; cheaper than its whole record."""
+    names = ("item_id", "state", "right", "parsed", "flags", "boxes")
+    return _outcome({name: columns.table[name][row].as_py() for name in names})
 
 
 def records_of(columns: Columns) -> Iterator[Scored]:
@@ -63,6 +71,8 @@ def with_outcomes(columns: Columns, outcomes: Mapping[str, Outcome]) -> Columns:
         table = table.set_column(place, name, pa.array(cells, table.schema.field(name).type))
     return Columns(table)
 
+
+_Types = Mapping[str, str]
 
 _TEXTS: dict[str, Callable[[Scored], str]] = {
     "item_id": lambda row: row.outcome.item_id,
@@ -100,40 +110,51 @@ def scored_table(scored: Sequence[Scored], first: int = 0) -> pa.Table:
     words = pa.list_(pa.string())
     arrays["tags"] = pa.array([row.tags for row in scored], words)
     arrays["flags"] = pa.array([row.outcome.flags for row in scored], words)
-    arrays["boxes"] = pa.array([_box_cells(row.outcome.boxes) for row in scored], _boxes_type())
-    arrays["grades"] = pa.array([_grade_cells(row) for row in scored], _grades_type())
+    arrays["boxes"] = _lists([row.outcome.boxes for row in scored], msgspec.structs.astuple, _BOX)
+    arrays["grades"] = _lists([_grade_cells(row) for row in scored], tuple, _GRADE)
     for name in dict.fromkeys(name for row in scored for name in row.values):
         values = [row.values.get(name) for row in scored]
         arrays[name] = pa.array(values, pa.float64())
     return pa.table(arrays)
 
 
-def columns_of(tables: Sequence[pa.Table]) -> Columns:
-    """Parts of a run as one, in the order of ids."""
+def columns_of(tables: list[pa.Table]) -> Columns:
+    """Parts of a run as one, in the order of ids. The list is emptied: of each column there is one copy at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    joined = pa.concat_tables(tables, promote_options="default").unify_dictionaries()
+    tables.clear()
+    order = pc.sort_indices(joined["item_id"])
+    names = joined.column_names
+    columns = []
+    for name in names:
+        columns.append(joined[name].take(order).combine_chunks())
+        joined = joined.drop_columns([name])
+    return Columns(pa.table(columns, names=names))
+
+
+_BOX = {"frame": "int64", **dict.fromkeys(("x0", "y0", "x1", "y1"), "float64"), "label": "string"}
+_GRADE = {
+    "name": "string", "truth": "int64", "told": "int64", "nominal": "bool", "absent": "int64"
+}  # fmt: skip
+"""The fields of what a cell lists, and their types."""
+
+
+def _lists(
+    cells: Sequence[Sequence[Any]], fields_of: Callable[[Any], tuple[Any, ...]], types: _Types
+) -> pa.Array:
+    """A column of lists of records: each field of all records is one array, which is quicker than record by record."""
     import pyarrow as pa
 
-    whole = pa.concat_tables(tables, promote_options="default").unify_dictionaries()
-    return Columns(whole.sort_by("item_id").combine_chunks())
-
-
-def _boxes_type() -> pa.DataType:
-    import pyarrow as pa
-
-    sides = [(side, pa.float64()) for side in ("x0", "y0", "x1", "y1")]
-    return pa.list_(pa.struct([("frame", pa.int64()), *sides, ("label", pa.string())]))
-
-
-def _grades_type() -> pa.DataType:
-    import pyarrow as pa
-
-    whole = [("truth", pa.int64()), ("told", pa.int64())]
-    more = [("nominal", pa.bool_()), ("absent", pa.int64())]
-    return pa.list_(pa.struct([("name", pa.string()), *whole, *more]))
-
-
-def _box_cells(boxes: Sequence[FrameBox]) -> list[dict[str, object]]:
-    names = ("frame", "x0", "y0", "x1", "y1", "label")
-    return [{name: getattr(box, name) for name in names} for box in boxes]
+    ends = np.cumsum([0, *map(len, cells)])
+    records = [fields_of(one) for cell in cells for one in cell]
+    columns = zip(*records) if records else ([] for _ in types)
+    arrays = [
+        pa.array(column, pa.type_for_alias(kind)) for column, kind in zip(columns, types.values())
+    ]
+    listed = pa.StructArray.from_arrays(arrays, names=list(types))
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), listed)
 
 
 def _grade_cells(row: Scored) -> list[tuple[str, int, int | None, bool, int | None]]:
@@ -148,8 +169,8 @@ _FIXED = frozenset(
 ) | {"prediction", "tags", "flags", "boxes", "grades"}
 
 
-def _record(cells: Mapping[str, Any]) -> Scored:
-    outcome = Outcome(
+def _outcome(cells: Mapping[str, Any]) -> Outcome:
+    return Outcome(
         cells["item_id"],
         cells["state"],
         cells["right"],
@@ -157,9 +178,12 @@ def _record(cells: Mapping[str, Any]) -> Scored:
         tuple(cells["flags"]),
         tuple(FrameBox(**box) for box in cells["boxes"]),
     )
+
+
+def _record(cells: Mapping[str, Any]) -> Scored:
     grades = cells["grades"]
     return Scored(
-        outcome=outcome,
+        outcome=_outcome(cells),
         cluster=cells["patient_id"],
         task=cells["task"],
         form=cells["form"],

@@ -72,7 +72,7 @@ def _choice(item: Item, answer: Choice, response: str, shown: Viewing | None) ->
 
 
 def _choices(item: Item, answer: Choices, response: str, shown: Viewing | None) -> Result[Any]:
-    return parse_choices(response, item.options, language=_language(shown))
+    return parse_choices(response, item.options, item.question, language=_language(shown))
 
 
 def _number(item: Item, answer: Number, response: str, shown: Viewing | None) -> Result[Any]:

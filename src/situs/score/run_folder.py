@@ -51,10 +51,9 @@ def tables_of_run(
     given = verdicts or Verdicts()
     if answers.info is not None:
         given = msgspec.structs.replace(given, contestant=answers.info.client)
-    texts = open_scores(
-        answers.bench, answers.items(), answers.rows, given, metrics=metrics, seed=seed
-    )
-    run = read_run(answers)
+    free = answers.items() if answers.bench.may_ask_for("text") else ()
+    texts = open_scores(answers.bench, free, answers.rows, given, metrics=metrics, seed=seed)
+    run = read_run(answers, beside_blind=True)
     judged = texts.outcomes if texts is not None else {}
     if judged != run.judged:
         run = ScoredRun(answers, run.columns, judged)

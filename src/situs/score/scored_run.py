@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from situs import __version__
-from situs.base.files import canonical_json, digest, write_atomic
+from situs.base.files import canonical_json, digest, file_digest, write_atomic
 from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Item
@@ -29,10 +29,12 @@ from situs.run import (
     open_run,
     read_hidden,
     read_journal,
+    surveyed,
 )
+from situs.score.blind.sample import BlindSample
 from situs.score.columns import Columns
 from situs.score.metrics.registry import known_metrics
-from situs.score.outcomes import Outcome, Scored, score_answer
+from situs.score.outcomes import Asked, Outcome, Scored, score_answers
 from situs.score.read import known_language
 from situs.score.records import (
     columns_of,
@@ -89,6 +91,18 @@ class Replies:
     def viewing(self) -> Viewing:
         """The pictures."""
         return Viewing(self.bench, self.profile)
+
+    @cached_property
+    def blind_sample(self) -> BlindSample:
+        """The items that the blind rows answer."""
+        return BlindSample(self.items)
+
+    def items_once(self) -> Iterator[Item]:
+        """As `items`, taken down on the way for the blind rows, who then need not go through them again."""
+        items = self.blind_sample.passing(self.items())
+        info = self.info
+        is_whole = info is None or (info.split is None and info.limit is None and not info.sample)
+        return surveyed(self.viewing, items) if is_whole and self.chosen is None else items
 
 
 @dataclass(frozen=True)
@@ -153,13 +167,16 @@ def open_replies(
     return found
 
 
-def read_run(answers: Replies) -> ScoredRun:
-    """The run's columns, as they are kept in it if they are still true, else scored anew and kept."""
+def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:
+    """The run's columns, as they are kept in it if they are still true, else scored anew and kept.
+
+    `beside_blind` says that blind rows will be asked for, which take down what they need in the same pass.
+    """
     path = None if answers.folder is None else answers.folder / STORED
     made_of = _made_of(answers) if path is not None else b""
     if path is not None and (kept := _read(path, made_of)) is not None:
         return ScoredRun(answers, *kept)
-    run = ScoredRun.of(answers)
+    run = ScoredRun(answers, score_columns(answers, beside_blind=beside_blind))
     # Answers to nothing that was asked are refused by whoever reads them: nothing is left of them.
     if path is not None and not answers.rows.keys().isdisjoint(run.columns.item_ids):
         keep_run(run)
@@ -211,7 +228,7 @@ def _made_of(answers: Replies) -> bytes:
     info, folder = answers.info, answers.folder
     assert info is not None
     assert folder is not None
-    said = digest((folder / "answers.jsonl").read_bytes())
+    said = file_digest(folder / "answers.jsonl")
     return canonical_json(
         {
             "version": __version__,
@@ -225,28 +242,22 @@ def _made_of(answers: Replies) -> bytes:
     )
 
 
-def score_columns(answers: Replies) -> Columns:
+def score_columns(answers: Replies, *, beside_blind: bool = False) -> Columns:
     """Read and score every answer, once."""
-    score = partial(_score_batch, answers)
-    tables = []
-    for first, batch in _batches(answers.items()):
-        tables.append(scored_table(score(batch), first))
+    items = answers.items_once() if beside_blind else answers.items()
+    tables = [scored_table(_score_batch(answers, batch), first) for first, batch in _batches(items)]
     if not tables:
         raise SitusError("no item to score", where=answers.bench.folder, fix="check the split")
     return columns_of(tables)
 
 
 def _score_batch(answers: Replies, items: Sequence[Item]) -> list[Scored]:
-    return [
-        score_answer(
-            item,
-            answers.rows.get(item.item_id),
-            answers.gives,
-            shown=answers.viewing,
-            hidden=answers.hidden.get(item.item_id, ()),
-        )
-        for item in items
-    ]
+    gives, shown, hidden = answers.gives, answers.viewing, answers.hidden
+    read = []
+    for item in items:
+        asked = Asked.of(item, gives, shown=shown, hidden=hidden.get(item.item_id, ()))
+        read.append(asked.answered(answers.rows.get(item.item_id)))
+    return score_answers(read)
 
 
 def _batches(items: Iterable[Item], size: int = _BATCH) -> Iterator[tuple[int, list[Item]]]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 import numpy as np
 
-from situs.bench import Bench
+from situs.base.text import counted
+from situs.bench import Bench, SamePatient
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.score.blind.rows import BlindRow, blind_rows_of
@@ -91,6 +92,8 @@ class Scores(msgspec.Struct, frozen=True):
     judged by rule."""
     headline: Headline | None = None
     """The one number that is shown first everywhere."""
+    same_patient: SamePatient | None = None
+    """What the bench's card says a patient's other answers tell, where the headline is what is shown."""
 
 
 def choose_metrics(names: str | None) -> list[str] | None:
@@ -137,6 +140,7 @@ def score_table(
         unread=unread,
         over_best_shortcut=_over_best(columns, blind.rows, selection, seed),
         headline=headline_of(columns, selection),
+        same_patient=answers.bench.info.same_patient if selection.stratum == HEADLINE else None,
     )
 
 
@@ -242,9 +246,9 @@ def _warnings(columns: Columns, strangers: int) -> list[str]:
     result += _hidden_warning(columns)
     patients = len(np.unique(columns.clusters))
     if patients < 10:
-        result.append(f"only {patients} patients: no intervals (at least 10 needed)")
+        result.append(f"only {counted(patients, 'patient')}: no intervals (at least 10 needed)")
     elif patients < 30:
-        result.append(f"only {patients} patients: intervals are rough")
+        result.append(f"only {counted(patients, 'patient')}: intervals are rough")
     if strangers:
         result.append(f"{strangers} answers belong to no item of this selection")
     return result

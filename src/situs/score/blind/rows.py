@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 from situs.items import Item
 from situs.run import AnswerRow, Baseline, Spec, blind_rows, make_baseline
 from situs.score.blind.memory import Memory, asked_key
-from situs.score.blind.sample import BlindSample
 from situs.score.columns import Columns
-from situs.score.outcomes import Asked, Scored
+from situs.score.outcomes import Asked, ReadAnswer, score_answers
 from situs.score.records import columns_of, scored_table
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from situs.score.scored_run import Replies
 
 __all__ = ["BlindRow", "BlindRows", "blind_rows_of"]
 
 _MOST_REMEMBERED = 50_000
 """Replies of blind rows that are kept at a time, about 1 kB each; those of a larger bench are not."""
+_BATCH = 500
+"""Items whose answers are scored at a time."""
 _COLUMNS: Memory[dict[str, Columns]] = Memory(_MOST_REMEMBERED)
 _TABLES: Memory[Any] = Memory(_MOST_REMEMBERED)
 
@@ -52,19 +55,15 @@ class BlindRows:
 
 
 def blind_rows_of(answers: Replies) -> BlindRows:
-    """The blind rows beside a run, each on the items of the run that are drawn for them (`BlindSample`)."""
-    sample = BlindSample(answers.items())
-
-    def asked() -> Iterator[Item]:
-        return (item for item in answers.items() if item in sample)
-
+    """The blind rows beside a run, each on the items of the run that are drawn for them (`Replies.blind_sample`)."""
+    sample = answers.blind_sample
     key = ""
     if sample.items <= _MOST_REMEMBERED:
         shown = answers.gives, answers.profile, answers.hidden
-        key = asked_key(answers.bench, asked(), *shown)
+        key = asked_key(answers.bench, sample, *shown)
     everywhere = blind_rows("all")
     names = [*everywhere, *blind_rows("boxes")] if sample.boxed else list(everywhere)
-    made = _COLUMNS.get((key, *names), sample.items, partial(_columns, answers, asked, names))
+    made = _COLUMNS.get((key, *names), sample.items, partial(_columns, answers, sample, names))
     rows = [
         BlindRow(name, made[name], name not in everywhere, (key, name), sample.items)
         for name in names
@@ -72,27 +71,37 @@ def blind_rows_of(answers: Replies) -> BlindRows:
     return BlindRows(rows, sample.note)
 
 
-def _columns(
-    answers: Replies, asked: Callable[[], Iterator[Item]], names: Sequence[str]
-) -> dict[str, Columns]:
-    """The answers of all blind rows, scored item by item, so that all share what is shown of it."""
+def _columns(answers: Replies, asked: Iterable[Item], names: Sequence[str]) -> dict[str, Columns]:
+    """The answers of all blind rows, item by item, so that all share what is shown of it, scored in batches."""
     bench, shown = answers.bench, answers.viewing
     baselines = {name: make_baseline(bench, Spec(name), viewing=shown) for name in names}
-    scored: dict[str, list[Scored]] = {name: [] for name in names}
-    for item in asked():
+    read: dict[str, list[ReadAnswer]] = {name: [] for name in names}
+    tables = {name: [scored_table([])] for name in names}
+    for place, item in enumerate(asked, start=1):
         hidden = answers.hidden.get(item.item_id, ())
         one_asked = Asked.of(item, answers.gives, shown=shown, hidden=hidden)
         for name, baseline in baselines.items():
-            one = _scored(one_asked, baseline)
-            # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
-            # counted as wrong here.
-            if one.outcome.state != "unjudged":
-                scored[name].append(one)
-    return {name: columns_of([scored_table(rows)]) for name, rows in scored.items()}
+            read[name].append(_read(one_asked, baseline))
+        if place % _BATCH == 0:
+            _add_scored(tables, read)
+    _add_scored(tables, read)
+    return {name: columns_of(parts) for name, parts in tables.items()}
 
 
-def _scored(asked: Asked, baseline: Baseline) -> Scored:
+def _add_scored(tables: dict[str, list[pa.Table]], read: dict[str, list[ReadAnswer]]) -> None:
+    """Score what was read, and empty it."""
+    for name, answers in read.items():
+        # Nobody looks at the boxes of a blind row, and a grid has hundreds.
+        scored = score_answers(answers, with_boxes=False)
+        # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
+        # counted as wrong here.
+        judged = [one for one in scored if one.outcome.state != "unjudged"]
+        tables[name].append(scored_table(judged, sum(map(len, tables[name]))))
+        answers.clear()
+
+
+def _read(asked: Asked, baseline: Baseline) -> ReadAnswer:
     item, meant = asked.item, getattr(baseline, "meant", None)
     if meant is not None:
-        return asked.score_meant(meant(item))
-    return asked.score(AnswerRow(item.item_id, response=baseline.answer(item) or ""))
+        return asked.meant(meant(item))
+    return asked.answered(AnswerRow(item.item_id, response=baseline.answer(item) or ""))

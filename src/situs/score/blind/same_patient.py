@@ -13,21 +13,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from situs.base.files import digest
+from situs.bench import SamePatient
 from situs.items import Choice, Item, YesNo, answer_key
 
-__all__ = ["SamePatient", "told_by_other_answers"]
+__all__ = ["told_by_other_answers"]
 
 _MOST_PATIENTS = 400
 _MOST_ASKED = 40
 """Of a patient; both are drawn by hash, so that the work has a bound."""
-
-
-class SamePatient(NamedTuple):
-    """Right answers among the headline's questions with options, with the chance of a guess."""
-
-    right: int
-    n: int
-    chance: float
 
 
 class _Answered(NamedTuple):

@@ -4,7 +4,6 @@ from situs.score.explain.answers import Answered, Answers, read_answers, said_by
 from situs.score.explain.budget import (
     Budget,
     BudgetRow,
-    StudyFactsById,
     WrongAnswer,
     budget_from,
     budget_of,
@@ -20,6 +19,7 @@ from situs.score.explain.stated_steps import (
     faithfulness_of,
 )
 from situs.score.explain.steps import Statement, StudyFacts, statements
+from situs.score.explain.study_facts import StudyFactsById
 from situs.score.explain.tables import budget_table, faithfulness_tables
 
 __all__ = [

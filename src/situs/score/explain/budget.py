@@ -20,25 +20,26 @@ over the causes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 
-from situs.bench import Bench
 from situs.facts import Fact
 from situs.items import Boxes, Choice, Frames, Item, Number, YesNo
-from situs.run import AnswerRow, Prior, Spec, Viewing
+from situs.run import Prior, Spec, Viewing
 from situs.score.explain.answers import Answered, answered_in
 from situs.score.explain.causes import STATES, Cause, Exposure, Suspicion
 from situs.score.explain.closed import closed_tests, wrong_values
 from situs.score.explain.numbers import Windows, chance_in, holds, windows_of
 from situs.score.explain.places import PlaceTest, box_tests, frame_tests
 from situs.score.explain.readings import Reading, readings
+from situs.score.explain.study_facts import StudyFactsById
+from situs.score.metrics.registry import Given
+from situs.score.parts import meant_part
 from situs.score.scored_run import ScoredRun, open_replies, read_run
 from situs.score.stats.estimates import cluster_of, paired_difference
 from situs.score.stats.paired import holm
@@ -48,7 +49,6 @@ __all__ = [
     "Budget",
     "BudgetRow",
     "ExpectsAnswers",
-    "StudyFactsById",
     "WrongAnswer",
     "budget_from",
     "budget_of",
@@ -162,8 +162,8 @@ class ExpectsAnswers(Protocol):
     def number(self, item: Item) -> float | None:
         """The number that other patients suggest."""
 
-    def answer(self, item: Item) -> str | None:
-        """What they suggest, in words."""
+    def meant(self, item: Item) -> Mapping[str, Any] | None:
+        """What they suggest, part by part (`Speaker.meant`)."""
 
 
 class FactsOfItems(Protocol):
@@ -194,38 +194,6 @@ def budget_from(
     _number_chances(found)
     _closed_exposures(found)
     return Budget(counted, wrong, _rows(found), _answers(found), _warnings(found))
-
-
-class StudyFactsById:
-    """The facts of one study at a time, as items come study by study.
-
-    Items and facts mostly come in one order of studies: then the table is read once from its beginning to its end.
-    """
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._study = ""
-        self._held: dict[str, Fact] = {}
-        self._ahead: Iterator[tuple[str, Iterator[Fact]]] | None = None
-
-    def of(self, item: Item) -> dict[str, Fact]:
-        """The item's own facts."""
-        if not item.fact_ids:
-            return {}
-        if item.study_id != self._study:
-            self._study = item.study_id
-            self._held = {fact.fact_id: fact for fact in self._facts_of(item.study_id)}
-        return {name: self._held[name] for name in item.fact_ids if name in self._held}
-
-    def _facts_of(self, study: str) -> Iterable[Fact]:
-        if self._ahead is None:
-            together = self._bench.has_facts_by_study()
-            self._ahead = groupby(self._bench.facts() if together else (), lambda one: one.study_id)
-        for name, facts in self._ahead:
-            if name == study:
-                return facts
-        # It lies behind: from here on each study is looked for.
-        return self._bench.facts(study_id=study)
 
 
 def _look(
@@ -309,9 +277,11 @@ def _prior_said(
     item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers
 ) -> list[Any] | None:
     """What the prior says of the same part."""
-    own = AnswerRow(item.item_id, response=prior.answer(item) or "")
-    said = next((one.said for one in readings(item, own, shown) if one.name == reading.name), None)
-    return list(said) if said else None
+    meant = prior.meant(item)
+    if meant is None:
+        return None
+    part = meant_part(item, reading.truth, meant[reading.name], shown)
+    return list(part.said) if isinstance(part, Given) and part.said else None
 
 
 def _keep_places(item: Item, tests: Mapping[Cause, PlaceTest], found: _Found) -> None:

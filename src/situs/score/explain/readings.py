@@ -22,7 +22,7 @@ from situs.items import (
 from situs.run import AnswerRow, Viewing
 from situs.score.compound import split_response
 from situs.score.outcomes import Scored
-from situs.score.parts import Part, part_of
+from situs.score.parts import Part, reading_of, score_reading
 from situs.score.read.result import Parsed, Result, Unparsed
 from situs.score.replies import read_reply
 
@@ -68,7 +68,8 @@ def _read(
     for name, truth in parts.items():
         if not isinstance(truth, Text):
             result = read_reply(item, truth, texts[name], shown)
-            found.append(Reading(name, truth, part_of(item, truth, result, shown), result))
+            part = score_reading(reading_of(item, truth, result, shown))
+            found.append(Reading(name, truth, part, result))
     return found
 
 

@@ -10,7 +10,9 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,29 +78,41 @@ def same_labels(truth: Boxes, said: Boxes) -> tuple[list[FrameBox], list[FrameBo
 
 
 class Matches:
-    """The boxes of one answer against the true ones: overlaps are worked out once for all metrics."""
+    """The boxes of one answer against the true ones: overlaps are worked out once for all metrics.
+
+    Many answers at once: `box_batch`.
+    """
 
     def __init__(self, truth: Boxes, said: Boxes) -> None:
         self._truth, self._said = truth, said
-        self._pairs: dict[float, list[float]] = {}
+        self._counts = len(truth), len(said)
+        self._known: dict[float, list[float]] = {}
 
     @functools.cached_property
     def tube_iou(self) -> float:
         """See `tube_iou`."""
         return tube_iou(self._truth, self._said)
 
+    def frame_f1(self) -> float:
+        """See `frame_f1`."""
+        return frame_f1(self._truth, self._said)
+
+    def frame_iou(self) -> float:
+        """See `frame_iou`."""
+        return frame_iou(self._truth, self._said)
+
     def f1_at(self, threshold: float) -> float:
         """2 TP / (true + said), TP the most pairs with IoU of at least the threshold.
 
         Weakness: a finding seen on twelve pictures weighs as much as twelve on one; read it beside the tube IoU.
         """
-        return _f1(len(self._matched(threshold)), len(self._truth), len(self._said))
+        return _f1(len(self._matched(threshold)), *self._counts)
 
     def panoptic_quality(self) -> float:
         """Σ IoU of pairs with IoU of at least .5 / (TP + ½ FP + ½ FN) (Kirillov et al. 2019, per item)."""
         if not self._truth and not self._said:
             return 1.0
-        return float(sum(self._matched(0.5))) / (0.5 * (len(self._truth) + len(self._said)))
+        return float(sum(self._matched(0.5))) / (0.5 * sum(self._counts))
 
     def mean_iou(self) -> float:
         """Σ IoU of the best pairs / number of true boxes.
@@ -114,41 +128,39 @@ class Matches:
 
         Weakness: size does not count.
         """
-        shared = len(self._truth), len(self._said)
-        if self._one_each is not None:
-            return _f1(sum(_holds(*pair) for pair in self._one_each), *shared)
-        return _f1(len(_matched(_centres_inside(self._truth, self._said), 0.5)), *shared)
+        inside = [(rows, _centres_inside(*pair)) for rows, pair in self._places]
+        return _f1(len(_matched(inside, 0.5)), *self._counts)
 
     @functools.cached_property
-    def _one_each(self) -> list[tuple[FrameBox, FrameBox]] | None:
-        """The pairs on one picture under one label, where neither side has two of them; then nothing is to choose."""
-        true = {(box.frame, box.label): box for box in self._truth}
-        said = {(box.frame, box.label): box for box in self._said}
-        if len(true) < len(self._truth) or len(said) < len(self._said):
-            return None
-        return [(box, said[key]) for key, box in true.items() if key in said]
+    def _places(self) -> list[tuple[list[int], tuple[FloatArray, FloatArray]]]:
+        """Each picture and label that both mark: the numbers of its true boxes, and the sides of both.
+
+        Boxes match only there, so that every place is matched by itself.
+        """
+        said: dict[tuple[int, str], list[FrameBox]] = defaultdict(list)
+        for box in self._said:
+            said[box.frame, box.label].append(box)
+        true: dict[tuple[int, str], list[int]] = defaultdict(list)
+        for number, box in enumerate(self._truth):
+            if (box.frame, box.label) in said:
+                true[box.frame, box.label].append(number)
+        return [
+            (rows, (_sides([self._truth[row] for row in rows]), _sides(said[place])))
+            for place, rows in true.items()
+        ]
 
     @functools.cached_property
-    def _pair_overlaps(self) -> list[float]:
-        return [_iou(*pair) for pair in self._one_each or ()]
-
-    @functools.cached_property
-    def _overlaps(self) -> FloatArray:
-        return _overlaps(self._truth, self._said)
+    def _overlaps(self) -> list[tuple[list[int], FloatArray]]:
+        return [(rows, _overlaps(*pair)) for rows, pair in self._places]
 
     def _matched(self, threshold: float) -> list[float]:
-        if threshold not in self._pairs:
-            if self._one_each is None:
-                self._pairs[threshold] = _matched(self._overlaps, threshold)
-            else:
-                self._pairs[threshold] = [
-                    one for one in self._pair_overlaps if one >= threshold and one > 0
-                ]
-        return self._pairs[threshold]
+        if threshold not in self._known:
+            self._known[threshold] = _matched(self._overlaps, threshold)
+        return self._known[threshold]
 
 
 def matches_of(given: Given) -> Matches:
-    """The matches of an answer, worked out by the first metric that asks."""
+    """The matches of an answer: those of its batch (`box_batch`), else worked out by the first metric that asks."""
     if "matches" not in given.shared:
         given.shared["matches"] = Matches(given.true_boxes, given.said_boxes)
     found: Matches = given.shared["matches"]
@@ -168,7 +180,9 @@ class Solids:
         assert isinstance(answer, BoxAnswer)
         layout = viewing.layout(given.item)
         solid = [box for box in answer.boxes if isinstance(box, WorldBox)]
-        true, _ = same_labels(viewing.boxes(given.item, solid), [])
+        true = list(given.true_boxes)
+        if len(solid) < len(answer.boxes):
+            true, _ = same_labels(viewing.boxes(given.item, solid), [])
         truth, said = (
             {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)}
             for boxes in (true, list(given.said_boxes))
@@ -258,12 +272,6 @@ def tube_iou(truth: Boxes, said: Boxes) -> float:
     return min(1.0, both / either) if either > 0 else 0.0
 
 
-def _iou(one: FrameBox, other: FrameBox) -> float:
-    shared = _shared_area(one, other)
-    union = one.area + other.area - shared
-    return shared / union if union > 0 else 0.0
-
-
 def _shared_area(one: FrameBox, other: FrameBox) -> float:
     width = min(one.x1, other.x1) - max(one.x0, other.x0)
     height = min(one.y1, other.y1) - max(one.y0, other.y0)
@@ -289,45 +297,46 @@ def _union_area(rectangles: tuple[tuple[float, float, float, float], ...]) -> fl
     return float(np.diff(xs) @ covered @ np.diff(ys))
 
 
-def _overlaps(truth: Boxes, said: Boxes) -> FloatArray:
-    """IoU of every pair; 0 on different pictures or under different labels."""
-    if not truth or not said:
-        return np.zeros((len(truth), len(said)))
-    t, s = (np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) for boxes in (truth, said))
-    sides = np.minimum(t[:, None, 2:], s[None, :, 2:]) - np.maximum(t[:, None, :2], s[None, :, :2])
-    sides = np.maximum(sides, 0.0)
-    shared = sides[:, :, 0] * sides[:, :, 1]
-    areas = [np.array([box.area for box in boxes]) for boxes in (truth, said)]
-    union = areas[0][:, None] + areas[1][None] - shared
-    apart = ~_together(truth, said)
-    result: FloatArray = np.where(
-        apart | (union <= 0), 0.0, shared / np.where(union > 0, union, 1.0)
-    )
-    return result
+def _sides(boxes: Boxes) -> FloatArray:
+    return np.array([(box.x0, box.y0, box.x1, box.y1) for box in boxes])
 
 
-def _centres_inside(truth: Boxes, said: Boxes) -> FloatArray:
-    """1 for every pair as in `_holds`, else 0."""
-    if not truth or not said:
-        return np.zeros((len(truth), len(said)))
-    t, s = (np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) for boxes in (truth, said))
-    centres = 0.5 * (s[None, :, :2] + s[None, :, 2:])
-    inside = ((t[:, None, :2] <= centres) & (centres <= t[:, None, 2:])).all(axis=2)
-    return np.asarray((inside & _together(truth, said)).astype(np.float64))
+def _overlaps(truth: FloatArray, said: FloatArray) -> FloatArray:
+    """IoU of every pair of boxes (x0, y0, x1, y1) on one picture."""
+    t, s = truth[:, None], said[None]
+    sides = np.maximum(np.minimum(t[..., 2:], s[..., 2:]) - np.maximum(t[..., :2], s[..., :2]), 0.0)
+    shared = sides[..., 0] * sides[..., 1]
+    areas = [(a[..., 2] - a[..., 0]) * (a[..., 3] - a[..., 1]) for a in (t, s)]
+    union = areas[0] + areas[1] - shared
+    return np.asarray(np.divide(shared, union, out=np.zeros_like(shared), where=union > 0))
 
 
-def _together(truth: Boxes, said: Boxes) -> NDArray[np.bool_]:
-    """Whether each pair lies on one picture under one label."""
-    keys: dict[tuple[int, str], int] = {}
-    places = [
-        np.array([keys.setdefault((b.frame, b.label), len(keys)) for b in boxes])
-        for boxes in (truth, said)
-    ]
-    return np.asarray(places[0][:, None] == places[1][None])
+def _centres_inside(truth: FloatArray, said: FloatArray) -> FloatArray:
+    """1 for every pair in which the centre of the said box lies in the true one, else 0."""
+    centres = 0.5 * (said[None, :, :2] + said[None, :, 2:])
+    inside = (truth[:, None, :2] <= centres) & (centres <= truth[:, None, 2:])
+    return np.asarray(inside.all(axis=2).astype(np.float64))
 
 
-def _matched(overlaps: FloatArray, threshold: float) -> list[float]:
-    """The overlaps of a one-to-one matching: the most pairs that reach the threshold, among these the largest sum."""
+def _matched(places: Sequence[tuple[list[int], FloatArray]], threshold: float) -> list[float]:
+    """The overlaps of a one-to-one matching: the most pairs that reach the threshold, among these the largest sum.
+
+    `places` are matched by themselves: the numbers of true boxes, and their overlaps with the said ones there.
+    """
+    found: list[tuple[int, float]] = []
+    for rows, overlaps in places:
+        if min(overlaps.shape) > 1:
+            found += [(rows[row], value) for row, value in _assigned(overlaps, threshold)]
+            continue
+        best = int(overlaps.argmax())
+        value = float(overlaps.flat[best])
+        if value >= threshold and value > 0:
+            found.append((rows[best // overlaps.shape[1]], value))
+    return [value for _, value in sorted(found)]
+
+
+def _assigned(overlaps: FloatArray, threshold: float) -> list[tuple[int, float]]:
+    """The same on one picture with several of both: the row of each pair, and its overlap."""
     from scipy.optimize import linear_sum_assignment
 
     allowed = (overlaps >= threshold) & (overlaps > 0)
@@ -337,18 +346,14 @@ def _matched(overlaps: FloatArray, threshold: float) -> list[float]:
     bonus = float(min(overlaps.shape) + 1) if threshold > 0 else 0.0
     rows, columns = linear_sum_assignment(np.where(allowed, overlaps + bonus, 0.0), maximize=True)
     return [
-        float(overlaps[row, column]) for row, column in zip(rows, columns) if allowed[row, column]
+        (int(row), float(overlaps[row, column]))
+        for row, column in zip(rows, columns)
+        if allowed[row, column]
     ]
 
 
 def _f1(shared: int, true: int, said: int) -> float:
     return 2 * shared / (true + said) if true + said else 1.0
-
-
-def _holds(truth: FrameBox, said: FrameBox) -> bool:
-    x, y = 0.5 * (said.x0 + said.x1), 0.5 * (said.y0 + said.y1)
-    same = (truth.frame, truth.label) == (said.frame, said.label)
-    return same and truth.x0 <= x <= truth.x1 and truth.y0 <= y <= truth.y1
 
 
 def _words(label: str) -> str:
@@ -370,4 +375,7 @@ def _within(part: str, whole: str) -> bool:
 def _relabelled(box: FrameBox, label: str) -> FrameBox:
     if box.label == label:
         return box
-    return FrameBox(box.frame, box.x0, box.y0, box.x1, box.y1, label)
+    # A copy is not looked at again: its sides are those of a box that was.
+    named: FrameBox = cast("Any", box).__copy__()
+    msgspec.structs.force_setattr(named, "label", label)
+    return named

@@ -240,31 +240,47 @@ def over_grades(
     """The mean over sub-scores of a statistic of their tables."""
 
     def metric(rows: Rows, seed: int) -> Estimate | None:
-        columns = rows.columns
-        chosen = rows.grade_rows
-        counts, truths, told = pairs_of(columns.grades)
-        chosen = chosen[counts[chosen]]
-        if not len(chosen):
+        graded = _graded(rows, pairs_of)
+        if graded is None:
             return None
-        answers = columns.grades.rows[chosen]
-        patients, patient = np.unique(columns.clusters[answers], return_inverse=True)
-        tables = GradeTables(
-            columns.grades.names.codes[chosen], truths[chosen], told[chosen], patient, len(patients)
-        )
+        tables, answers, patients = graded
 
         def each(samples: Samples) -> FloatArray:
             return tables.means(statistic, samples)
 
         return cluster_bootstrap_of_samples(
             each,
-            len(np.unique(answers)),
-            len(patients),
+            answers,
+            patients,
             n_boot=_DRAWS,
             seed=seed,
             bounds=bounds,
         )
 
     return metric
+
+
+def _graded(
+    rows: Rows, pairs_of: Callable[[GradeColumns], GradePairs]
+) -> tuple[GradeTables, int, int] | None:
+    """The tables of the rows' grades, and how many answers and patients they are of; None without any.
+
+    Several statistics read the same tables.
+    """
+    if pairs_of not in rows.derived:
+        columns = rows.columns
+        chosen = rows.grade_rows
+        counts, truths, told = pairs_of(columns.grades)
+        chosen = chosen[counts[chosen]]
+        answers = columns.grades.rows[chosen]
+        patients, patient = np.unique(columns.clusters[answers], return_inverse=True)
+        names = columns.grades.names.codes[chosen]
+        rows.derived[pairs_of] = len(chosen) and (
+            GradeTables(names, truths[chosen], told[chosen], patient, len(patients)),
+            len(np.unique(answers)),
+            len(patients),
+        )
+    return rows.derived[pairs_of] or None
 
 
 def _ratios(above: FloatArray, under: FloatArray) -> FloatArray:

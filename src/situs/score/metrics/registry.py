@@ -33,10 +33,12 @@ __all__ = [
     "Given",
     "Metric",
     "Shown",
+    "always",
     "known_metrics",
     "metric",
     "metrics_of",
     "register",
+    "shown_at",
     "shown_in",
 ]
 
@@ -74,6 +76,11 @@ class Shown(StrEnum):
     """A column of the report's first table."""
 
 
+def shown_at(*places: str) -> frozenset[Shown]:
+    """The places with these names."""
+    return frozenset(map(Shown, places))
+
+
 @dataclass(slots=True)
 class Given:
     """One answer that was read, as metrics of single answers see it."""
@@ -84,11 +91,32 @@ class Given:
     said: Any
     """What was read: a bool, an option's value, a set of them, a fraction, boxes, positions of pictures or grades."""
     viewing: Viewing | None = None
-    true_boxes: Sequence[FrameBox] = ()
-    """On the pictures, under the labels that both use."""
-    said_boxes: Sequence[FrameBox] = ()
+    boxes: tuple[Sequence[FrameBox], Sequence[FrameBox]] | None = None
+    """The true and the said ones on the pictures, under the labels that both use; worked out when asked for."""
     shared: dict[str, Any] = field(default_factory=dict)
     """What metrics of one answer work out together."""
+    flags: tuple[str, ...] = ()
+    """What a careful reader should know of how it was read."""
+
+    @property
+    def true_boxes(self) -> Sequence[FrameBox]:
+        """The true boxes on the pictures, under the labels that both use."""
+        return self._comparable()[0]
+
+    @property
+    def said_boxes(self) -> Sequence[FrameBox]:
+        """The said boxes under these labels."""
+        return self._comparable()[1]
+
+    def _comparable(self) -> tuple[Sequence[FrameBox], Sequence[FrameBox]]:
+        if self.boxes is None:
+            from situs.score.metrics.boxes import same_labels
+
+            assert self.viewing is not None
+            assert isinstance(self.answer, Boxes)
+            true = self.viewing.boxes(self.item, self.answer.boxes)
+            self.boxes = same_labels(true, self.said)
+        return self.boxes
 
     @property
     def truth(self) -> Any:
@@ -107,7 +135,8 @@ class Given:
         return None
 
 
-def _always(item: Item, answer: Simple) -> bool:
+def always(item: Item, answer: Simple) -> bool:
+    """That every answer of a metric's forms has it."""
     return True
 
 
@@ -123,7 +152,7 @@ class Metric:
     """The kinds of answer it is about; empty if it is about any."""
     of_answer: Callable[[Given], float | None] | None = None
     """The value of one answer that was read; one that was not counts as 0. None where it is undefined."""
-    applies: Callable[[Item, Simple], bool] = _always
+    applies: Callable[[Item, Simple], bool] = always
     """Whether an answer of these forms has it."""
     of_columns: Callable[[Columns], NDArray[np.float64]] | None = None
     """The value of each row, NaN where it has none; without, that of the answer."""
@@ -135,6 +164,8 @@ class Metric:
     shown: frozenset[Shown] = frozenset()
     of_hidden: bool = False
     """Whether it is about items that the profile hides, which all others leave out."""
+    by_item: bool = False
+    """Whether it reads more of the item than its answer, options and tags."""
     blind: bool = True
     """Whether it says something of rows that do not look."""
     golden: tuple[tuple[Any, Any, float], ...] = ()
@@ -240,6 +271,7 @@ def metric(
                 of_answer=value,
                 bounds=bounds,
                 higher_is_better=higher_is_better,
+                by_item="item" in inspect.signature(function).parameters,
                 shown=frozenset(_place(name, one) for one in shown),
                 golden=vectors,
             )
@@ -250,7 +282,7 @@ def metric(
                 problem = (
                     f"metric {name!r} gives {found} for {said!r} and {truth!r}, not {expected}"
                 )
-                raise SitusError(problem, fix="mend the function or its golden value")
+                raise SitusError(problem, fix="correct the function or its golden value")
         return function
 
     return added

@@ -114,9 +114,9 @@ def sgmri_tables(
     notes = _ar_notes(asked, rows, rates, with_bertscore=bertscores is not None)
     ours = _ours(asked, viewing, rows)
     blind = {}
-    sample = BlindSample(asked)
+    sample = BlindSample(lambda: asked)
     # Where no true box names a frame, the answer here is text: no blind row speaks of boxes, which is not a 0.
-    drawn = [item for item in asked if item in sample and "gt_boxes" not in item.parameters]
+    drawn = [item for item in sample if "gt_boxes" not in item.parameters]
     for name in _BLIND:
         kind, _, count = name.partition("?boxes=")
         baseline = make_baseline(

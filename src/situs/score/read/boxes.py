@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from situs.profiles import AnswerSpace
-from situs.score.read.box_mentions import Mention, mentions
+from situs.score.read.box_forms.record import Mention
+from situs.score.read.box_mentions import mentions
 from situs.score.read.prose.clean import visible
+from situs.score.read.prose.content import content_words
 from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.stated_boxes import stated_boxes
+from situs.score.read.yes_no import parse_yes_no
 from situs.space import FrameBox
 
 __all__ = ["INFERRED", "Size", "parse_boxes", "placed_boxes"]
@@ -25,6 +28,8 @@ _LONGEST = 200_000
 """Characters kept of a reply: a box per finding and picture makes long ones."""
 _TOLERANCE = 1.05
 """How far beyond the edge, as a share of the side, a coordinate may lie before its scale is doubted."""
+_HIGHEST = 1e9
+"""No picture is larger: a number beyond it is none of its pixels."""
 _NONE = re.compile(
     r"\W*(?:(?:the )?(?:answer|boxes|bounding boxes)(?: is| are)?:?\s*)?"
     r"(?:\[\s*\]|\{\s*\}|none|no (?:bounding )?box(?:es)?|no (?:abnormality|abnormalities|findings?|lesions?)"
@@ -59,16 +64,29 @@ def parse_boxes(
         return Unparsed("empty")
     found, empty = _final_first(plain, labels, volume=space.box_form == "volume")
     if not found:
-        if empty or _NONE.fullmatch(plain.strip()):
+        if empty or _NONE.fullmatch(plain.strip()) or _denies_all(plain, labels):
             return Parsed([])
         return RefusedInWords() if refuses(plain) else Unparsed("no box given")
     return placed_boxes(found, space, sizes)
+
+
+def _denies_all(plain: str, labels: Sequence[str]) -> bool:
+    """Whether the reply denies all that it was to look for ("There is no tear on this slice")."""
+    denied = Parsed(False)
+    named = set(content_words(plain))
+    return bool(labels) and all(
+        named & set(content_words(label)) and parse_yes_no(plain, f"Is there {label}?") == denied
+        for label in labels
+    )
 
 
 def placed_boxes(
     found: Sequence[Mention], space: AnswerSpace, sizes: Sequence[Size]
 ) -> Result[list[FrameBox]]:
     """Boxes as they were given, on the pictures shown; see `parse_boxes`."""
+    plain = _plainly_placed(found, space, sizes)
+    if plain is not None:
+        return _kept(plain, [])
     flags: list[str] = []
     framed = _placed(found, space.frame_base, len(sizes), flags)
     if not framed:
@@ -80,7 +98,7 @@ def placed_boxes(
     ):
         return Unparsed("the size of the picture is not known, so that shares of it cannot be read")
     order = _order(framed, space.box_order, scale, sizes, flags)
-    boxes: dict[tuple[int, float, float, float, float], str] = {}
+    boxes: list[_Placed] = []
     for frame, mention in framed:
         ends = _ends(mention, order)
         side = _sides(frame, sizes)
@@ -88,11 +106,59 @@ def placed_boxes(
         x0, y0, x1, y1 = (
             _clipped(v * f, s) for v, f, s in zip(ends, (*factor, *factor), (*side, *side))
         )
+        boxes.append(((frame, x0, y0, x1, y1), mention.label))
+    return _kept(boxes, flags)
+
+
+_Placed = tuple[tuple[int, float, float, float, float], str]
+"""A picture with the sides of a box on it, and the box's label."""
+
+
+def _kept(placed: Sequence[_Placed], flags: list[str]) -> Result[list[FrameBox]]:
+    """The boxes that have an extent, each once."""
+    boxes: dict[tuple[int, float, float, float, float], str] = {}
+    for place, label in placed:
+        _, x0, y0, x1, y1 = place
         if x1 > x0 and y1 > y0:
-            place = frame, x0, y0, x1, y1
-            boxes[place] = boxes.get(place) or mention.label
-    found_boxes = [FrameBox(*place, label) for place, label in boxes.items()]
-    return Parsed(found_boxes, tuple(flags)) if boxes else Unparsed("no box with an extent")
+            boxes[place] = boxes.get(place) or label
+    found = [FrameBox(*place, label) for place, label in boxes.items()]
+    return Parsed(found, tuple(flags)) if boxes else Unparsed("no box with an extent")
+
+
+def _plainly_placed(
+    found: Sequence[Mention], space: AnswerSpace, sizes: Sequence[Size]
+) -> list[_Placed] | None:
+    """Boxes in pixels on pictures that are there, all just as the profile asks; None if one of them is not.
+
+    Most replies are so; for all others it is worked out how they can be meant.
+    """
+    base, count = space.frame_base, len(sizes)
+    if count == 1 or (space.box_scale, space.box_order) != ("pixel", "xyxy"):
+        return None
+    placed: list[_Placed] = []
+    highest = 0.0
+    largest = 0.0
+    for mention in found:
+        if mention.order is not None or mention.thousand or mention.ordinal:
+            return None
+        if len(mention.frames) != 1 or not 0 <= mention.frames[0] - base < count:
+            return None
+        a, b, c, d = mention.numbers
+        if not (c > a and d > b):
+            return None
+        frame = mention.frames[0] - base
+        width, height = sizes[frame]
+        if a < 0.0 or b < 0.0 or c > width or d > height:
+            highest = max(highest, abs(a), abs(b))
+            x0, y0 = min(max(a, 0.0), width), min(max(b, 0.0), height)
+            x1, y1 = min(max(c, 0.0), width), min(max(d, 0.0), height)
+            placed.append(((frame, x0, y0, x1, y1), mention.label))
+        else:
+            placed.append(((frame, a, b, c, d), mention.label))
+        highest = max(highest, c, d)
+        largest = max(largest, width, height)
+    # Up to 1 they may be shares of the sides, and beyond the largest side thousandths.
+    return placed if _TOLERANCE < highest <= min(largest * _TOLERANCE, _HIGHEST) else None
 
 
 def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Mention], bool]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from situs.items.record import Option
-from situs.score.read.option_names import ALPHABET, OptionNames
+from situs.score.read.arrangement.comparisons import (
+    compare,
+    prefer_largest,
+    words_of_comparison,
+)
+from situs.score.read.arrangement.directions import turn_directions
+from situs.score.read.arrangement.orders import order_of_ends, with_orders_as_asked
+from situs.score.read.arrangement.ranking import first_ranked, ranked_option
+from situs.score.read.arrangement.shared_structures import conclude_shared, mark_beside_x
+from situs.score.read.option_names import ALPHABET, OptionNames, with_numbers_named
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
-from situs.score.read.prose.lexicon import english, language_file
-from situs.score.read.prose.refusal import cannot_tell, declines, refuses
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.refusal import cannot_tell, declines, refuses, says_untold
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
-from situs.score.read.ranking import first_ranked, ranked_option
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
@@ -31,71 +37,9 @@ _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _SIDED = re.compile(r"\b(?:left|right)\b")
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
-_PAIRED = re.compile(
-    r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X),? [a-z]+\b"
-)
-# "Mark D in the spleen, as is X": what shares its place with X.
-_AS_X = re.compile(
-    r"\b(?:as is|as does|as are|like|just like|together with|along with|alongside|same as|same (?:organ|structure) as|"
-    r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains|where|with) (?:mark |point )?X\b"
-)
-_LIKE_X = re.compile(
-    r"(?:like|together with|along with|just like) (?:mark |point )?X,", re.IGNORECASE
-)
-_AS_LESION = re.compile(
-    r"\b(?:as does|as is|like|just like|together with) the lesion\b", re.IGNORECASE
-)
 _X_FIRST = re.compile(r"\bX and (?:mark |point )?[A-Z]\b")
-_PARTED = re.compile(
-    r"\b(?:not|different|separate|distinct|apart|neither|whereas|while|but)\b|n't", re.IGNORECASE
-)
-_COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
-_COMPARED_WITH = re.compile(
-    r"\b(?:compared (?:with|to)|in comparison (?:with|to)|relative to) (?:the )?$", re.IGNORECASE
-)
-_LABELS = re.compile(
-    r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
-    re.IGNORECASE,
-)
-# "Nearest to the gallbladder and farthest from the stomach".
-_BESIDE = re.compile(
-    r"\b(nearest|closest|nearer|closer|farthest|furthest|farther|further) (?:to|from) (?:the )?$",
-    re.IGNORECASE,
-)
-# "The one farthest away is, I believe, the left kidney".
-_PARENTHESIS = re.compile(
-    r", (?:i (?:believe|think|guess|suppose|would say)|in my (?:view|opinion|estimation)|clearly"
-    r"|of course|probably),? ",
-    re.IGNORECASE,
-)
-_LONGEST_LABEL = 80
-_COMPARATIVES = frozenset(
-    {"nearest", "nearer", "closest", "closer", "farthest", "farther", "furthest", "further"}
-)
-_MATCHES = frozenset({"match", "fit", "answer", "option", "choice", "candidate", "description"})
-_GREATER = frozenset(
-    {
-        "larger",
-        "largest",
-        "longer",
-        "higher",
-        "wider",
-        "more",
-        "most",
-        "farther",
-        "farthest",
-        "highest",
-        "longest",
-    }
-)
-_RATHER = re.compile(r"\b(?:more|mostly|mainly|rather)(?: to| on| in| the)* $", re.IGNORECASE)
-_LIKELY = re.compile(
-    r"\b(?:more|most|less|least) (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
-)
-_CLAUSE_MARK = re.compile(r"[,;.(:]")
-_CLAUSE_END = re.compile(
-    r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
-)
+_LETTER = 3
+"""Characters of a letter, in brackets perhaps."""
 
 
 @remembered
@@ -112,6 +56,8 @@ def parse_choice(
     if isinstance(plain, Unparsed):
         return plain
     names = OptionNames(options, question)
+    plain = with_orders_as_asked(plain, names.cores, question)
+    plain = with_numbers_named(plain, names.cores)
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
@@ -123,12 +69,21 @@ def parse_choice(
     found = statements(
         plain, mentions, english(), question=question, offered=names.offered, single=True
     )
-    compare(found, plain, question)
-    _paired(found, plain)
-    compared = _comparison(question)[0] | names.words
+    turn_directions(found, plain, question, names.cores)
+    compare(found, plain, question, names.count - len({*names.unsure, *names.alike}))
+    conclude_shared(found, plain)
+    prefer_largest(found, plain, question)
+    compared = words_of_comparison(question)[0] | names.words
     set_aside_other_topics(found, plain, question, answers=compared)
     result = decide(found)
-    ranked = ranked_option(plain, names.cores) if result is None else None
+    if not isinstance(result, Parsed) and "as mark X" in question:
+        beside = mark_beside_x(plain)
+        if beside is not None and ALPHABET.index(beside) < names.count:
+            return Parsed(options[ALPHABET.index(beside)].value)
+    ranked = None
+    if result is None:
+        ranked = order_of_ends(plain, names.cores, question)
+        ranked = ranked_option(plain, names.cores) if ranked is None else ranked
     if ranked is not None:
         return Parsed(options[ranked].value)
     if isinstance(result, Parsed):
@@ -136,158 +91,6 @@ def parse_choice(
             return Parsed(options[names.unsure[0]].value)
         return _option(result.value, found, plain, names)
     return _unless_unsure(result, found, plain, names)
-
-
-def compare(found: Sequence[Statement], plain: str, question: str) -> None:
-    """Judge claims by comparison ("is larger", "is farther away") against what the question asks for."""
-    asked, opposite = _comparison(question)
-    for statement in found:
-        _by_sign(statement, plain, asked)
-        for claim in statement.claims:
-            if (
-                claim.certainty is not Certainty.ASSERTED
-                or claim.negated
-                or claim.role is Role.FINAL
-            ):
-                continue
-            if claim.role is Role.STATED:
-                if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(
-                    plain[claim.end : claim.end + 3]
-                ):
-                    claim.certainty = Certainty.DOUBTED
-                continue
-            words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
-            if (
-                not asked
-                and words & _COMPARATIVES
-                and not words & _MATCHES
-                and claim.role is not Role.CONCLUDED
-            ):
-                claim.certainty = (
-                    Certainty.DOUBTED
-                )  # "B is nearest to X" does not say that it lies in the same organ
-                continue
-            if words & opposite:
-                claim.negated = claim.verdict = True
-                _turn_round(plain, claim, statement)
-            elif words & asked and claim.role in {Role.PLAIN, Role.LEAD}:
-                claim.role, claim.licensed = Role.CONCLUDED, True
-            elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
-                if _RATHER.search(plain[max(0, claim.start - 30) : claim.start]):
-                    claim.role = Role.CONCLUDED  # "more to the left than in front"
-                else:
-                    claim.certainty = Certainty.DOUBTED
-
-
-def _by_sign(statement: Statement, plain: str, asked: frozenset[str]) -> None:
-    """ "Spleen > left kidney" answers which is larger, and which is smaller."""
-    signs = [mark for mark in plain[statement.start : statement.end] if mark in "<>"]
-    for one, other in itertools.pairwise(statement.claims if len(signs) == 1 else ()):
-        sign = plain[one.end : other.start].strip()
-        if sign in {">", "<"} and asked and one.asserted and other.asserted:
-            first = (sign == ">") is bool(asked & _GREATER)
-            chosen, left = (one, other) if first else (other, one)
-            chosen.role, left.certainty = max(chosen.role, Role.CONCLUDED), Certainty.ASIDE
-
-
-def _paired(found: Sequence[Statement], plain: str) -> None:
-    """ "X and D are in the liver" names the mark that shares a structure with mark X."""
-    for statement in found:
-        for claim in statement.claims:
-            pair = _PAIRED.search(plain, max(0, claim.start - 20), claim.end + 30)
-            plain_claim = claim.role <= Role.LEAD and claim.asserted and len(claim.values) == 1
-            shared = (
-                _AS_X.search(plain, claim.end, statement.end)
-                if len(statement.claims) == 1
-                else None
-            )
-            if len(statement.claims) == 1 and shared is None:
-                shared = _LIKE_X.match(plain, statement.start) or _AS_LESION.search(
-                    plain, claim.end, statement.end
-                )
-            parted = _PARTED.search(plain, statement.start, statement.end)
-            paired = pair and pair.start() <= claim.start and pair.end() >= claim.end
-            if plain_claim and not parted and (paired or shared):
-                claim.role, claim.licensed = Role.CONCLUDED, True
-
-
-def _turn_round(plain: str, claim: Claim, statement: Statement) -> None:
-    """ "B is smaller than A" answers "which is larger?" with A."""
-    before = [other for other in statement.claims if other.end < claim.start]
-    if before and before[-1].certainty is Certainty.ASIDE and len(statement.claims) == 2:
-        led = _COMPARED_WITH.search(plain, statement.start, before[-1].start)
-        if led:
-            before[-1].certainty, before[-1].role = Certainty.ASSERTED, Role.CONCLUDED
-    behind = [other for other in statement.claims if other.start > claim.end]
-    if (
-        behind
-        and behind[0].certainty is Certainty.ASIDE
-        and _COMPARED.search(plain, claim.end, behind[0].start)
-    ):
-        behind[0].certainty, behind[0].role = (
-            Certainty.ASSERTED,
-            max(behind[0].role, Role.CONCLUDED),
-        )
-
-
-def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
-    """The words that the sentence says of a claim, up to the next mention or clause."""
-    following = min(
-        (other.start for other in statement.claims if other.start > claim.start),
-        default=statement.end,
-    )
-    said = re.sub(r"\([^()]*\)", " ", plain[claim.end : following].lower())
-    stop = _CLAUSE_END.search(said)
-    said = said[: stop.start()] if stop else said
-    return set(re.findall(r"[a-z]+", _LIKELY.sub(" ", said)))
-
-
-def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
-    """The words that a clause says before naming a claim as what they mean ("the smaller one is …", "Larger: …")."""
-    before = max(
-        (other.end for other in statement.claims if other.end <= claim.start),
-        default=statement.start,
-    )
-    label = _LABELS.search(
-        _PARENTHESIS.sub(" ", plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
-    )
-    beside = _BESIDE.search(plain, max(before, claim.start - 30), claim.start)
-    words = label[0] if label else beside[1] if beside else ""
-    return set(re.findall(r"[a-z]+", words.lower()))
-
-
-def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
-    """Whether the claim's sentence compares it with another option, and not in the way that is asked."""
-    beside = [
-        other
-        for other in statement.claims
-        if other.certainty is Certainty.ASIDE and other.start > claim.end
-    ]
-    return any(_COMPARED.search(plain, claim.end, other.start) for other in beside)
-
-
-@lru_cache(maxsize=256)
-def _comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of comparison that answer the question, and those that deny it."""
-    words = set(re.findall(r"[a-z]+", question.lower()))
-    for line in language_file("en")["options"]["comparatives"]:
-        sides = [frozenset(part.split()) for part in line.split("|")]
-        for asked, opposite in (sides, reversed(sides)):
-            if words & asked and not words & opposite and "largest" not in words & asked:
-                same, against = _of_distances(asked)
-                return asked | (same - words), opposite | (against - words)
-    if "largest" in words:
-        return frozenset({"largest", "biggest"}), frozenset({"smaller", "smallest"})
-    return frozenset(), frozenset()
-
-
-def _of_distances(asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """ "Smallest: A" answers which is nearest, where distances are listed; and what denies it."""
-    for line in language_file("en")["options"]["measured"]:
-        named, same, against = (frozenset(part.split()) for part in line.split("|"))
-        if named & asked:
-            return same, against
-    return frozenset(), frozenset()
 
 
 def _yes_no(plain: str, names: OptionNames) -> list[Mention]:
@@ -367,7 +170,7 @@ def _unless_unsure(
         told = plain
         for start, end in reversed(names.echo(plain)):
             told = told[:start] + told[end:]
-        if cannot_tell(told) and not declines(plain) and len(names.unsure) == 1:
+        if says_untold(told) and not declines(plain) and len(names.unsure) == 1:
             return Parsed(names.options[names.unsure[0]].value)
         if refuses(plain):
             return RefusedInWords()
@@ -396,7 +199,10 @@ def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:
 
 
 def _left_over(claims: Sequence[Claim], names: OptionNames) -> int | None:
-    """The only option that is not ruled out, where all others are; that none can be told is no option here."""
+    """The only option that is not ruled out, where all others are.
+
+    "The spleen is not larger" leaves the other structure, not that nothing can be told; "it is not B" leaves that too.
+    """
     denied = {value for claim in claims if claim.denied for value in claim.values}
     named = {
         value
@@ -404,5 +210,8 @@ def _left_over(claims: Sequence[Claim], names: OptionNames) -> int | None:
         if claim.certainty is not Certainty.ASKED and not claim.excepted
         for value in claim.values
     }
-    left = set(range(names.count)) - denied - set(names.unsure)
+    by_words = any(claim.denied and claim.end - claim.start > _LETTER for claim in claims)
+    left = set(range(names.count)) - denied - set(names.unsure if by_words else ())
+    if any(claim.denied and claim.outdone for claim in claims):
+        left -= set(names.alike)  # "the smaller of the two is B": they differ
     return left.pop() if denied and named == denied and len(left) == 1 else None

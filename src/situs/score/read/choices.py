@@ -9,7 +9,7 @@ from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
-from situs.score.read.prose.content import noun
+from situs.score.read.prose.content import content_words, noun, words_of
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
@@ -48,23 +48,66 @@ _KEYS = {
     "labels",
 }
 _JUDGED = re.compile(
-    r"(all|none)(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
+    r"(all|none|nothing)(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
     r"|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs))))?"
     r"(?: (?:two|three|four|five|six|findings|options))?"
-    r"(?: (?:are|is|were|was|have been|can be) (?:[a-z]+ly )?(?:annotated|present|marked|seen|visible|there|shown))?"
+    r"(?: (?:are|is|were|was|has been|have been|can be) (?:[a-z]+ly )?(?:annotated|present|marked"
+    r"|seen|visible|there|shown))?"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
 )
+# "None of the vertebrae is fractured", in words of the question.
+_ALL_ARE = re.compile(
+    r"(?P<whole>all|none)(?: of)?(?: the| these)?(?: (?:two|three|four|five|six))? (?P<noun>[a-z]+)"
+    r" (?:are|is) (?P<state>[a-z]+)"
+)
+_NO_MEMBER = re.compile(
+    r"no (?:[a-z]+ )?(?:organs?|structures?|findings?|options?|abnormalit(?:y|ies)|levels?)"
+    r" (?:contains?|shows?|has|have|is|are|was|were|appl(?:y|ies))(?: [a-z]+){0,5}"
+    r"|no [a-z][a-z -]{2,40}? (?:at any level|in any (?:of (?:them|these)|organ|structure)"
+    r"|anywhere)"
+)
+# A line that only says that what follows is not there.
+_ABSENT_HEADING = re.compile(
+    r"^[\W_]*[^\n:]{0,60}\b(?:not|never|without|no longer)\b[^\n:,;]{0,40}:\W*$"
+    r"|^[\W_]*[^\n:]{0,60}n't\b[^\n:,;]{0,40}:\W*$"
+    r"|^[\W_]*(?:[a-z]+ ){0,4}?(?:absent|not (?:[a-z]+ly )?"
+    r"(?:annotated|present|marked|seen|visible|found|identified|there)"
+    r"|negative|ruled out|excluded|missing)(?: (?:on|in) (?:this|the) [a-z]+)?\W*:\W*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+# "… (D) is seen lower down": what a verb says of the option before it.
+_SAID_OF = re.compile(
+    r"[)\]]* (?:is|are|was|were|shows?|has|have|lies|sits|starts|begins|ends|appears|looks|seems"
+    r"|remains|extends"
+    r"|comes)\b"
+    r"(?P<words>[^,;.:\n]*)",
+    re.IGNORECASE,
+)
+_BEING_THERE = frozenset(
+    {
+        "annotated", "present", "visible", "marked", "shown", "noted", "identified",
+        "detected", "evident", "apparent", "positive", "affected", "involved", "cut",
+        "hit", "crossed", "included", "true", "correct", "right", "yes", "chosen",
+        "selected", "labelled", "labeled", "observed", "indicated", "listed", "likely",
+        "probable", "too", "one", "two", "abnormal", "confirmed", "suspected", "reported",
+        "clear", "obvious", "reader", "slice", "image", "scan", "volume", "finding",
+        "findings", "lesion", "small", "large", "mild", "moderate", "severe", "subtle",
+    }
+)  # fmt: skip
+"""What may be said of an option that is chosen."""
+_LIST_END = re.compile(r"\n\s*\n|\n[^\n]*:\W*(?:\n|$)")
 _UNSURE = Unparsed("not said for sure")
 
 
 @remembered
 def parse_choices(
-    text: str, options: Sequence[Option], *, language: str = "en"
+    text: str, options: Sequence[Option], question: str = "", *, language: str = "en"
 ) -> Result[tuple[str, ...]]:
     """The values of all options that the reply chooses, in the order of the options.
 
     By letters ("A, C", "(A)(C)", "AC", a JSON list), by the options' words, or by a verdict on each ("A: yes"). A final
-    or announced answer wins over prose. Denied options do not count; "A or B" and "A, maybe C" leave the reply unread.
+    or announced answer wins over prose. What the `question` asks of the options may be said of each
+    of them. Denied options do not count; "A or B" and "A, maybe C" leave the reply unread.
     """
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
@@ -86,6 +129,8 @@ def parse_choices(
     glued = _glued(plain, names)
     mentions = glued or names.mentions(plain)
     found = statements(plain, mentions, english(), question="", offered=names.offered)
+    _deny_under_headings(found, plain)
+    _doubt_other_predicates(found, plain, f"{names.offered} {question}")
     chosen = _chosen(found)
     if isinstance(chosen, Unparsed):
         return RefusedInWords() if refuses(plain) else chosen
@@ -100,7 +145,33 @@ def parse_choices(
         return Parsed(
             tuple(option.value for index, option in enumerate(options) if index in chosen)
         )
-    return _whole(plain, options, found, names)
+    return _whole(plain, options, found, names, question)
+
+
+def _deny_under_headings(found: Sequence[Statement], plain: str) -> None:
+    """Deny what is listed on the lines under "Findings absent:", up to an empty line or the next heading."""
+    for heading in _ABSENT_HEADING.finditer(plain):
+        end = _LIST_END.search(plain, heading.end())
+        last = end.start() if end else len(plain)
+        for statement in found:
+            for claim in statement.claims:
+                if heading.end() <= claim.start < last:
+                    claim.negated = True
+
+
+def _doubt_other_predicates(found: Sequence[Statement], plain: str, known: str) -> None:
+    """Doubt what is named only to say something else of it ("the liver is seen lower down")."""
+    explained = set(content_words(known)) | _BEING_THERE
+    for statement in found:
+        for claim in statement.claims:
+            behind = (other.start for other in statement.claims if other.start > claim.start)
+            end = min(behind, default=statement.end)
+            predicate = _SAID_OF.match(plain, claim.end, end)
+            open_claim = claim.asserted and claim.role < Role.STATED and not claim.verdict
+            if predicate and open_claim and set(content_words(predicate["words"])) - explained:
+                opened = plain.rfind("(", statement.start, claim.start)
+                aside = opened >= 0 and ")" not in plain[opened : claim.start]
+                claim.certainty = Certainty.ASIDE if aside else Certainty.DOUBTED
 
 
 def _chosen(found: Sequence[Statement]) -> set[int] | Unparsed:
@@ -233,7 +304,11 @@ def _given(text: str) -> str:
 
 
 def _whole(
-    plain: str, options: Sequence[Option], found: Sequence[Statement], names: OptionNames
+    plain: str,
+    options: Sequence[Option],
+    found: Sequence[Statement],
+    names: OptionNames,
+    question: str,
 ) -> Result[tuple[str, ...]]:
     """Replies that name no option: all of them, none of them, or no answer."""
     words = language_file("en")["options"]
@@ -244,8 +319,11 @@ def _whole(
     judged = _JUDGED.fullmatch(bare)
     if judged:
         bare = judged[1]
+    state = _ALL_ARE.fullmatch(bare)
+    if state and {state["noun"], state["state"]} <= set(words_of(question)):
+        bare = state["whole"]
     if bare in words["all"] and not any("all of the above" in core for core in names.cores):
         return Parsed(tuple(option.value for option in options))
-    if bare in words["none"] and not claimed:
+    if (bare in words["none"] or _NO_MEMBER.fullmatch(bare)) and not claimed:
         return Parsed(())
     return RefusedInWords() if refuses(plain) else Unparsed("no option named")

@@ -83,6 +83,8 @@ _IN_WORDS = re.compile(
     rf"(?:{WORD.pattern})\b",
     re.IGNORECASE,
 )
+# "S8–S22": slices, where the last of two vertebrae of the sacrum would be S5.
+_SHORT = re.compile(r"\bS([0-9]{1,3})\s*(?:-|–|—|to)\s*S((?:[6-9]|[0-9]{2,3}))\b")
 # "14,15,16": numbers of pictures have no decimals, so that a comma between them parts them.
 _TIGHT = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")
 _AFTER_LABEL = re.compile(
@@ -109,6 +111,8 @@ class _Listed:
     label: str = ""
     before: str = ""
     """The words that lead to it."""
+    behind: str = ""
+    """The words that follow it."""
     last: int = 0
     """The number that stands last."""
     open_ended: bool = False
@@ -220,6 +224,7 @@ def _clause_before(plain: str, start: int) -> str:
 
 def _digits(plain: str) -> str:
     """With the numbers of frames that are written as words in digits; other words for numbers stay."""
+    plain = _SHORT.sub(r"slices \1 to \2", plain)
     plain = _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
     return _AFTER_LABEL.sub(lambda match: f"{match[1]}{word_value(match[2])}", plain)
 
@@ -245,11 +250,26 @@ def _chosen(
     if len(ends["first"]) == len(ends["last"]) == 1:
         return _spelled(*ends["first"], *ends["last"])
     singles = {number for group in asserted for number in group.numbers}
+    if len(singles) == 1 and not singles >= _set_aside(found, groups):
+        return Unparsed("one frame of several")
     if len(singles) == 1 and any(group.label or group.open_ended for group in asserted):
         return Unparsed("one end of a range")
-    if len(singles) == 1 and any(_BEST.search(group.before) for group in asserted):
+    if len(singles) == 1 and any(
+        _BEST.search(f"{group.before} {group.behind}") for group in asserted
+    ):
         return Unparsed("where it is seen best, not from where to where")
     return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
+
+
+def _set_aside(found: Sequence[Statement], groups: Sequence[_Listed]) -> set[int]:
+    """Frames that are told of something else, as far as the reader can tell."""
+    return {
+        number
+        for statement in found
+        for claim in statement.claims
+        if claim.certainty is Certainty.ASIDE and not claim.negated and claim.role >= Role.PLAIN
+        for number in groups[int(str(claim.values[0]))].numbers
+    }
 
 
 def _deciding(found: Sequence[Statement]) -> list[Claim]:
@@ -274,6 +294,12 @@ def _deciding(found: Sequence[Statement]) -> list[Claim]:
             ]
             return [claim for claim in stated if claim.turns == stated[-1].turns]
     claims = [claim for claim in claims if claim.role is not Role.WEAK]
+    if claims and claims[-1].role is Role.CONCLUDED:
+        # "From 6 on, but 6 and 7 show the stomach. So 8 to 22."
+        last = next(one for one in found if claims[-1] in one.claims)
+        within = [claim for claim in last.claims if claim in claims]
+        if all(claim.role is Role.CONCLUDED for claim in within):
+            claims = within
     latest = claims[-1].turns if claims else 0
     return [
         claim for claim in claims if claim.turns == latest and claim.certainty is Certainty.ASSERTED
@@ -312,6 +338,7 @@ def _grouped(plain: str) -> list[_Listed]:
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
             group.ranged |= joint == "range"
             group.end, group.last = match.end(), value
+        found[-1].behind = plain[match.end() : match.end() + 30].split(".")[0]
         found[-1].open_ended = _OPEN_ENDED.match(plain, match.end()) is not None
         found[-1].measured |= _UNIT.match(plain, match.end()) is not None
         end = match.end()

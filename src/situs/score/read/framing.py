@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["without_frame"]
+__all__ = ["without_asides", "without_frame"]
 
 # Any few words up to "that" lead to a statement, unless one of them bends it.
 _LED = re.compile(
@@ -19,6 +19,18 @@ _SURE = re.compile(
     r"(?:confident|sure|certain|convinced|positive)(?: that)? (?=[a-z])"
 )
 _MOST_WORDS = 10
+# "The lateral one, in contrast, is torn": its verb belongs to what stands before the comma.
+_ASIDE = re.compile(
+    r", (?:in contrast|by contrast|on the other hand|on the contrary|conversely|meanwhile|in turn"
+    r"|however|though|instead"
+    r"|in comparison|by comparison|for its part|respectively|too|also),(?= [a-z])",
+    re.IGNORECASE,
+)
+
+
+def without_asides(sentence: str) -> str:
+    """A sentence without the words between commas that only set it against another."""
+    return _ASIDE.sub("", sentence)
 
 
 def without_frame(clause: str) -> tuple[str, bool]:

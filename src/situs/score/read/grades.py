@@ -48,6 +48,12 @@ _PAIR = re.compile(
     r"(?!\s*(?:%|percent|mm|cm|-|–|to\b|or\b|/(?!\s*[3-58]\b)))",
     re.IGNORECASE,
 )
+# "Grade 2 for size", "a 0 for depth": the grade before its name.
+_FOR = re.compile(
+    r"(?:\b(?:grade|score)d? (?:of )?|\ban? )(?P<value>[0-9]{1,2}) (?:for|in|on) (?:the )?"
+    r"(?P<key>[a-z][a-z ]{0,40}?)(?= ?(?:[.,;)\n]|$|\band\b))",
+    re.IGNORECASE,
+)
 _GRADED = re.compile(
     r"\b(?:grade|score)\s*(?:is|of|:|=)?\s*([0-9]{1,2})\b(?!\s*(?:-|–|to|or)\s*[0-9])",
     re.IGNORECASE,
@@ -138,6 +144,7 @@ def parse_grades(
     )
     if not plain.strip():
         return Unparsed("empty")
+    plain = _FOR.sub(r"\g<key>: \g<value>", plain)
     leaves = _leaves_of(plain, words)
     grades, contradictory = _assigned(leaves, names, scales)
     if not grades and not contradictory:

@@ -49,12 +49,42 @@ def named_ranges(plain: str, options: tuple[str, ...], question: str) -> Iterato
     """Where a reply names one of the options, if these are ranges: by the same ends, or by a value inside one."""
     ranges = _ranges(options)
     if ranges is None:
+        yield from _converted(plain, options, question)
         return
     unit = ranges[0]
     for start, end, interval, idle in _told(plain, unit, question):
         fitting = [index for index, option in ranges[1].items() if _fits(interval, option)]
         if len(fitting) == 1:
             yield Mention(start, end, fitting[0], idle=idle)
+
+
+def _converted(plain: str, options: tuple[str, ...], question: str) -> Iterator[Mention]:
+    """Where a reply gives the value of an option in another unit ("3 cm" for "30 mm")."""
+    values = _values(options)
+    if values is None:
+        return
+    unit, by_value = values
+    for start, end, interval, idle in _told(plain, unit, question):
+        index = by_value.get(interval.low) if interval.low == interval.high else None
+        if index is not None and interval.low is not None:
+            yield Mention(start, end, index, idle=idle)
+
+
+@lru_cache(maxsize=256)
+def _values(options: tuple[str, ...]) -> tuple[Unit, dict[Fraction | None, int]] | None:
+    """The unit and the values of options that are all measures; None if one is not."""
+    found: dict[Fraction | None, int] = {}
+    units: set[Unit] = set()
+    for index, words in enumerate(options):
+        numbers = tokens(words)
+        if len(numbers) != 1 or numbers[0].kind is not Kind.VALUE or len(numbers[0].units) != 1:
+            return None
+        unit = numbers[0].units[0]
+        if unit is None or words[: numbers[0].start].strip() or words[numbers[0].end :].strip():
+            return None
+        units.add(unit)
+        found[_ends(words, numbers[0], unit)[0]] = index
+    return (units.pop(), found) if len(units) == 1 and len(found) == len(options) else None
 
 
 def _fits(told: _Interval, option: _Interval) -> bool:

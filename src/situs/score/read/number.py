@@ -15,10 +15,10 @@ from situs.score.read.numbers.roles import (
     measures_asked,
     measures_else,
     of_another,
-    total,
     working,
 )
 from situs.score.read.numbers.tokens import Kind, Token, tokens
+from situs.score.read.numbers.totals import total
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import (
     count_in_words,
@@ -78,14 +78,15 @@ def parse_number(
     if asked == RATIO:
         if difference(plain):
             return Unparsed("a difference, not a ratio")
-        plain = times_as_numbers(plain)
+        plain = times_as_numbers(digits_for_words(plain))
     return _Reader(digits_for_words(plain), asked, ranges, question).read()
 
 
 _OF_THEM = re.compile(r"\bof (?:them|which|these|those)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;!?\n]")
 _NO_THING = re.compile(
-    r"(?:there (?:is|are) |i (?:can )?see )?(?:no|none of the) (?P<things>[a-z-]+(?: [a-z-]+)?)"
+    r"(?:there (?:is|are) |i (?:can )?see )?(?:no|none of the) (?P<things>[a-z-]+"
+    r"(?: [a-z-]+){0,3}?)"
     r"(?: (?:is|are|was|were) [a-z]+)?[ .!]*",
     re.IGNORECASE,
 )

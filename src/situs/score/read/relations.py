@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from situs.score.read.framing import without_frame
+from situs.score.read.framing import without_asides, without_frame
 from situs.score.read.numbers.tokens import Kind, tokens
 from situs.score.read.numbers.units import Unit
 from situs.score.read.prose.lexicon import language_file
@@ -32,6 +32,11 @@ _DIRECTION = re.compile(
 _WITHIN = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>within) (?P<bound>[0-9][^?]*?) of (?P<object>[^,?]+)\?"
 )
+_BEYOND = re.compile(
+    r"(?:is|are) (?P<subject>.+?) (?P<relation>more than|farther than|further than|less than"
+    r"|closer than)"
+    r" (?P<bound>[0-9][^?]*?)(?: away)? from (?P<object>[^,?]+)\?"
+)
 _SIZE = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than|more than|less than) (?P<bound>[0-9][^?]*)\?"
 )
@@ -43,14 +48,14 @@ _CONTACT = re.compile(
     r"(?:is|are|does|do) (?P<subject>.+?) (?P<relation>touch|touching|in contact with|in direct contact with)"
     r" (?P<object>[^,?]+)\?"
 )
-_PLACE = r"(?: (?:on|in) (?:this|any|the) [a-z ]+)?"
+_PLACE = r"(?: anywhere)?(?: (?:on|in) (?:this|any|the) [a-z ]+)?"
 _PRESENCE = re.compile(
     rf"(?:(?:did|has) the reader (?P<relation>marke?d?) (?P<subject>[^,?]+?){_PLACE}"
     rf"|according to the reader, does this (?:slice|volume) show (?P<shown>[^,?]+)"
     rf"|(?:is|are) (?:there )?(?P<there>[^,?]+?)(?: (?:annotated|present|visible|marked|seen)){_PLACE}"
     rf"|(?:is|are) there (?:an? |any )?(?P<exists>[^,?]+?){_PLACE})\?"
 )
-_FORMS = (_WITHIN, _SIZE, _DIRECTION, _COMPARED, _CONTACT, _PRESENCE)
+_FORMS = (_WITHIN, _BEYOND, _SIZE, _DIRECTION, _COMPARED, _CONTACT, _PRESENCE)
 _MEASURES = ("size", "length", "width", "thickness", "vertical")
 """Axes on which two structures are compared."""
 # "A tear in the posterior horn": where something is, behind what it is.
@@ -78,6 +83,13 @@ _CLAUSE = re.compile(
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|[0-9]+(?:[.,][0-9]+)?|%")
 _SIZED = re.compile(r"\bmeasur(?:es|ing)\b(?!.*\b(?:away|apart|from|distance|gap|between)\b)")
 """The size of the subject ("the lesion measures 32 mm"), where its distance is asked for."""
+_BUT_NOT = re.compile(
+    r"\bbut (?:there is |there are |it is |i see )?(?:not|no) (?:an? |any |the )?"
+    r"(?P<name>[a-z -]+?)"
+    r"(?: (?:is|are) (?:seen|visible|annotated|present))?(?: on this (?:slice|image|scan))?$"
+)
+_SEPARATED = re.compile(r"\b(separated from (?:the )?[a-z ]+?|separated) by (?!less|no )[^,;.]*")
+_ON_ONE_SLICE = re.compile(r"\bon (?:the )?(?:[a-z]+ )?(?:slices?|images?|frames?|sections?) [0-9]")
 _LONGEST = 2_000
 """Characters of a reply that are read as statements; longer ones argue rather than answer."""
 
@@ -103,7 +115,22 @@ def stated(plain: str, question: str) -> bool | None:
         for answer in _answers(clause, asked, turned=turned)
         if answer is not None
     }
+    if not answers and _excepts(plain, asked):
+        return False
     return answers.pop() if len(answers) == 1 else None
+
+
+def _excepts(plain: str, asked: _Asked) -> bool:
+    """Whether a reply excepts what is asked about ("it touches the colon but not the liver")."""
+    if asked.axis not in {"contact", "presence"}:
+        return False
+    excepted = [
+        _nouns(match["name"])
+        for sentence in _SENTENCE.finditer(plain)
+        if sentence["end"] != "?" and (match := _BUT_NOT.search(sentence[0].lower().rstrip(".;! ")))
+    ]
+    wanted = asked.object if asked.axis == "contact" else asked.subject
+    return len(excepted) == 1 and bool(wanted) and excepted[0] == wanted
 
 
 @lru_cache(maxsize=1024)
@@ -123,9 +150,9 @@ def _asked(question: str) -> _Asked | None:
         )
         if pattern is _PRESENCE:
             return None if _NORMAL.search(text) else _Asked(_nouns(subject), (), "presence", True)
-        axis = {_WITHIN: "reach", _SIZE: "size", _CONTACT: "contact"}.get(pattern) or _axis(
-            groups["relation"]
-        )
+        axis = {_WITHIN: "reach", _BEYOND: "reach", _SIZE: "size", _CONTACT: "contact"}.get(
+            pattern
+        ) or _axis(groups["relation"])
         if axis is None:
             return None
         positive = groups["relation"] in _phrases(axis, True)
@@ -156,6 +183,8 @@ def _clauses(plain: str, asked: _Asked) -> Iterator[tuple[str, bool]]:
         plain = _LABELLED.sub(" is ", plain)  # "Bone contusion: absent"
     for sentence in _SENTENCE.finditer(plain):
         text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
+        if asked.axis == "contact":
+            text = _SEPARATED.sub(r"\1", text)  # what lies between does not matter
         text = _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
         words = _WORD.findall(text)
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …" does not.
@@ -166,7 +195,7 @@ def _clauses(plain: str, asked: _Asked) -> Iterator[tuple[str, bool]]:
         if turned and not unsettled & set(_WORD.findall(framed)):
             yield framed, True
         elif not unsettled & set(words):
-            for clause in _CLAUSE.split(text):
+            for clause in _CLAUSE.split(without_asides(text)):
                 statement, turned = without_frame(" ".join(clause.split()))
                 if statement:
                     yield statement, turned
@@ -174,6 +203,8 @@ def _clauses(plain: str, asked: _Asked) -> Iterator[tuple[str, bool]]:
 
 def _answers(clause: str, asked: _Asked, *, turned: bool) -> list[bool | None]:
     """What a clause says, or else what its parts say ("it is enlarged and exceeds 300 mL")."""
+    if asked.axis in _MEASURES and _ON_ONE_SLICE.search(clause):
+        return [None]  # "larger on slice 12" compares sections, not structures
     whole = _answer(clause, asked)
     if turned:
         return [False if whole else None]  # "I doubt that it is below" does not say above
@@ -270,7 +301,9 @@ def _compared(clause: str, asked: _Asked) -> bool | None:
     ):
         return None
     smaller = value * factor < limit
-    return smaller if asked.axis == "reach" else smaller is not asked.positive
+    if asked.axis == "reach":
+        return smaller is asked.positive
+    return smaller is not asked.positive
 
 
 def _symbols(clause: str, asked: _Asked) -> list[str] | None:
@@ -283,6 +316,8 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
     names = _names(asked)
     result: list[str] = []
     healthy = False
+    absent = -1
+    """Where "no" stands before what comes next: "no gland on the left" does not place the gland."""
     at = 0
     while at < len(words):
         name = next(((symbol, n) for one, symbol in names if (n := _length(words, at, one))), None)
@@ -299,6 +334,7 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
         if word == "none":
             result += ["not", "it"]  # "none is seen"
         elif word in negations:
+            absent = len(result) if word == "no" else absent
             result.append("not")
         elif word in {"it", "they", "one"}:
             result.append("it")
@@ -309,6 +345,12 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
         elif word not in plain and not word[0].isdigit() and word not in {"mm", "cm", "ml"}:
             return None
         at += 1
+    if (
+        asked.axis != "presence"
+        and absent >= 0
+        and result[absent + 1 : absent + 2] in (["X"], ["Y"])
+    ):
+        return None
     # "The menisci are normal without a tear"; "a normal tear" and "it is normal to see a tear" say nothing.
     return None if healthy and not ("not" in result and asked.axis == "presence") else result
 

@@ -22,13 +22,21 @@ _TAG = re.compile(
 )
 
 
+# "The last is no. 15": an abbreviation, no answer.
+_NUMBER = re.compile(
+    r"\b((?:is|last|first|pictures?|slices?|images?|frames?|lesions?|marks?|options?) )no\. ?"
+    r"(?=[0-9])"
+)
+
+
 def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
     """The reply as plain English words, or why it cannot be read."""
     if len(text) > MOST_CHARACTERS:
         return Unparsed(f"longer than {MOST_CHARACTERS:,} characters")
     plain = clean(text, language=language, question=question)
     if language == "en":
-        plain = _TAG.sub(r"\1.", without_courtesies(written_out(plain)))
+        plain = _NUMBER.sub(r"\1number ", written_out(plain))
+        plain = _TAG.sub(r"\1.", without_courtesies(plain))
     if not plain:
         return Unparsed("empty")
     return Unparsed("in another language") if other_language(plain, language) else plain

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
-from situs.score.read.framing import without_frame
+from situs.score.read.framing import without_asides, without_frame
 from situs.score.read.prose.content import noun, opposites, words_of
 from situs.score.read.prose.lexicon import language_file
 
@@ -126,7 +127,7 @@ def restates(plain: str, question: str) -> bool | None:
     for sentence in _SENTENCE.finditer(plain):
         if sentence["end"] == "?" or _IF.search(sentence[0]):
             continue
-        for clause in _CLAUSE.split(sentence[0]):
+        for clause in _CLAUSE.split(without_asides(sentence[0])):
             if asked.exists and not _STATES.search(clause):
                 continue  # "Bone contusion: absent" says nothing before its colon
             answer = _restated(clause, asked)
@@ -187,7 +188,7 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     stated = [
         word for word in _content(clause) if word not in _negations() and not word.endswith("n't")
     ]
-    if negations > 1 or not stated:
+    if negations > 1 or not stated or (not asked.exists and _is_absent(words, asked)):
         return None
     elliptic = _elliptic(words, stated, asked)
     if elliptic is not None:
@@ -197,6 +198,14 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     if not _in_order(stated, asked.words):
         return _swapped(stated, asked, negations)
     return negations == 0
+
+
+def _is_absent(words: list[str], asked: _Question) -> bool:
+    """Whether a clause says that there is no such thing ("I see no gland on the left")."""
+    return any(
+        word == "no" and noun(following) in asked.words[: asked.subject]
+        for word, following in pairwise(words)
+    )
 
 
 def _elliptic(words: list[str], stated: list[str], asked: _Question) -> bool | None:

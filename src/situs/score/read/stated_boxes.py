@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Annotated
 
 import msgspec
 
-from situs.score.read.box_mentions import Mention, label_before, meant_boxes
+from situs.score.read.box_forms.meaning import meant_boxes
+from situs.score.read.box_forms.record import Mention, label_before
 
 __all__ = ["stated_boxes", "stated_in_json"]
 
@@ -25,9 +26,9 @@ _LINE = re.compile(
     rf"(?:<bbx>)?\[{_NUMBER}, {_NUMBER}, {_NUMBER}, {_NUMBER}\](?:</bbx>)?"
 )
 """`bone lesion: Frame 3: <bbx>[…]</bbx>`, `Frame 3: bone lesion <bbx>[…]</bbx>` or `Frame 3: […]`."""
-_PLAIN_LABEL = re.compile(rf"(?:{_LABEL})?")
+_PLAIN_LABEL = re.compile(r"(?:[A-Za-z(][A-Za-z(), -]*[A-Za-z)])?")
+"""In JSON a name may hold brackets and commas: "central (weight-bearing) part, in front of the tendon"."""
 _FENCE = "```json\n", "\n```"
-_LISTS = ("bboxes", "boxes")
 
 
 def stated_boxes(text: str, labels: Sequence[str], *, volume: bool) -> list[Mention] | None:
@@ -40,47 +41,46 @@ def stated_boxes(text: str, labels: Sequence[str], *, volume: bool) -> list[Ment
     return None if volume else _stated_in_lines(text, tuple(labels))
 
 
+class _Stated(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A box as one object of a list."""
+
+    frame: Annotated[int, msgspec.Meta(ge=0, lt=100_000)]
+    bbox: tuple[float, float, float, float]
+    label: str | None = None
+
+
+class _Listed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A list of boxes under one of its names."""
+
+    bboxes: list[_Stated] | None = None
+    boxes: list[_Stated] | None = None
+
+
+_LIST = msgspec.json.Decoder(list[_Stated])
+_OBJECT = msgspec.json.Decoder(_Listed)
+
+
 @lru_cache(maxsize=8)
 def stated_in_json(text: str) -> list[Mention] | None:
     """`[{"frame": 3, "label": "bone lesion", "bbox": [4 numbers]}, …]`, maybe fenced or under `bboxes`."""
     if text.startswith(_FENCE[0]) and text.endswith(_FENCE[1]):
         text = text[len(_FENCE[0]) : -len(_FENCE[1])]
+    is_list = text[:1] == "["
     try:
-        value = msgspec.json.decode(text)
+        if is_list:
+            stated = _LIST.decode(text)
+        else:
+            listed = _OBJECT.decode(text)
+            stated = listed.bboxes or listed.boxes or []
     except (msgspec.DecodeError, RecursionError):
         return None
-    pairs = 0
-    if isinstance(value, dict) and len(value) == 1:
-        ((key, value),) = value.items()
-        pairs = 1
-        if key not in _LISTS:
-            return None
-    if not isinstance(value, list) or not value:
-        return None
-    found = []
-    for one in value:
-        mention = _mention(one)
-        if mention is None:
-            return None
-        pairs += len(one)
-        found.append(mention)
+    pairs = sum([2 if one.label is None else 3 for one in stated]) + (not is_list)
     # A key that is given twice is the full reader's affair; labels hold no colon.
-    return found if text.count(":") == pairs and "\\" not in text else None
-
-
-def _mention(one: Any) -> Mention | None:
-    if type(one) is not dict or len(one) != (3 if "label" in one else 2):
+    if not stated or text.count(":") != pairs or "\\" in text:
         return None
-    frame, numbers, label = one.get("frame"), one.get("bbox"), one.get("label", "")
-    if type(frame) is not int or not 0 <= frame < 100_000 or type(numbers) is not list:
+    if not all(_is_plain(label) for label in {one.label or "" for one in stated}):
         return None
-    if len(numbers) != 4 or type(label) is not str or not _is_plain(label):
-        return None
-    a, b, c, d = numbers
-    for number in numbers:
-        if type(number) is not float and type(number) is not int:
-            return None
-    return Mention((float(a), float(b), float(c), float(d)), (frame,), label=label)
+    return [Mention(one.bbox, (one.frame,), label=one.label or "") for one in stated]
 
 
 @lru_cache(maxsize=4096)
@@ -103,7 +103,7 @@ def _stated_in_lines(text: str, labels: tuple[str, ...]) -> list[Mention] | None
             before.append(words)
         numbers = float(a), float(b), float(c), float(d)
         found.append(Mention(numbers, (int(frame),), label=label))
-    return found if len(found) == 1 or _all_meant(tuple(before)) else None
+    return found if _all_meant(tuple(before), labels) else None
 
 
 @lru_cache(maxsize=4096)
@@ -112,7 +112,7 @@ def _named(words: str, labels: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _all_meant(before: tuple[str, ...]) -> bool:
+def _all_meant(before: tuple[str, ...], labels: tuple[str, ...]) -> bool:
     """Whether the words before the boxes are such that the grammar leaves none of them out."""
     spans = []
     text = ""
@@ -120,4 +120,4 @@ def _all_meant(before: tuple[str, ...]) -> bool:
         start = len(text) + len(words)
         text += f"{words}[1, 2, 3, 4]\n"
         spans.append(Mention((1.0, 2.0, 3.0, 4.0), span=(start, start + 12)))
-    return len(spans) <= 60 and len(meant_boxes(text, spans)) == len(spans)
+    return len(spans) <= 60 and len(meant_boxes(text, spans, labels)) == len(spans)

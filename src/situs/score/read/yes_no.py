@@ -91,6 +91,29 @@ _CALLED = re.compile(
 )
 _CLAUSE_MARK = re.compile(r"[,:–—(]")
 _NUMBERED = re.compile(r"\.? ?[0-9]")
+# "There is, however, an effusion" is no "there is".
+_THERE_IS = re.compile(
+    r"\b((?:there|it|that|this) (?:is|are|does|was)),"
+    r" (?:however|though|in contrast|on the other hand|also|instead|nevertheless),(?= [a-z])",
+    re.IGNORECASE,
+)
+_CONDITIONS = {
+    "torn": "tear",
+    "ruptured": "rupture",
+    "fractured": "fracture",
+    "dilated": "dilatation",
+    "displaced": "displacement",
+    "dislocated": "dislocation",
+    "herniated": "herniation",
+    "swollen": "swelling",
+    "thickened": "thickening",
+}
+"""A condition of a structure, and the finding that it is."""
+_CONDITION = re.compile(
+    rf"(?:is|are) (?:the )?(?P<structure>[a-z -]+?) (?P<condition>{'|'.join(_CONDITIONS)})"
+    r"(?: (?:on|in) (?:this|the) [a-z]+)?\?",
+    re.IGNORECASE,
+)
 
 
 @remembered
@@ -104,6 +127,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
+    plain = _THERE_IS.sub(r"\1", plain)
     found = statements(plain, list(_mentions(plain)), english(), subjects=False, question=question)
     _answer_asides(found, plain, question)
     _weigh_labels(found, plain, question)
@@ -142,7 +166,15 @@ def _restated(plain: str, question: str) -> bool | None:
     if denies(plain, question):
         return False
     there = said_to_be_there(plain, question)
-    return restates(plain, question) if there is None else there
+    if there is None:
+        there = restates(plain, question)
+    condition = _CONDITION.fullmatch(question.strip())
+    if there is None and condition:
+        # "Is the meniscus torn?" asks whether there is a meniscus tear.
+        noun = _CONDITIONS[condition["condition"].lower()]
+        asked = f"Is there a {condition['structure']} {noun}?"
+        there = False if denies(plain, asked) else stated(plain, asked)
+    return there
 
 
 def bare_answers(plain: str) -> list[Mention]:

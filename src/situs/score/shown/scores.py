@@ -110,6 +110,10 @@ def _headline(scores: Scores, name: str) -> list[Table]:
         others = (None if t.numbers is None else t.numbers.value for t in blind.values())
         what = "numbers: skill over the mean"
         rows.append((what, skill.n, skill.clusters, skill.value, skill.ci95, None, *others))
+    told = scores.same_patient
+    if told is not None:
+        what = "blind, told the patient's other answers"
+        rows.append((what, told.n, None, told.share, None, told.chance, *(None for _ in blind)))
     caption = (
         f"{own.items[:1].upper()}{own.items[1:]}. Unparsed and refused answers count as not right. "
         "Chance and blind rows are of the same items. Intervals are over patients."

@@ -14,18 +14,21 @@ from situs.score.stats.estimates import (
     cluster_mean,
 )
 from situs.score.stats.resamples import Samples
-from situs.score.stats.sums import cluster_rows
+from situs.score.stats.sums import Clusters, cluster_rows
 
 __all__ = [
     "STATISTICS",
     "PartsFunction",
+    "RatingTable",
     "Ratings",
     "agreement",
     "agreement_of",
+    "agreement_of_table",
     "cohen_kappa",
     "gwet_ac1",
     "krippendorff_alpha",
     "percent_agreement",
+    "rating_table",
     "spearman",
 ]
 
@@ -173,10 +176,51 @@ def agreement(
     return agreement_of(_PARTS[name], ratings, clusters, lowest=lowest, n_boot=n_boot, seed=seed)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class RatingTable:
+    """Ratings as patterns and how often each cluster has each: every statistic of them is a short sum."""
+
+    patterns: Ratings
+    """Different rows of ratings; infinity stands for a missing rating: it is equal to itself, and nothing counts it."""
+    table: NDArray[np.int64]
+    """Clusters × patterns."""
+
+    @property
+    def often(self) -> NDArray[np.float64]:
+        """How often each pattern occurs."""
+        return np.asarray(self.table.sum(axis=0), dtype=np.float64)
+
+
+def rating_table(ratings: Ratings, clusters: Clusters) -> RatingTable:
+    """Count the patterns of ratings by cluster, once for all statistics of them."""
+    patterns, place = np.unique(
+        np.where(np.isnan(ratings), np.inf, ratings), axis=0, return_inverse=True
+    )
+    place = place.ravel()
+    rows = cluster_rows(clusters)
+    counts = [np.bincount(place[own], minlength=len(patterns)) for own in rows]
+    return RatingTable(
+        patterns, np.array(counts, dtype=np.int64).reshape(len(counts), len(patterns))
+    )
+
+
 def agreement_of(
     parts_of: PartsFunction,
     ratings: Ratings,
     clusters: Sequence[str],
+    *,
+    lowest: float = -1.0,
+    n_boot: int = 500,
+    seed: int = 0,
+) -> Estimate:
+    """As `agreement_of_table`, of ratings (items × raters) and the patient of each item."""
+    table = rating_table(ratings, clusters)
+    return agreement_of_table(parts_of, table, lowest=lowest, n_boot=n_boot, seed=seed)
+
+
+def agreement_of_table(
+    parts_of: PartsFunction,
+    rated: RatingTable,
     *,
     lowest: float = -1.0,
     n_boot: int = 500,
@@ -189,27 +233,22 @@ def agreement_of(
     Where raters agree equally far on every item (on all of them, say), resampling shows no spread: the interval of the
     disagreement is then that of `cluster_mean` for equal outcomes, over the chance found.
     """
-    # Infinity stands for a missing rating: it is equal to itself, and no statistic counts it.
-    patterns, place = np.unique(
-        np.where(np.isnan(ratings), np.inf, ratings), axis=0, return_inverse=True
-    )
-    place = place.ravel()
-
-    rows = cluster_rows(clusters)
-    # How often each cluster has each pattern of ratings: a resample is then a short sum, whatever the number of items.
-    table = np.array([np.bincount(place[own], minlength=len(patterns)) for own in rows])
+    patterns, table, often = rated.patterns, rated.table, rated.often
 
     def each(samples: Samples) -> NDArray[np.float64]:
-        values = (_value(parts_of(patterns, often)) for often in samples.times @ table)
+        values = (_value(parts_of(patterns, times)) for times in samples.times @ table)
         return np.array([np.nan if value is None else value for value in values])
 
-    found = cluster_bootstrap_of_samples(each, len(clusters), len(rows), n_boot=n_boot, seed=seed)
-    several = np.isfinite(ratings).sum(axis=1) > 1
-    apart = _disagreements(_counts(ratings, None)[0])
-    parts = parts_of(ratings, None)
+    found = cluster_bootstrap_of_samples(
+        each, int(often.sum()), len(table), n_boot=n_boot, seed=seed
+    )
+    several = np.isfinite(patterns).sum(axis=1) > 1
+    apart = _disagreements(_counts(patterns, None)[0])
+    parts = parts_of(patterns, often)
     if parts is not None and len(apart) and np.ptp(apart) == 0:
-        held = [clusters[row] for row in np.flatnonzero(several).tolist()]
-        equal = cluster_mean(apart, held)
+        items = table[:, several].sum(axis=1)
+        cluster = np.repeat(np.arange(len(table)), items)
+        equal = cluster_mean(np.full(len(cluster), apart[0]), cluster)
         if equal.ci95 is None:
             return dataclasses.replace(found, ci95=None, method=equal.method, note=equal.note)
         least, most = equal.ci95

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from situs.base.text import counted
 from situs.errors import SitusError
 from situs.items.record import Item
 from situs.score.stats.limits import (
@@ -135,7 +136,7 @@ def cluster_mean(
     limits = ShareLimits(sums).at(_TAIL)
     interval = float(low + width * limits[0]), float(low + width * limits[1])
     if np.ptp(array) == 0:
-        note = f"all outcomes equal in {count} patients"
+        note = f"all outcomes equal in {counted(count, 'patient')}"
         return Estimate(value, n, count, interval, "exact-on-patients", note)
     return Estimate(value, n, count, interval, "cluster-t-logit", _few(count))
 
@@ -309,7 +310,7 @@ def too_few(count: int) -> str:
     return (
         ""
         if count >= TOO_FEW_CLUSTERS
-        else f"no interval: {count} patients, at least {TOO_FEW_CLUSTERS} needed"
+        else f"no interval: {counted(count, 'patient')}, at least {TOO_FEW_CLUSTERS} needed"
     )
 
 
@@ -329,7 +330,12 @@ def _alike(value: float, n: int, count: int, bounds: Bounds | None) -> Estimate:
     unseen, (low, high) = 1.0 - _TAIL ** (1.0 / count), bounds
     interval = value - unseen * (value - low), value + unseen * (high - value)
     return Estimate(
-        value, n, count, interval, "exact-on-patients", f"all outcomes equal in {count} patients"
+        value,
+        n,
+        count,
+        interval,
+        "exact-on-patients",
+        f"all outcomes equal in {counted(count, 'patient')}",
     )
 
 

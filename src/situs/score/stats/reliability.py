@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from situs.score.stats.agreement import Ratings, agreement_of
+from situs.score.stats.agreement import Ratings, RatingTable, agreement_of_table
 from situs.score.stats.estimates import Estimate
 
 __all__ = ["COEFFICIENTS", "reliability", "reliability_value"]
@@ -32,25 +32,13 @@ def reliability_value(name: str, ratings: Ratings, categories: Sequence[float]) 
 
 
 def reliability(
-    name: str,
-    ratings: Ratings,
-    categories: Sequence[float],
-    clusters: Sequence[str],
-    *,
-    n_boot: int = 500,
-    seed: int = 0,
+    name: str, rated: RatingTable, categories: Sequence[float], *, n_boot: int = 500, seed: int = 0
 ) -> Estimate:
     """One of `COEFFICIENTS` with an interval over patients. `categories`: every rating that may be given."""
     values = np.asarray(categories, dtype=np.float64)
     lowest = 0.0 if name == "raw" else -1.0
-    return agreement_of(
-        partial(_parts, name=name, categories=values),
-        ratings,
-        clusters,
-        lowest=lowest,
-        n_boot=n_boot,
-        seed=seed,
-    )
+    parts_of = partial(_parts, name=name, categories=values)
+    return agreement_of_table(parts_of, rated, lowest=lowest, n_boot=n_boot, seed=seed)
 
 
 def _parts(

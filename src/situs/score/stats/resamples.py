@@ -38,11 +38,13 @@ class Samples:
         return times
 
 
+@lru_cache(maxsize=4)
 def every(count: int) -> Samples:
     """One sample with every cluster once."""
     return Samples(count, 1, lambda: iter([np.arange(count)]))
 
 
+@lru_cache(maxsize=4)
 def left_out(count: int) -> Samples:
     """For each cluster the sample of all others."""
     return Samples(count, count, lambda: (np.delete(np.arange(count), i) for i in range(count)))

@@ -97,8 +97,10 @@ def _numbered(clusters: Clusters) -> tuple[IntArray, int]:
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind == "i":
         there = np.bincount(clusters) > 0
         return (np.cumsum(there) - 1)[clusters], int(there.sum())
-    names, number = np.unique(np.asarray(clusters, dtype=np.str_), return_inverse=True)
-    return number, len(names)
+    # Many rows have few clusters: a table of names is quicker than sorting all rows by name.
+    rows = [str(name) for name in clusters]
+    numbers = {name: number for number, name in enumerate(sorted(set(rows)))}
+    return np.array([numbers[name] for name in rows], dtype=np.intp), len(numbers)
 
 
 def _are_zeros_and_ones(values: FloatArray) -> bool:

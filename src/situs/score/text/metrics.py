@@ -78,8 +78,29 @@ def text_table(
 ) -> TextTable:
     """Compute the named metrics with the released preparation: stripped, empty answers dropped, lower case."""
     kept = np.array([row for row, text in enumerate(predictions) if text.strip()], dtype=np.int64)
-    said = [prepared(predictions[row]) for row in kept]
-    texts = [[prepared(reference) for reference in references[row]] for row in kept]
+    # Templates and baselines say the same again and again: each answer to a question is compared once.
+    asked = [(predictions[row], tuple(references[row]), questions[row]) for row in kept]
+    distinct = {one: place for place, one in enumerate(dict.fromkeys(asked))}
+    said = [prepared(text) for text, _, _ in distinct]
+    texts = [[prepared(reference) for reference in own] for _, own, _ in distinct]
+    table = _compared(said, texts, [question for _, _, question in distinct], names)
+    rows = np.array([distinct[one] for one in asked], dtype=np.int64)
+    return TextTable(
+        kept,
+        {name: column[rows] for name, column in table.values.items()},
+        None if table.bleu is None else table.bleu[rows],
+        {name: column[rows] for name, column in table.facts.items()},
+        table.missing,
+    )
+
+
+def _compared(
+    said: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    questions: Sequence[str],
+    names: Sequence[str],
+) -> TextTable:
+    """The named metrics of prepared answers, all of them."""
     values: dict[str, FloatArray] = {}
     missing: dict[str, SitusError] = {}
     if set(names) & set(ROUGES):
@@ -98,14 +119,9 @@ def text_table(
             values["sbert"] = _cosines(_minilm(find_minilm()), said, texts)
         except SitusError as error:
             missing["sbert"] = error
-    facts = (
-        fact_counts(said, texts, [questions[row] for row in kept])
-        if set(names) & set(FACT_METRICS)
-        else {}
-    )
-    return TextTable(
-        kept, values, bleu_statistics(said, texts) if "bleu" in names else None, facts, missing
-    )
+    facts = fact_counts(said, texts, questions) if set(names) & set(FACT_METRICS) else {}
+    bleu = bleu_statistics(said, texts) if "bleu" in names else None
+    return TextTable(np.arange(len(said)), values, bleu, facts, missing)
 
 
 @lru_cache(maxsize=1)
@@ -118,7 +134,7 @@ def _minilm(folder: Path) -> MiniLM:
     return MiniLM(folder)
 
 
-def _cosines(model: MiniLM, said: list[str], texts: list[list[str]]) -> FloatArray:
+def _cosines(model: MiniLM, said: Sequence[str], texts: Sequence[Sequence[str]]) -> FloatArray:
     """The cosine with the nearest reference."""
     ends = np.cumsum([0, *(len(held) for held in texts)])
     vectors = model.encode([*said, *(text for held in texts for text in held)]).astype(np.float64)

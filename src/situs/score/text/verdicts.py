@@ -175,21 +175,13 @@ def _verdict(value: Any, where: str) -> bool | None:
     )
 
 
-def join_verdicts(
-    file: VerdictFile, items: Sequence[Item], rows: Mapping[str, AnswerRow]
-) -> JoinedVerdicts:
-    """Give each verdict to the item it is about.
-
-    By id where a row has one and the rest of it is of that item; else by question, reference and prediction, and of
-    equal ones by the volume where the row names it, then in the order of file and bench. A row that names a volume is
-    about no other, if the file calls volumes as the bench does. White space and stray tokens (`###</s>`) may differ;
-    nothing else may. A row beyond those is a further word on the same answer; a judge that says both has no verdict.
-    """
-    answered = [item for item in items if isinstance(item.answer, Text)]
+def _named_by_id(
+    file: VerdictFile, answered: Sequence[Item], rows: Mapping[str, AnswerRow]
+) -> list[str | None]:
+    """For each row the item that its id names, if the row is about this answer to it."""
     by_id = {
         name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name
     }
-    order = {item.item_id: place for place, item in enumerate(items)}
     hashes = (
         {item.item_id: judged_hash(item, rows.get(item.item_id)) for item in answered}
         if _hashed(file)
@@ -207,6 +199,22 @@ def join_verdicts(
         ):
             named = None
         item_of_row.append(named)
+    return item_of_row
+
+
+def join_verdicts(
+    file: VerdictFile, items: Sequence[Item], rows: Mapping[str, AnswerRow]
+) -> JoinedVerdicts:
+    """Give each verdict to the item it is about.
+
+    By id where a row has one and the rest of it is of that item; else by question, reference and prediction, and of
+    equal ones by the volume where the row names it, then in the order of file and bench. A row that names a volume is
+    about no other, if the file calls volumes as the bench does. White space and stray tokens (`###</s>`) may differ;
+    nothing else may. A row beyond those is a further word on the same answer; a judge that says both has no verdict.
+    """
+    answered = [item for item in items if isinstance(item.answer, Text)]
+    order = {item.item_id: place for place, item in enumerate(items)}
+    item_of_row = _named_by_id(file, answered, rows)
     taken = {item for item in item_of_row if item is not None}
     shares: dict[str, tuple[str, str, str]] = {}
     volumes = {volume_stem(item.study_id) for item in answered}

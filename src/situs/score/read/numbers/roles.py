@@ -4,20 +4,18 @@ a measure of something else."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from situs.score.read.numbers.tokens import Kind, Token
-from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = [
+    "OF_WHICH",
     "concluded",
     "labelled",
     "measures_asked",
     "measures_else",
     "of_another",
-    "total",
     "working",
 ]
 
@@ -58,7 +56,8 @@ _COMPONENT_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _ALONG_BEFORE = re.compile(
-    r"\b(?:horizontally|vertically|cranio-?caudally|laterally|in[- ]plane|through[- ]plane)\b[^.;\n0-9]{0,30}$",
+    r"(?<!mm )(?<!cm )\b(?:horizontally|vertically|cranio-?caudally|laterally|in[- ]plane"
+    r"|through[- ]plane)\b(?:(?!\b(?:so|thus|hence|which|making|giving|total)\b)[^.;\n0-9]){0,30}$",
     re.IGNORECASE,
 )
 _AXIS = (
@@ -66,7 +65,8 @@ _AXIS = (
     r"cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
 )
 _COMPONENT_AFTER = re.compile(
-    rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b",
+    rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally"
+    rf"|laterally)\b",
     re.IGNORECASE,
 )
 _ALONG_AXIS = re.compile(
@@ -87,7 +87,7 @@ _GENERIC = re.compile(
 )
 """Before what is said of all of a kind ("lesions of 10 mm are often benign")."""
 _COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
-_OF_WHICH = re.compile(
+OF_WHICH = re.compile(
     r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$",
     re.IGNORECASE,
 )
@@ -121,6 +121,7 @@ _AWAY = re.compile(
     r" (?:away from|from the (?!top|upper|superior|tip|outer|one|front|left|right|anterior|lower|bottom|edge|margin))",
     re.IGNORECASE,
 )
+_APART = re.compile(r" (?:away|apart)\b", re.IGNORECASE)
 _COORDINATE = re.compile(r"\([^()\n]{0,40}$")
 _POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
 
@@ -215,7 +216,7 @@ def working(plain: str, token: Token, question: str) -> bool:
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
     if _GENERIC.search(before) or _LIMIT_AFTER.match(after):
         return True
-    if _OF_WHICH.search(before) or (_COMBINED.search(before) and not _COMBINED.search(question)):
+    if OF_WHICH.search(before) or (_COMBINED.search(before) and not _COMBINED.search(question)):
         return True
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
@@ -271,6 +272,8 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
         return True
     if "distance" not in asked and _AWAY.match(after):
         return True
+    if "distance" in asked and _APART.match(after):
+        return False
     if _ELLIPSIS.search(before):
         sentence = plain[max(plain.rfind(".", 0, token.start), token.start - 120, 0) : token.start]
         told = {name for name, (noun, _, _) in _MEASURES.items() if noun.search(sentence)}
@@ -303,14 +306,27 @@ def concluded(plain: str, token: Token, start: int) -> bool:
 
 
 _MOST = frozenset(
-    {"largest", "larger", "longest", "longer", "biggest", "maximum", "maximal", "max", "greatest"}
+    {
+        "largest",
+        "larger",
+        "longest",
+        "longer",
+        "biggest",
+        "maximum",
+        "maximal",
+        "max",
+        "greatest",
+        "thickest",
+        "widest",
+        "deepest",
+    }
 )
 _LEAST = frozenset(
     {"shortest", "shorter", "smallest", "smaller", "minimum", "minimal", "min", "closest"}
 )
 _LABELLED = re.compile(
     r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
-    r"(?: (?:one|of (?:them|these|the two)|value|lesion))?"
+    r"(?: (?:one|of (?:them|these|the two)|value|lesion|distance|gap|separation|diameter|length))?"
     r" ?(?:[:=]|is|measures|being|was)? ?(?:about |approximately |~ ?)?$",
     re.IGNORECASE,
 )
@@ -326,6 +342,12 @@ def labelled(plain: str, token: Token, question: str) -> bool:
 
 
 _STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but|which|so|makes|total)\b", re.IGNORECASE)
+_LESION_OF = re.compile(r"\b([a-z]+) (?:lesion|mass|nodule|cyst|tumou?r)\b", re.IGNORECASE)
+# The organ itself as the subject of a measure; "the kidney lesion is" has another subject.
+_ORGAN_SUBJECT = re.compile(
+    r"(?:^|[.;,\n]|\band\b) ?(?:the |this |its )?(?:left |right )?(?P<organ>[a-z]+)(?: itself)?"
+    r" (?:is|measures|has|spans)(?: (?:about|approximately|roughly|around|some|a|an|length|of))* ?$"
+)
 _COUNTED_AFTER = re.compile(
     r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b",
     re.IGNORECASE,
@@ -342,6 +364,8 @@ def of_another(plain: str, token: Token, question: str) -> bool:
         return False
     counted = _COUNTED_AFTER.match(plain, token.end, token.end + 60)
     before = plain[max(0, token.start - 80) : token.start].lower()
+    if _measures_organ(before, question):
+        return True
     cut = max((match.end() for match in _STRUCTURE_BETWEEN.finditer(before)), default=0)
     for words in (counted[1] if counted else "", before[cut:]):
         named = [
@@ -352,6 +376,13 @@ def of_another(plain: str, token: Token, question: str) -> bool:
         if named:
             return named[-1] not in asked
     return False
+
+
+def _measures_organ(before: str, question: str) -> bool:
+    """Whether a clause measures an organ ("the kidney is 110 mm long"), where its lesion is asked about."""
+    subject = _ORGAN_SUBJECT.search(before)
+    lesion_of = {_organ(match[1].lower()) for match in _LESION_OF.finditer(question)}
+    return subject is not None and _organ(subject["organ"]) in lesion_of & _structures()
 
 
 def _organ(word: str) -> str:
@@ -370,102 +401,3 @@ def _adjectives() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def _structures() -> frozenset[str]:
     return frozenset(_organ(word) for word in language_file("en")["numbers"]["structures"])
-
-
-_TOTAL_BEFORE = re.compile(
-    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$",
-    re.IGNORECASE,
-)
-_TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
-_PART_OF = re.compile(
-    r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b",
-    re.IGNORECASE,
-)
-_PLACED = re.compile(r" (?:in|on|at|near) (?:the )?[a-z]{2,}\b", re.IGNORECASE)
-_HEADS_LIST = re.compile(
-    r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b",
-    re.IGNORECASE,
-)
-
-
-def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], question: str) -> None:
-    """Counts: a total outweighs its parts, and what the question names outweighs what it does not."""
-    asked = set(re.findall(r"[a-z]{3,}", question.lower())) - {
-        "how",
-        "many",
-        "are",
-        "there",
-        "the",
-        "lesions",
-        "lesion",
-    }
-    for statement in found:
-        heading = None
-        for claim in statement.claims:
-            token = numbers[int(str(claim.values[0]))]
-            before, after = (
-                plain[max(0, token.start - 30) : token.start],
-                plain[token.end : token.end + 60],
-            )
-            partial = _PLACED.match(after) and len(statement.claims) > 1
-            if _TOTAL_AFTER.match(after) or (_TOTAL_BEFORE.search(before) and not partial):
-                claim.role = max(claim.role, Role.CONCLUDED)
-            if (
-                before.endswith((": ", "= "))
-                and claim is statement.claims[-1]
-                and len(statement.claims) > 2
-            ):
-                claim.role = max(claim.role, Role.CONCLUDED)  # "one here, two there: three"
-            if heading is None and _HEADS_LIST.match(after) and not _PART_OF.match(after):
-                heading = claim
-            elif heading is not None and claim.role < Role.CONCLUDED:
-                claim.certainty = Certainty.ASIDE
-        parts = [
-            claim
-            for claim in statement.claims
-            if _PART_OF.match(plain, claim.end)
-            or _OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
-        ]
-        if any(claim.asserted for claim in statement.claims if claim not in parts):
-            for claim in parts:
-                claim.certainty = Certainty.ASIDE
-        named = [
-            claim
-            for claim in statement.claims
-            if asked & _noun(plain, numbers[int(str(claim.values[0]))])
-        ]
-        others = [claim for claim in statement.claims if claim not in named]
-        if named and all(_noun(plain, numbers[int(str(claim.values[0]))]) for claim in others):
-            for claim in others:
-                claim.certainty = Certainty.ASIDE
-        _set_aside_other_things(statement, plain, question)
-
-
-_COUNTED_NOUN = re.compile(
-    r"\bhow many (?:[a-z-]+ ){0,4}?([a-z]+?)e?s (?:are|do|does|can|were|have)\b", re.IGNORECASE
-)
-_THINGS_BEHIND = re.compile(r"(?: [a-z-]+){0,2}? ([a-z]+?)(?:es|s)\b", re.IGNORECASE)
-
-
-def _set_aside_other_things(statement: Statement, plain: str, question: str) -> None:
-    """ "Three nodules and two cysts" counts three nodules."""
-    asked = _COUNTED_NOUN.search(question)
-    things = {
-        id(claim): match[1].lower()
-        for claim in statement.claims
-        if claim.asserted and (match := _THINGS_BEHIND.match(plain, claim.end, claim.end + 40))
-    }
-    if asked is None or asked[1].lower() not in things.values():
-        return
-    for claim in statement.claims:
-        if things.get(id(claim), asked[1].lower()) != asked[1].lower():
-            claim.certainty = Certainty.ASIDE
-
-
-def _noun(plain: str, token: Token) -> set[str]:
-    """The word before "lesions" behind a number."""
-    match = re.match(
-        r" ([a-z]{3,}) (?:lesions?|masses|cysts?|nodules?)\b",
-        plain[token.end : token.end + 40].lower(),
-    )
-    return {match[1]} if match else set()

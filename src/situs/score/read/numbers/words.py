@@ -25,6 +25,7 @@ _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"\b({_NUMBER}) ?(?:[x×]|-? ?fold|times)(?![\w]| ?[0-9])", r"\1"),
         # 1:3 may mean either of two ratios; 3:1 and 5:2 say which is the larger.
         (rf"(?<![\w.:])(?!1 ?:)({_NUMBER}) ?: ?({_NUMBER})(?![\w:]|\.[0-9])", r"\1/\2"),
+        (rf"(?<![\w.])(?!0|1 )({_NUMBER}) to (?:1|one)(?![\w:]|\.[0-9])", r"\1"),
         (rf"(?<!\w)x ?({_NUMBER})(?![\w.])", r"\1"),
         (r"\bthree[ -]quarters\b", "0.75"),
         (r"\btwo[ -]thirds\b", "2/3"),
@@ -37,11 +38,13 @@ _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:one[ -])?half\b", "0.5"),
     ]
 )
-_FOLD = re.compile(rf"({WORD.pattern})[- ]?fold\b", re.IGNORECASE)
+_FOLD = re.compile(rf"(?:(?P<word>{WORD.pattern})[- ]?|\b(?P<joined>[a-z]+))fold\b", re.IGNORECASE)
 
 _THINGS = (
     r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|calculi|finding|abnormality|"
-    r"abnormalitie|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp|lymph node|node)s?"
+    r"abnormalitie|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp"
+    r"|lymph node|node|rib|bone|"
+    r"vertebra|vertebrae|disc|vessel|organ|level|screw|clip|stent|drain|tube|stone)s?"
 )
 _HEDGED = "other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged"
 _NONE = re.compile(
@@ -61,7 +64,8 @@ _NONE = re.compile(
 )
 _SINGLE = re.compile(
     rf"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+ ){{0,3}}?{_THINGS}\b"
-    r"|^(?:only |just )?a single one[ .!]*$|^(?:(?:there is|i see|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
+    r"|^there(?:'s| is) one[ .!]*$|^(?:only |just )?a single one[ .!]*$|^(?:(?:there is|i see"
+    r"|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -78,9 +82,17 @@ def difference(text: str) -> bool:
     return _DIFFERENCE.search(text) is not None
 
 
+def _folds(match: re.Match[str]) -> str:
+    """ "Ten-fold" and "tenfold" as a number; a fold of something else stays."""
+    word = match["joined"]
+    if word is None:
+        return str(word_value(match["word"]))
+    return str(_SMALL[word.lower()]) if word.lower() in _SMALL else match[0]
+
+
 def times_as_numbers(text: str) -> str:
     """The text with "twice", "2.5x", "2.5-fold", "5:2" and "half" written as numbers."""
-    text = _FOLD.sub(lambda match: f"{word_value(match[1])}", text)
+    text = _FOLD.sub(_folds, text)
     for pattern, said in _TIMES:
         text = pattern.sub(said, text)
     return text
@@ -128,6 +140,16 @@ _HALF = re.compile(
     r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit|inch)",
     re.IGNORECASE,
 )
+# "A quarter of a litre", "three quarters of a centimetre".
+_SHARE_OF_UNIT = re.compile(
+    r"\b(?:(an?|one|two|three) )?(half|third|quarter)s? of an? (?=(?:centi|milli)?(?:met|lit)"
+    r"|cm\b|inch)",
+    re.IGNORECASE,
+)
+# "3 1/2 mm".
+_MIXED = re.compile(
+    r"(?<![\w.,/])([0-9]{1,3}) ([1-9])/([2-9])(?= ?(?:[mc]m|ml|l|in|inch|centi|milli|times)\b|$)"
+)
 _NIL = re.compile(r"(?:(?<=\bis )|(?<=\bof )|(?<=: ))nil\b", re.IGNORECASE)
 _PAIR_OF = re.compile(rf"\ba pair of(?= (?:[a-z-]+ ){{0,2}}?{_THINGS}\b)", re.IGNORECASE)
 # "A centimetre and a half": the unit stands where the number would.
@@ -155,6 +177,12 @@ def _decimal(match: re.Match[str]) -> str:
     return f"{whole}." + "".join(str(_SMALL[digit]) for digit in match[2].lower().split())
 
 
+def _share(match: re.Match[str]) -> str:
+    parts = {"half": 2, "third": 3, "quarter": 4}[match[2].lower()]
+    count = {"two": 2, "three": 3}.get((match[1] or "").lower(), 1)
+    return f"{count / parts:.6g} "
+
+
 def digits_for_words(text: str) -> str:
     """The text with numbers of several words ("one hundred and twenty", "five and a half", "a dozen") in digits.
 
@@ -164,6 +192,8 @@ def digits_for_words(text: str) -> str:
     text = _PAIR_OF.sub("2", text)
     text = _NIL.sub("0", text)
     text = _UNIT_AND_HALF.sub(r"1.5 \1", text)
+    text = _SHARE_OF_UNIT.sub(_share, text)
+    text = _MIXED.sub(lambda m: f"{int(m[1]) + int(m[2]) / int(m[3]):.6g}", text)
     text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
     text = _HALF.sub(lambda match: f"{match[1]}.5" if match[1] else "0.5 ", text)
     text = _DOZEN.sub(

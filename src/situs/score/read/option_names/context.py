@@ -48,7 +48,8 @@ _NO_DIRECTION = re.compile(
 
 _IDIOM_AFTER = {
     "right": re.compile(
-        r" (?:behind|above|below|next|beside|besides|in|on|at|under|over|there|here|away|now|after|before|by|up|down|"
+        r" (?:behind|above|below|next|beside|besides|in(?! th(?:e|is) patient)|on|at|under|over"
+        r"|there|here|away|now|after|before|by|up|down|"
         r"through|between|where|into|around|against|along|about|to|near|answer|option|choice)\b"
         r"|, (?:so|let|i|now|here|ok|okay|this|we)\b",
         re.IGNORECASE,

@@ -46,6 +46,32 @@ _LIKE = re.compile(
     re.IGNORECASE,
 )
 
+# "The difference is below 5 %", "they differ by only 2 %".
+_DIFFERENCE = re.compile(
+    r"\b(?:difference|discrepancy|gap)(?: in (?:size|volume))?(?: (?:between (?:them|the two)))?"
+    r"(?: (?:is|of|was|being|amounts to))?(?P<bound> (?:only |well |just |clearly )?(?:below"
+    r"|under|less than|within|<))?"
+    r"(?: (?:only|about|just|roughly|approximately|around|~))* ?~?(?P<percent>[0-9]+"
+    r"(?:\.[0-9]+)?) ?%"
+    r"|\bdiffer(?:s|ing)? by(?P<less> (?:less than|under|no more than))?"
+    r"(?: (?:only|about|just|roughly|approximately|around|~))* ?~?(?P<differ>[0-9]+"
+    r"(?:\.[0-9]+)?) ?%"
+    r"|(?P<below>\b(?:less than|under|below) (?:an? )?)(?P<of>[0-9]+(?:\.[0-9]+)?) ?%(?: of a)?"
+    r" (?:difference|discrepancy)\b",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
+_NEITHER = re.compile(
+    r"\bneither(?: (?:one|kidney|lung|lobe|of them|of the two|side))?"
+    r"(?: is (?:[a-z]+ly )?(?:larger|bigger|smaller|higher)(?: by more than [0-9]+ ?%)?)?"
+    r"(?= ?(?:[.,;:!)\n]|$))",
+    re.IGNORECASE,
+)
+
+_NONE_OF_THEM = frozenset(
+    {"none", "none of them", "none of these", "none of those", "none of the above", "neither"}
+)
+
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 
 _BOUND = re.compile(
@@ -64,6 +90,7 @@ class OptionNames:
         self.cores = tuple(core(option.text) for option in options)
         self.phrases = phrases_of(self.cores)
         self.unsure = [index for index, words in enumerate(self.cores) if cannot_tell(words)]
+        self.alike = [i for i, words in enumerate(self.cores) if _HARDLY_DIFFER.search(words)]
         self.has_digits = any(re.search(r"[0-9]", words) for words in self.cores)
         self.words = frozenset(word for words in self.cores for word in content_words(words))
         self.offered = " ".join(option.text for option in options)
@@ -72,6 +99,8 @@ class OptionNames:
     def exact(self, plain: str) -> list[int]:
         """The options whose words are the whole text."""
         whole = core(plain)
+        if whole in _NONE_OF_THEM:
+            return [i for i, words in enumerate(self.cores) if words.startswith("none of")]
         return [index for index, words in enumerate(self.cores) if words and words == whole]
 
     def mentions(self, plain: str) -> list[Mention]:
@@ -127,8 +156,19 @@ class OptionNames:
         """ "They are about equal", where one option is that two things hardly differ."""
         for index, words in enumerate(self.cores):
             if _HARDLY_DIFFER.search(words):
-                for match in _LIKE.finditer(plain):
-                    yield Mention(match.start(), match.end(), index)
+                for pattern in (_LIKE, _NEITHER):
+                    for match in pattern.finditer(plain):
+                        yield Mention(match.start(), match.end(), index)
+                yield from self._by_difference(plain, index)
+
+    def _by_difference(self, plain: str, index: int) -> Iterator[Mention]:
+        """A difference in per cent that is below the one of the option."""
+        limit = _PERCENT.search(self.cores[index])
+        for match in _DIFFERENCE.finditer(plain) if limit else ():
+            bounded = match["bound"] or match["less"] or match["below"]
+            percent = float(match["percent"] or match["differ"] or match["of"])
+            if limit and (percent < float(limit[1]) or (bounded and percent == float(limit[1]))):
+                yield Mention(match.start(), match.end(), index)
 
     def _by_rank(self, plain: str) -> Iterator[Mention]:
         """ "Option 3", "the second option", "the last one"."""

@@ -11,7 +11,15 @@ from situs.score.read.prose.content import other_forms
 from situs.score.read.prose.folding import fold
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["GENERIC", "MOST_TEXT", "core", "option_words", "pattern_of", "phrases_of"]
+__all__ = [
+    "GENERIC",
+    "MOST_TEXT",
+    "core",
+    "option_words",
+    "pattern_of",
+    "phrases_of",
+    "with_numbers_named",
+]
 
 _ARTICLE = re.compile(r"(?:the|a|an) ")
 
@@ -59,7 +67,16 @@ def _variants(words: str) -> Iterator[str]:
     content = [word for word in words.split() if word not in option_words()["direction_fillers"]]
     if len(content) >= 3 and words.replace(" ", "").isalpha():
         yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"
+    numbered = _NUMBERED_NAME.fullmatch(words)
+    if numbered:
+        yield from _numbered(numbered["noun"], int(numbered["number"]))
     *attributes, last = words.split() or [""]
+    if len(attributes) == 2 and set(attributes) & _SIDE_WORDS and last in _SIDED_PARTS:
+        side = next(word for word in attributes if word in _SIDE_WORDS)
+        other = next(word for word in attributes if word != side)
+        yield f"{other} {side} {last}"  # "upper right lobe"
+        for organ in _SIDED_PARTS[last]:
+            yield f"{other} {last} of the {side} {organ}"
     for adjective in other_forms(last) if len(attributes) < 2 else ():
         yield " ".join([*attributes, adjective])  # "right renal" for "right kidney"
     if len(content) == 2 and content[1] in GENERIC:
@@ -68,6 +85,53 @@ def _variants(words: str) -> Iterator[str]:
         return
     yield content[0]
     yield from _same_direction(content[0])
+
+
+_SIDE_WORDS = frozenset({"left", "right"})
+_SIDED_PARTS = {
+    "lobe": ("lung", "hemisphere", "thyroid", "brain"),
+    "pole": ("kidney",),
+    "third": ("kidney", "lung"),
+    "horn": ("ventricle", "lateral ventricle"),
+}
+"""Parts of paired organs: "the lower lobe of the right lung" is the right lower lobe."""
+_NUMBERED_NAME = re.compile(r"(?P<noun>[a-z]+) (?P<number>[1-9])")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def _numbered(noun: str, number: int) -> Iterator[str]:
+    """ "Lesion #2", "lesion number two", "the second lesion" for "lesion 2"."""
+    word = _COUNTED[number - 1]
+    for link in ("#", "# ", "no. ", "no ", "number "):
+        yield f"{noun} {link}{number}"
+    yield f"{noun} {word}"
+    yield f"{noun} number {word}"
+    yield f"{_ORDINALS[number - 1]} {noun}"
+
+
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+
+
+def with_numbers_named(plain: str, cores: tuple[str, ...]) -> str:
+    """ "Segment 5 or 8" as "segment 5 or segment 8", "segment VII" as "segment 7"."""
+    nouns = {match["noun"] for words in cores if (match := _NUMBERED_NAME.fullmatch(words))}
+    for noun in nouns:
+        plain = re.sub(
+            rf"\b({noun}s? )({'|'.join(sorted(_ROMAN, key=len, reverse=True))})\b",
+            lambda match: f"{match[1]}{_ROMAN.index(match[2].upper()) + 1}",
+            plain,
+            flags=re.IGNORECASE,
+        )
+        joined = re.compile(
+            rf"\b({noun})s?( [1-9](?:{noun}| |,|/|and|or|&|[1-9])*?(?:,? (?:or|and|&) |/|, ))"
+            rf"([1-9])\b"
+            r"(?! ?(?:mm|cm|%|m?L\b|\.[0-9]))",
+            re.IGNORECASE,
+        )
+        for _ in range(len(cores)):
+            plain = joined.sub(r"\1\2\1 \3", plain)
+    return plain
 
 
 def _same_direction(word: str) -> list[str]:
@@ -105,6 +169,9 @@ GENERIC = frozenset(
 )
 """Last words that name nothing by themselves."""
 
+_DROPPED = frozenset({"gland"})
+"""Last words that are mostly left out."""
+
 
 def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
     """What names an option by a part of its words that no other has: "upper" of "upper third", its last words."""
@@ -124,6 +191,9 @@ def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
                 yield " ".join(words[start:end])
             if end - start == 1 and start == 0:
                 yield from other_forms(words[0])
+    if words[-1] in _DROPPED:
+        for start in range(len(words) - 1):
+            yield " ".join(words[start:-1])  # "the left adrenal"
     for start in range(1, len(words)):
         last = " ".join(words[start:])
         if (

@@ -57,6 +57,8 @@ class Claim:
     after_or: bool = False
     """Joined to what was said before by "or"."""
     excepted: bool = False
+    outdone: bool = False
+    """Denied by the opposite of what is asked for ("the smaller one"): another has it."""
     retracted: bool = False
 
     @property

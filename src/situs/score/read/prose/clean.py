@@ -47,6 +47,7 @@ _TRANSLATE: dict[int, str | None] = {
     0xE001: " ",
 }
 _THINK_NAMES = r"(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad)"
+_THINK_STEMS = ("think", "thought", "reasoning", "analysis", "scratchpad")
 _THINK_OPEN = re.compile(rf"[<◁\[]{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
 _THINK_CLOSE = re.compile(rf"[<◁\[]/{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
 _CHANNEL_FINAL = "<|channel|>final<|message|>"
@@ -132,7 +133,10 @@ def visible(text: str, longest: int = LONGEST_REPLY) -> str:
     """The reply without its thinking, at most its last `longest` characters; markup stays."""
     if len(text) > MOST_CHARACTERS:
         return ""
-    text = _after_thinking(text.translate(_TRANSLATE))
+    # Of ASCII only these few characters are put otherwise.
+    if not text.isascii() or any(one in text for one in "\r\x0b\x0c"):
+        text = text.translate(_TRANSLATE)
+    text = _after_thinking(text)
     if len(text) <= longest:
         return text
     tail = text[-longest:]
@@ -145,6 +149,10 @@ def _after_thinking(text: str) -> str:
     channel = text.rfind(_CHANNEL_FINAL)
     if channel >= 0:
         text = text[channel + len(_CHANNEL_FINAL) :]
+    folded = text.casefold()
+    # Most replies hold none of these words: then the patterns need not be tried at every bracket.
+    if not any(stem in folded for stem in _THINK_STEMS):
+        return text
     end = 0
     for match in _THINK_CLOSE.finditer(text):
         end = match.end()

@@ -26,11 +26,39 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 
+# "Yes, I can help with that!", "Sure, no worries.", "Yes, I can see the images.": a yes or no that
+# answers the request, not the question.
+_GRANT = (
+    r"(?:yes|yeah|yep|sure(?: thing)?|of course|certainly|absolutely|definitely|ok(?:ay)?|alright)"
+)
+_ABLE = (
+    r"(?:i|we)(?: can| could| will|'ll| would|'d| am able to|'m able to| do)"
+    r"(?: (?:certainly|gladly|definitely|happily|indeed|try to|be (?:happy|glad) to))?"
+)
+_PICTURES = (
+    r"(?:the|your|all|these|this|that|every|both)(?: of)?(?: the| your| these)?(?: [a-z]+)?"
+    r" (?:images?|pictures?|slices?|scans?|series|files?|attachments?|volumes?|stack|frames?)"
+)
+_OBLIGING = re.compile(
+    rf"(?:^|(?<=[.!?] )|(?<=\n))(?:{_GRANT}[,!.]? {_ABLE} (?:(?:help|assist|take a look|have a look|"
+    r"walk you through|go through|look into|do that|look at)\b[^.!?\n:0-9]*"
+    rf"|(?:see|view|open|access|read|look at) {_PICTURES}"
+    r"(?:,? (?:that )?(?:you )?(?:have |were |was )?(?:uploaded|provided|shared|sent|attached))?"
+    r"(?: (?:clearly|well|fine|now))?)"
+    rf"|(?:{_GRANT}[,!.]? )?(?:no (?:worries|problem)(?: at all)?|not a problem))[.!]+(?= |$|\n)",
+    re.IGNORECASE,
+)
+
 
 def without_courtesies(text: str) -> str:
-    """The text without such sentences; all of it if nothing else is left."""
-    rest = _COURTESY.sub(" ", text)
+    """The text without such sentences.
+
+    All of it if nothing else is left, but for a sentence that only grants the request: its yes is
+    no answer.
+    """
+    asked_for = _OBLIGING.sub(" ", text)
+    rest = _COURTESY.sub(" ", asked_for)
     if rest == text:
         return text
     rest = re.sub(r" {2,}", " ", rest).strip()
-    return rest if re.search(r"\w", rest) else text
+    return rest if re.search(r"\w", rest) else asked_for.strip()

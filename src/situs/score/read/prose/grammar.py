@@ -29,6 +29,8 @@ from situs.score.read.prose.tokens import Mention, Token, tokenise
 __all__ = ["statements"]
 
 _BREAKS = frozenset({"stop", "ask", "line"})
+_TICKS = frozenset({"approve", "deny", "dash", "quote"})
+"""What may stand before the letter of an item ("[x] A. …")."""
 _HEADING_WORDS = 4
 """Words of a heading that announces what the next sentence says ("My final answer")."""
 _FIRST_MENTIONS, _LAST_MENTIONS = 20, 100
@@ -88,16 +90,18 @@ class _Walker:
     @staticmethod
     def _marks_item(tokens: list[Token], index: int, sentence: list[Token]) -> bool:
         """Whether the stop of "A. No" only marks an item of a list."""
-        following = tokens[index + 1] if index + 1 < len(tokens) else None
+        behind = [t for t in tokens[index + 1 : index + 3] if t.text not in {"the", "a", "an"}]
+        following = behind[0] if behind else None
         return (
             tokens[index].text == "."
-            and len(sentence) == 1
-            and sentence[0].kind == "mention"
-            and len(sentence[0].text.strip("()")) == 1
+            and bool(sentence)
+            and sentence[-1].kind == "mention"
+            and len(sentence[-1].text.strip("()")) == 1
+            and all(token.kind in _TICKS for token in sentence[:-1])
             and following is not None
             and (
                 following.kind in {"yes", "no", "deny", "approve"}
-                or _same_option(sentence[0], following)
+                or _same_option(sentence[-1], following)
             )
         )
 

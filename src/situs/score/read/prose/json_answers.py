@@ -117,6 +117,10 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 def _answer(record: dict[str, object], *, whole: bool, question: str) -> str | None:
     keys = {str(key).strip().lower(): value for key, value in record.items()}
+    if len(keys) == 1 and isinstance(only := next(iter(record.values())), dict) and len(only) > 1:
+        # {"options": {"A": "no", …}}: the verdicts, one level down
+        inner = {str(key).strip().lower(): value for key, value in only.items()}
+        keys = inner if all(len(key) == 1 for key in inner) else keys
     if len(keys) > 1 and all(
         len(key) == 1 and isinstance(value, str | bool) for key, value in keys.items()
     ):

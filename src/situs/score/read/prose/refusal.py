@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["after_refusal", "cannot_tell", "could_not_see", "declines", "refuses"]
+__all__ = ["after_refusal", "cannot_tell", "could_not_see", "declines", "refuses", "says_untold"]
 
 _NOT_ABLE = (
     r"(?:can(?:not| not|'t)|could(?: not|n't)|(?:un|not )able to|not been able to|not possible to|impossible to|"
@@ -21,6 +21,15 @@ _CANNOT_TELL = re.compile(
     r"|\btoo [a-z]+ to (?:tell|say|know|judge|decide|call|determine|be sure)\b"
     r"|\b(?:indeterminate|undeterminable|indeterminable|inconclusive|not determinable|unanswerable)\b"
     r"|\bi (?:do not|don't) know\b|\bno way (?:to|of) (?:tell|know|determin|say)|^unknown\W*$",
+    re.IGNORECASE,
+)
+# What the speaker cannot do, as against what cannot be told by anybody.
+_UNABLE = re.compile(
+    rf"\b(?:i|we)(?:'m| am| are|'re| was)? {_NOT_ABLE} (?:[a-z]+ ){{0,2}}?(?:determine|know|assess|answer|evaluat|"
+    r"identif|ascertain|judge|measure|estimate|conclude|decide|establish|infer|discern|confirm|make out|delineate|"
+    r"give a number|put a number)\w*"
+    r"|^unable to [a-z]+|\bi (?:would|'d) rather not (?:say|guess|answer)"
+    r"|\bi (?:must |will |have to |'ll )?(?:abstain|pass on this)\b|\b(?:beyond|outside) my (?:abilit|capabilit)\w*",
     re.IGNORECASE,
 )
 _DECLINES = re.compile(
@@ -46,6 +55,15 @@ _BUT = re.compile(r"\b(?:but|however|nevertheless|nonetheless)\b", re.IGNORECASE
 def cannot_tell(text: str) -> bool:
     """Whether the text says that the answer cannot be told: an option may say the same."""
     return _CANNOT_TELL.search(text) is not None
+
+
+def says_untold(text: str) -> bool:
+    """Whether the text says of the question, not of the speaker, that it cannot be told.
+
+    "It cannot be determined" and "I can't tell" are what such an option says; "I'm unable to determine this" and
+    "I can't answer" only refuse.
+    """
+    return cannot_tell(_UNABLE.sub(" ", text))
 
 
 def declines(text: str) -> bool:

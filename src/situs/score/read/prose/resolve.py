@@ -96,6 +96,10 @@ def _agreed(
         led = [one for one in latest if last and one in last.claims and one.role < Role.CONCLUDED]
         latest = [claim for claim in latest if not any(claim is one for one in led)]
         result = _one(latest, same)
+    if result == CONTRADICTION and latest[-1].role is Role.STATED:
+        # "… so the bladder is close. I'd go with A.": what is said of others leads to the choice.
+        latest = [one for one in latest if one.role >= Role.STATED or not one.subject]
+        result = _one(latest, same)
     if not isinstance(result, Parsed):
         return result
     if not any(claim.licensed for claim in latest):

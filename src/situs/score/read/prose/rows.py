@@ -32,7 +32,7 @@ _LINKS = frozenset(
     }
 )
 _SINGULAR = frozenset(
-    {"is", "was", "lies", "sits", "isn't", "measures", "appears", "seems", "looks"}
+    {"is", "was", "lies", "sits", "isn't", "measures", "appears", "seems", "looks", "being"}
 )
 """Verbs of one subject: what stands before "and" is not part of it."""
 _NOUNS = frozenset({"kidney", "one", "side", "lobe", "lung", "gland", "mark", "point", "adrenal"})

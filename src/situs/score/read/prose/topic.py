@@ -21,16 +21,19 @@ __all__ = ["set_aside_other_topics"]
 
 # Where the words about one claim end and those about the next begin.
 _BORDER = re.compile(
-    r"[,;:()\n]|\b(?:and|but|while|whereas|with|although|though|however|so|because|since)\b",
+    r"[,;:()\n]|\bto $|\b(?:and|but|while|whereas|with|although|though|however|so|because|since)\b",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"\b(?:but|while|whereas|although|though|however)\b", re.IGNORECASE)
+_WHEREAS = re.compile(r"\b(?:whereas|while|although)\b", re.IGNORECASE)
 # Names of one kind, of which a question names one: vertebrae, ribs, segments, numbered lesions.
 _NUMBERED = re.compile(r"[a-z]?[0-9]{1,2}|i{1,3}|iv|vi{0,3}|ix|x")
 _MEASURED = re.compile(r"(?:[0-9]+ ?)?(?:mm|cm|ml|cc)\b", re.IGNORECASE)
 _DETERMINERS = frozenset(
     {"the", "a", "an", "its", "his", "her", "this", "that", "at", "for", "of", "from", "in", "on"}
 )
+_HEADS = re.compile(r"(?:^|[.;,\n])[\s*•-]*(?P<name>[A-Za-z][a-z -]*): ?(?:about |~ ?|≈ ?)?$")
+_LONGEST_HEADING = 50
 _LONGEST_LABEL = 160
 _ASKED = "asked"
 """Stands in a label for "the one asked about"."""
@@ -66,7 +69,7 @@ def set_aside_other_topics(
     if not asked:
         return
     labelled = [
-        _judged(claim, words, asked, question, answers)
+        _judged(claim, words, asked, question, answers, plain)
         for statement in found
         for claim, words in _labels(statement, plain)
         if claim.asserted and Role.PLAIN <= claim.role < Role.STATED
@@ -74,6 +77,7 @@ def set_aside_other_topics(
     for one in labelled:
         if one.alien and _swapped(one.words, question):
             one.claim.certainty = Certainty.ASIDE
+    _bring_in_the_asked(found, plain, labelled, asked, question, answers)
     latest = max((one.claim.turns for one in labelled), default=0)
     open_ones = [one for one in labelled if one.claim.asserted and one.claim.turns == latest]
     values = [one.claim.values[0] for one in open_ones]
@@ -91,6 +95,28 @@ def set_aside_other_topics(
             one.claim.certainty = Certainty.DOUBTED
 
 
+def _bring_in_the_asked(
+    found: Sequence[Statement],
+    plain: str,
+    labelled: list[_Labelled],
+    asked: frozenset[str],
+    question: str,
+    answers: Collection[str],
+) -> None:
+    """ "The bladder holds 200 mL, whereas the prostate has 41 mL": the second is asked about."""
+    if any(one.hits or not one.foreign for one in labelled):
+        return
+    for statement in found:
+        for claim, words in _labels(statement, plain):
+            led = _WHEREAS.search(plain, max(statement.start, claim.start - 60), claim.start)
+            if led is None or claim.certainty is not Certainty.ASIDE or claim.negated:
+                continue
+            beside = _judged(claim, words, asked, question, answers, plain)
+            if beside.hits and not beside.alien and claim.role >= Role.PLAIN:
+                claim.certainty = Certainty.ASSERTED
+                labelled.append(beside)
+
+
 @lru_cache(maxsize=1024)
 def _asked_words(question: str) -> frozenset[str]:
     words = {word for word in content_words(question) if len(word) > 1}
@@ -98,7 +124,12 @@ def _asked_words(question: str) -> frozenset[str]:
 
 
 def _judged(
-    claim: Claim, words: list[str], asked: frozenset[str], question: str, answers: Collection[str]
+    claim: Claim,
+    words: list[str],
+    asked: frozenset[str],
+    question: str,
+    answers: Collection[str],
+    plain: str,
 ) -> _Labelled:
     names = {noun(word) for word in words}
     hits = names & asked
@@ -119,7 +150,15 @@ def _judged(
         or (numbered and other_kind - set(answers))
         or names & (set(vocabulary["others"]) - all_asked)
     )
-    return _Labelled(claim, words, hits, alien, bool(_named(words) - all_asked - set(answers)))
+    heading = {noun(word) for word in content_words(_heading(plain, claim))}
+    foreign = bool((_named(words) | heading) - all_asked - set(answers))
+    return _Labelled(claim, words, hits, alien, foreign)
+
+
+def _heading(plain: str, claim: Claim) -> str:
+    """The few words before a colon that head a claim ("Thorax: 28 cm")."""
+    match = _HEADS.search(plain[max(0, claim.start - _LONGEST_HEADING) : claim.start])
+    return match["name"] if match else ""
 
 
 def _named(words: Sequence[str]) -> set[str]:

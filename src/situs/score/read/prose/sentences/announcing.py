@@ -54,6 +54,9 @@ class Announcing(SentenceState):
 
     def _on_typical(self, token: Token, at: int) -> None:
         """What is so in others is not said of this patient, until "here" or "this" comes."""
+        if not self.course.subjects and self.made and self._same_clause(self.made[-1], at):
+            self.made[-1].role = Role.WEAK  # "the answer would be yes in most patients"
+            return
         for claim in self.clause:
             claim.role = Role.WEAK
         if not self.clause:

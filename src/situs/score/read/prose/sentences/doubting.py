@@ -110,5 +110,8 @@ class Doubting(Judging):
         """ "So is D": as what was said last."""
         last = self.made[-1:] or self.course.all_claims[-1:]
         self.scope.negated = bool(last) and last[0].negated
+        if self.made and self.made[-1].role is Role.WEAK and self.contrasted:
+            self.scope.role = Role.WEAK  # "D seems plausible, but so does A"
+            return
         if not self.made and not self.scope.negated:
             self.scope.role = max(self.scope.role, Role.CONCLUDED)  # "X is in the liver, as is B"

@@ -30,6 +30,8 @@ _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
 _LONGEST_HEADING = 2
 """Tokens before the last word of a heading ("These are wrong: A, B")."""
+_LONGEST_VERDICT = 5
+"""Tokens of "no focal lesion present", which judges what stands before its colon."""
 _NAMED_WITHIN = 6
 """Tokens that may stand there."""
 
@@ -147,11 +149,13 @@ class Judging(SentenceState):
         )
         # "Upper third: no lesion" judges the upper third.
         short = (
-            self.course.single
-            and self.tokens[at - 1].kind == "colon"
-            and len(self.tokens) - at <= 3
+            self.tokens[at - 1].kind in {"colon", "dash"}
+            and len(self.tokens) - at <= _LONGEST_VERDICT
+            and all(token.kind in {"word", "approve"} for token in self.tokens[at + 1 :])
         )
-        if self._is_verdict(at) and (ends or listed or short):
+        if at == 0 and self._heads_verdicts(at):
+            self.scope.negated = self.scope.whole_list = True  # "Yes: A, B. No: C, D."
+        elif self._is_verdict(at) and (ends or listed or short):
             for claim in self.clause:
                 claim.negated, claim.verdict = True, True
             self.clause = []
@@ -172,6 +176,14 @@ class Judging(SentenceState):
             self.denied_list = True
             self.scope.negated = self.scope.whole_list = True
             self.noes += 1
+
+    def _heads_verdicts(self, at: int) -> bool:
+        """Whether a no heads a list of options, of which several may be chosen."""
+        listing = self.course.subjects and not self.course.apart and not self.course.single
+        return listing and [token.kind for token in self.tokens[at + 1 : at + 3]] == [
+            "colon",
+            "mention",
+        ]
 
     def _is_verdict(self, at: int) -> bool:
         """Whether a yes or no judges the mention before it: nothing but marks stands between."""

@@ -27,14 +27,31 @@ _SEEMING = frozenset(
 """What only seems so is left again where a "but" follows."""
 _AT_PRESENT = frozenset({"here", "this", "now", "currently", "today", "presently"})
 """What leads back from others, or from another time, to this patient and scan."""
+_RANKS = frozenset({"first", "second", "third", "fourth", "last"})
 _COPULAS = frozenset({"is", "seems", "sounds", "looks", "feels"})
-_FREE = frozenset({"clear", "free", "normal", "unremarkable", "nothing", "empty"})
+_FREE = frozenset(
+    {
+        "clear",
+        "free",
+        "normal",
+        "unremarkable",
+        "nothing",
+        "empty",
+        "none",
+        "nil",
+        "intact",
+        "unaffected",
+        "spared",
+    }
+)
 """Behind a colon they say that nothing is there ("Upper third: clear")."""
 _MEASURING = frozenset(
     {
         "long", "wide", "deep", "thick", "tall", "apart", "away", "across", "larger", "bigger",
         "smaller", "nearest", "closest", "farthest", "nearer", "closer", "largest", "smallest",
         "higher", "lower", "highest", "lowest", "right", "left", "final", "inside", "identical",
+        "farther", "further", "furthest", "greater", "greatest", "biggest", "longer", "longest",
+        "shorter", "shortest", "wider", "widest", "thicker", "thickest", "deeper", "deepest",
     }
 )  # fmt: skip
 """Predicates of a number or a letter that take nothing from it."""
@@ -265,10 +282,20 @@ class Sentence(Announcing, Doubting, Marking):
         if (
             token.text in _FREE
             and at
-            and self.tokens[at - 1].kind == "colon"
-            and self.course.single
+            and self.tokens[at - 1].kind in {"colon", "dash"}
+            and self.course.subjects
+            and not self.course.apart
         ):
             self._on_deny(token, at)
+        if token.text in _RANKS and self.course.single and self.clause and self._ends_at(at + 1):
+            if token.text == "first":
+                self._approve()  # "I'd rank A first, B second"
+            else:
+                self._on_deny(token, at)
+        if token.text == "of" and at == 0 and self.course.single:
+            # "Of B and D, D is farther" chooses among two.
+            self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
+            self.scope.of_several = True
         if self.typical and token.text in _AT_PRESENT:
             self.scope.role, self.typical = self.base, False
         if (

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from situs.score.read.arrangement.orders import GREATER, LESSER, order_members
 from situs.score.read.prose.tokens import Mention
 
 __all__ = ["first_ranked", "ranked_option"]
@@ -26,12 +27,6 @@ _FROM_TO = re.compile(r"\b(?:from )?(?:the )?([a-z]+) to (?:the )?([a-z]+)\b", r
 _FALLING = re.compile(r"\b(?:descending|decreasing|falling)\b", re.IGNORECASE)
 _RISING = re.compile(r"\b(?:ascending|increasing|rising)\b", re.IGNORECASE)
 _RANKED = re.compile(r"\brank(?:ing|ed|s)?\b", re.IGNORECASE)
-_GREATER = frozenset(
-    {"largest", "larger", "biggest", "highest", "longest", "farthest", "most", "far"}
-)
-_LESSER = frozenset(
-    {"smallest", "smaller", "lowest", "shortest", "nearest", "closest", "least", "near"}
-)
 _GLUE = re.compile(
     r"[\s,;()*.:\d–—-]|\b(?:and|then|followed|by|first|second|third|fourth|last|finally|the)\b"
 )
@@ -58,7 +53,7 @@ def first_ranked(plain: str, mentions: Sequence[Mention], count: int, question: 
     between = [plain[a.end : b.start].strip() for a, b in pairwise(mentions)]
     heading, rest = plain[: mentions[0].start], plain[mentions[-1].end :]
     asked = set(_WORD.findall(question.lower()))
-    greater, lesser = bool(asked & _GREATER), bool(asked & _LESSER)
+    greater, lesser = bool(asked & GREATER), bool(asked & LESSER)
     if greater is lesser or len(heading) > _LONGEST:
         return None
     falling = _falls(between, f"{heading} {rest}", greater=greater)
@@ -77,9 +72,9 @@ def _falls(between: Sequence[str], told: str, *, greater: bool) -> bool | None:
         return None
     ends = _FROM_TO.search(told)
     first = {ends[1].lower()} if ends else set()
-    if first & _GREATER or _FALLING.search(told):
+    if first & GREATER or _FALLING.search(told):
         return True
-    if first & _LESSER or _RISING.search(told):
+    if first & LESSER or _RISING.search(told):
         return False
     return (
         greater if _RANKED.search(told) else None
@@ -89,9 +84,8 @@ def _falls(between: Sequence[str], told: str, *, greater: bool) -> bool | None:
 def _ranked(plain: str, cores: Sequence[str]) -> int | None:
     """The option whose list has the order in which a reply names all its members, each once; None if none is sure."""
     orders = [tuple(part.strip() for part in words.split(",")) for words in cores]
-    lists = [order for order in orders if len(order) > 2]
-    members = set(lists[0]) if lists else set()
-    if not members or any(set(order) != members for order in lists) or len(plain) > _LONGEST:
+    members = order_members(cores)
+    if not members or len(plain) > _LONGEST:
         return None
     text = plain.lower()
     places = {

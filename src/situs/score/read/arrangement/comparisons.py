@@ -1,0 +1,270 @@
+"""What a reply says of options by comparing them ("the spleen is larger", "spleen > kidney").
+
+Judged against the comparison that the question asks for: its own words answer, their opposites deny.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.content import synonyms
+from situs.score.read.prose.lexicon import language_file
+
+__all__ = ["compare", "prefer_largest", "words_of_comparison"]
+
+_COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
+_COMPARED_WITH = re.compile(
+    r"\b(?:compared (?:with|to)|in comparison (?:with|to)|relative to) (?:the )?$", re.IGNORECASE
+)
+_LABELS = re.compile(
+    r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
+    re.IGNORECASE,
+)
+# "Nearest to the gallbladder and farthest from the stomach".
+_BESIDE = re.compile(
+    r"\b(nearest|closest|nearer|closer|farthest|furthest|farther|further) (?:to|from) (?:the )?$",
+    re.IGNORECASE,
+)
+# "The one farthest away is, I believe, the left kidney".
+_PARENTHESIS = re.compile(
+    r", (?:i (?:believe|think|guess|suppose|would say)|in my (?:view|opinion|estimation)|clearly"
+    r"|of course|probably),? ",
+    re.IGNORECASE,
+)
+# "The ranking from largest to smallest is …" says neither of what follows.
+_FROM_TO = re.compile(r"\b(?:from )?(?:the )?[a-z]+est to (?:the )?[a-z]+est\b", re.IGNORECASE)
+_LONGEST_LABEL = 80
+_COMPARATIVES = frozenset(
+    {"nearest", "nearer", "closest", "closer", "farthest", "farther", "furthest", "further"}
+)
+_MATCHES = frozenset({"match", "fit", "answer", "option", "choice", "candidate", "description"})
+_GREATER = frozenset(
+    {
+        "larger",
+        "largest",
+        "longer",
+        "higher",
+        "wider",
+        "more",
+        "most",
+        "farther",
+        "farthest",
+        "highest",
+        "longest",
+    }
+)
+_RATHER = re.compile(r"\b(?:more|mostly|mainly|rather)(?: to| on| in| the)* $", re.IGNORECASE)
+_LIKELY = re.compile(
+    r"\b(?:more|most|less|least) (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
+)
+_OF_LARGEST = re.compile(r"\bthe (?:largest|biggest) (?!of\b)[a-z]+", re.IGNORECASE)
+# "…, while the larger 11 mm nodule is in the": what leads to where the largest lies.
+_LARGER = re.compile(
+    r"\bthe (?:larger|largest|bigger|biggest|dominant)(?! (?:than|of|liver|kidney|lung|organ))\b"
+    r"(?:(?!\b(?:not|than|smaller|second|but)\b)[^.;!?\n]){0,60}"
+    r"\b(?:in|within|at|on|of|is)(?: the| located| seen| found| situated)*[ (]*$",
+    re.IGNORECASE,
+)
+_FAR_OFF = re.compile(
+    r"\b(?:far|remote|distant|distance|away|farther|further)(?: away)? from (?:the )?$",
+    re.IGNORECASE,
+)
+_NEAR_BY = re.compile(
+    r"\b(?:adjacent to|next to|close to|near|abuts|abutting|touching|beside) (?:the )?$",
+    re.IGNORECASE,
+)
+# "Spleen ≈ 220 mL > kidney (160 mL)": what may stand beside the sign.
+_MEASURE = re.compile(
+    r"\(?[:=≈~]? ?(?:about |approximately )?[0-9]+(?:[.,][0-9]+)? ?(?:m[lm]|c[cm]|cm³|cm\^?3"
+    r"|l)\b\)?",
+    re.IGNORECASE,
+)
+_CLAUSE_MARK = re.compile(r"[,;.(:]")
+_CLAUSE_END = re.compile(
+    r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
+)
+
+
+def compare(found: Sequence[Statement], plain: str, question: str, candidates: int = 0) -> None:
+    """Judge claims by comparison ("is larger", "is farther away") against what is asked for.
+
+    `candidates` is how many options are compared: what exceeds all others is the answer.
+    """
+    asked, opposite = words_of_comparison(question)
+    degrees = asked.union(*(synonyms().get(word, frozenset()) for word in asked))
+    for statement in found:
+        _by_sign(statement, plain, asked)
+        for claim in statement.claims:
+            if (
+                claim.certainty is not Certainty.ASSERTED
+                or claim.negated
+                or claim.role is Role.FINAL
+            ):
+                continue
+            if claim.role is Role.STATED:
+                if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(
+                    plain[claim.end : claim.end + 3]
+                ):
+                    claim.certainty = Certainty.DOUBTED
+                continue
+            words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
+            if _is_farther(plain, claim, asked):
+                claim.negated = claim.verdict = True
+                continue
+            if (
+                not asked
+                and words & _COMPARATIVES
+                and not words & _MATCHES
+                and claim.role is not Role.CONCLUDED
+            ):
+                claim.certainty = (
+                    Certainty.DOUBTED
+                )  # "B is nearest to X" does not say that it lies in the same organ
+                continue
+            if words & opposite:
+                claim.negated = claim.verdict = claim.outdone = True
+                _turn_round(plain, claim, statement)
+            elif words & asked and claim.role in {Role.PLAIN, Role.LEAD}:
+                claim.role, claim.licensed = Role.CONCLUDED, True
+            elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
+                _against_others(plain, claim, statement, candidates if words & degrees else 0)
+
+
+def _against_others(plain: str, claim: Claim, statement: Statement, candidates: int) -> None:
+    """Judge a claim that is compared with others: with all, as more fitting, or with some."""
+    behind = [one for one in statement.claims if one.start > claim.end]
+    exceeded = set(behind[0].values) if behind else set()
+    if len(exceeded - set(claim.values)) == candidates - 1 > 0:
+        claim.role, claim.licensed = Role.CONCLUDED, True  # larger than all the others
+    elif _RATHER.search(plain[max(0, claim.start - 30) : claim.start]):
+        claim.role = Role.CONCLUDED  # "more to the left than in front"
+    else:
+        claim.certainty = Certainty.DOUBTED
+
+
+def _is_farther(plain: str, claim: Claim, asked: frozenset[str]) -> bool:
+    """Whether an option is only named as far off, where the nearest is asked for, or vice versa."""
+    led = plain[max(0, claim.start - 50) : claim.start]
+    if "nearest" in asked:
+        return _FAR_OFF.search(led) is not None
+    return "farthest" in asked and _NEAR_BY.search(led) is not None
+
+
+def prefer_largest(found: Sequence[Statement], plain: str, question: str) -> None:
+    """What is said of the larger one outweighs the rest, where the largest is asked about."""
+    if not _OF_LARGEST.search(question):
+        return
+    claims = [claim for statement in found for claim in statement.claims]
+    largest: list[Claim] = []
+    for statement in found:
+        ordered = sorted(statement.claims, key=lambda claim: claim.start)
+        for before, claim in zip([None, *ordered], ordered, strict=False):
+            start = statement.start if before is None else before.end
+            led = _LARGER.search(plain[start : claim.start])
+            meant = claim.certainty in {Certainty.ASSERTED, Certainty.ASIDE}
+            if led and meant and not claim.negated and claim.role is not Role.WEAK:
+                largest.append(claim)
+    if not largest or len({claim.values for claim in largest}) > 1:
+        return
+    others = [claim for claim in claims if claim.role < Role.STATED and claim.asserted]
+    if all(claim.values == largest[0].values for claim in others):
+        return
+    for claim in others:
+        claim.certainty = Certainty.ASIDE
+    for claim in largest:
+        claim.certainty, claim.licensed = Certainty.ASSERTED, True
+        claim.role = max(claim.role, Role.CONCLUDED)
+
+
+def _by_sign(statement: Statement, plain: str, asked: frozenset[str]) -> None:
+    """ "Spleen > left kidney" answers which is larger, and which is smaller."""
+    signs = [mark for mark in plain[statement.start : statement.end] if mark in "<>"]
+    for one, other in itertools.pairwise(statement.claims if len(signs) == 1 else ()):
+        sign = _MEASURE.sub("", plain[one.end : other.start]).strip()
+        if sign in {">", "<"} and asked and one.asserted and other.asserted:
+            first = (sign == ">") is bool(asked & _GREATER)
+            chosen, left = (one, other) if first else (other, one)
+            chosen.role, left.certainty = max(chosen.role, Role.CONCLUDED), Certainty.ASIDE
+
+
+def _turn_round(plain: str, claim: Claim, statement: Statement) -> None:
+    """ "B is smaller than A" answers "which is larger?" with A."""
+    before = [other for other in statement.claims if other.end < claim.start]
+    if before and before[-1].certainty is Certainty.ASIDE and len(statement.claims) == 2:
+        led = _COMPARED_WITH.search(plain, statement.start, before[-1].start)
+        if led:
+            before[-1].certainty, before[-1].role = Certainty.ASSERTED, Role.CONCLUDED
+    behind = [other for other in statement.claims if other.start > claim.end]
+    if (
+        behind
+        and behind[0].certainty is Certainty.ASIDE
+        and _COMPARED.search(plain, claim.end, behind[0].start)
+    ):
+        behind[0].certainty, behind[0].role = (
+            Certainty.ASSERTED,
+            max(behind[0].role, Role.CONCLUDED),
+        )
+
+
+def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
+    """The words that the sentence says of a claim, up to the next mention or clause."""
+    following = min(
+        (other.start for other in statement.claims if other.start > claim.start),
+        default=statement.end,
+    )
+    said = re.sub(r"\([^()]*\)", " ", plain[claim.end : following].lower())
+    stop = _CLAUSE_END.search(said)
+    said = said[: stop.start()] if stop else said
+    return set(re.findall(r"[a-z]+", _LIKELY.sub(" ", said)))
+
+
+def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
+    """The words that a clause says before naming a claim as what they mean ("the smaller one is …", "Larger: …")."""
+    before = max(
+        (other.end for other in statement.claims if other.end <= claim.start),
+        default=statement.start,
+    )
+    led = plain[max(before, claim.start - _LONGEST_LABEL) : claim.start]
+    label = _LABELS.search(_FROM_TO.sub(" ", _PARENTHESIS.sub(" ", led)))
+    if label is not None:
+        return set(re.findall(r"[a-z]+", label[0].lower()))
+    beside = _BESIDE.search(plain, max(before, claim.start - 30), claim.start)
+    return set() if beside is None else {beside[1].lower()}
+
+
+def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
+    """Whether the claim's sentence compares it with another option, and not in the way that is asked."""
+    beside = [
+        other
+        for other in statement.claims
+        if other.certainty is Certainty.ASIDE and other.start > claim.end
+    ]
+    return any(_COMPARED.search(plain, claim.end, other.start) for other in beside)
+
+
+@lru_cache(maxsize=256)
+def words_of_comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of comparison that answer the question, and those that deny it."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    for line in language_file("en")["options"]["comparatives"]:
+        sides = [frozenset(part.split()) for part in line.split("|")]
+        for asked, opposite in (sides, reversed(sides)):
+            if words & asked and not words & opposite and "largest" not in words & asked:
+                same, against = _of_distances(asked)
+                return asked | (same - words), opposite | (against - words)
+    if "largest" in words:
+        return frozenset({"largest", "biggest"}), frozenset({"smaller", "smallest"})
+    return frozenset(), frozenset()
+
+
+def _of_distances(asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """ "Smallest: A" answers which is nearest, where distances are listed; and what denies it."""
+    for line in language_file("en")["options"]["measured"]:
+        named, same, against = (frozenset(part.split()) for part in line.split("|"))
+        if named & asked:
+            return same, against
+    return frozenset(), frozenset()

@@ -1,0 +1,138 @@
+"""Counts: a total against its parts, and what is counted against other things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from situs.score.read.numbers.roles import OF_WHICH
+from situs.score.read.numbers.tokens import Token
+from situs.score.read.prose.claims import Certainty, Role, Statement
+
+__all__ = ["total"]
+
+_TOTAL_BEFORE = re.compile(
+    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$",
+    re.IGNORECASE,
+)
+_TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
+_OF_THEM = re.compile(r"\bof (?:them|which|these|those)\b", re.IGNORECASE)
+_PART_OF = re.compile(
+    r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b",
+    re.IGNORECASE,
+)
+_PLACED = re.compile(
+    r"(?: (?!(?:in|on|at|near|and|or|with|of)\b)[a-z-]+){0,3} (?:in|on|at|near) "
+    r"(?:the )?[a-z]{2,}\b",
+    re.IGNORECASE,
+)
+# "One in the right lung and another in the left": how many that makes is not said.
+_ANOTHER = re.compile(
+    r"(?:,|;|\band\b|\bplus\b|\bwith\b) ?(?:there is |i see )?(?:another|a second|a further"
+    r"|an additional|yet another|one (?:in|on|at|near))\b",
+    re.IGNORECASE,
+)
+_HEADS_LIST = re.compile(
+    r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b",
+    re.IGNORECASE,
+)
+
+
+def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], question: str) -> None:
+    """Counts: a total outweighs its parts, and what the question names outweighs what it does not."""
+    asked = set(re.findall(r"[a-z]{3,}", question.lower())) - {
+        "how",
+        "many",
+        "are",
+        "there",
+        "the",
+        "lesions",
+        "lesion",
+    }
+    for statement in found:
+        heading = None
+        for claim in statement.claims:
+            token = numbers[int(str(claim.values[0]))]
+            before, after = (
+                plain[max(0, token.start - 30) : token.start],
+                plain[token.end : token.end + 60],
+            )
+            partial = _PLACED.match(after) and len(statement.claims) > 1
+            parted = _OF_THEM.search(after)  # "seven in total, five of them fully"
+            summed = _TOTAL_BEFORE.search(before) and not partial
+            if not parted and (_TOTAL_AFTER.match(after) or summed):
+                claim.role = max(claim.role, Role.CONCLUDED)
+            if (
+                before.endswith((": ", "= "))
+                and claim is statement.claims[-1]
+                and len(statement.claims) > 2
+            ):
+                claim.role = max(claim.role, Role.CONCLUDED)  # "one here, two there: three"
+            if heading is None and _HEADS_LIST.match(after) and not _PART_OF.match(after):
+                heading = claim
+            elif heading is not None and claim.role < Role.CONCLUDED:
+                claim.certainty = Certainty.ASIDE
+        parts = [
+            claim
+            for claim in statement.claims
+            if _PART_OF.match(plain, claim.end)
+            or OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
+        ]
+        if any(claim.asserted for claim in statement.claims if claim not in parts):
+            for claim in parts:
+                claim.certainty = Certainty.ASIDE
+        _doubt_parts(statement, plain)
+        named = [
+            claim
+            for claim in statement.claims
+            if asked & _noun(plain, numbers[int(str(claim.values[0]))])
+        ]
+        others = [claim for claim in statement.claims if claim not in named]
+        if named and all(_noun(plain, numbers[int(str(claim.values[0]))]) for claim in others):
+            for claim in others:
+                claim.certainty = Certainty.ASIDE
+        _set_aside_other_things(statement, plain, question)
+
+
+def _doubt_parts(statement: Statement, plain: str) -> None:
+    """Equal numbers in several places, or one and another: parts of a total that is not told."""
+    open_ones = [
+        claim for claim in statement.claims if claim.asserted and claim.role < Role.CONCLUDED
+    ]
+    placed = [claim for claim in open_ones if _PLACED.match(plain, claim.end)]
+    alike = len({plain[claim.start : claim.end].lower() for claim in placed}) < len(placed)
+    another = _ANOTHER.search(plain, statement.start, statement.end) is not None
+    for claim in open_ones:
+        single = plain[claim.start : claim.end].lower() in {"one", "1"}
+        if (alike and claim in placed) or (another and single):
+            claim.certainty = Certainty.DOUBTED
+
+
+_COUNTED_NOUN = re.compile(
+    r"\bhow many (?:[a-z-]+ ){0,4}?([a-z]+?)e?s (?:are|do|does|can|were|have)\b", re.IGNORECASE
+)
+_THINGS_BEHIND = re.compile(r"(?: [a-z-]+){0,2}? ([a-z]+?)(?:es|s)\b", re.IGNORECASE)
+
+
+def _set_aside_other_things(statement: Statement, plain: str, question: str) -> None:
+    """ "Three nodules and two cysts" counts three nodules."""
+    asked = _COUNTED_NOUN.search(question)
+    things = {
+        id(claim): match[1].lower()
+        for claim in statement.claims
+        if claim.asserted and (match := _THINGS_BEHIND.match(plain, claim.end, claim.end + 40))
+    }
+    if asked is None or asked[1].lower() not in things.values():
+        return
+    for claim in statement.claims:
+        if things.get(id(claim), asked[1].lower()) != asked[1].lower():
+            claim.certainty = Certainty.ASIDE
+
+
+def _noun(plain: str, token: Token) -> set[str]:
+    """The word before "lesions" behind a number."""
+    match = re.match(
+        r" ([a-z]{3,}) (?:lesions?|masses|cysts?|nodules?)\b",
+        plain[token.end : token.end + 40].lower(),
+    )
+    return {match[1]} if match else set()

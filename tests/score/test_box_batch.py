@@ -1,0 +1,115 @@
+"""Boxes of many answers at once score what each scores by itself, to the last bit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from situs.items import Box, Boxes, Item
+from situs.profiles import Layout, layout_of, load_profile
+from situs.score.metrics.box_batch import match_boxes
+from situs.score.metrics.boxes import THRESHOLDS, Matches, Solids, matches_of, solids_of
+from situs.score.metrics.registry import Given
+from situs.score.parts import boxes_right, least_overlap
+from situs.space import Affine, FrameBox, Grid, WorldBox
+
+LABELS = ("bone lesion", "joint effusion", "meniscus tear")
+
+
+class Shown:
+    """The pictures of one series."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def layout(self, item: Item) -> Layout:
+        return self._layout
+
+    def boxes(self, item: Item, boxes: Sequence[Box]) -> list[FrameBox]:
+        return [box for box in self._layout.shown_boxes(boxes) if box.area > 0]
+
+
+def series(rng: random.Random, *, oblique: bool = False) -> Shown:
+    """Pictures along the patient's axes in any order and direction, or oblique to them."""
+    matrix = np.zeros((4, 4))
+    for column, axis in enumerate(rng.sample(range(3), 3)):
+        matrix[axis, column] = rng.choice([-1, 1]) * rng.uniform(0.3, 4.0)
+    matrix[:3, 3] = [rng.uniform(-90, 90) for _ in range(3)]
+    matrix[3, 3] = 1.0
+    if oblique:
+        turn = np.eye(4)
+        turn[:2, :2] = [[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]]
+        matrix = turn @ matrix
+    return Shown(layout_of(load_profile("full-stack"), Grid((24, 30, 18), Affine(matrix))))
+
+
+def boxes_on(rng: random.Random, count: int, labels: Sequence[str]) -> list[FrameBox]:
+    """Boxes with sides of many digits, some of them without extent or on pictures that were not shown."""
+    found = []
+    for _ in range(count):
+        x0, y0 = rng.uniform(0, 15), rng.uniform(0, 15)
+        x1, y1 = x0 + rng.choice([0.0, rng.uniform(0, 9)]), y0 + rng.uniform(0, 9)
+        found.append(FrameBox(rng.randrange(60), x0, y0, x1, y1, rng.choice(labels)))
+    return found
+
+
+def near(rng: random.Random, boxes: Sequence[FrameBox]) -> list[FrameBox]:
+    """About where others lie: some left out, some moved."""
+    return [
+        FrameBox(b.frame, b.x0, b.y0, b.x1 + rng.choice([0.0, 0.7]), b.y1, b.label)
+        for b in boxes
+        if rng.random() < 0.8
+    ]
+
+
+def answers(rng: random.Random, count: int, *, solid: bool, oblique: bool = False) -> list[Given]:
+    given = []
+    for number in range(count):
+        labels = LABELS[: rng.randint(1, 3)]
+        shown = series(rng, oblique=oblique)
+        truth: list[Box] = [*boxes_on(rng, rng.randint(0, 7), labels)]
+        if solid:
+            corner = shown.layout(None).lattice.affine @ [12.0, 15.0, 9.0, 1.0]
+            truth = []
+            for label in labels[: rng.randint(1, 3)]:
+                low = corner[:3] + [rng.uniform(-9, 3) for _ in range(3)]
+                high = low + [rng.uniform(0, 12) for _ in range(3)]
+                truth.append(WorldBox(tuple(low), tuple(high), label))
+        tags = ("approximate",) if rng.random() < 0.3 else ()
+        answer = Boxes(tuple(truth))
+        item = Item(f"i{number}", "s", "mr", "p", "t", "boxes", "?", answer, tags=tags)
+        close = near(rng, shown.boxes(item, truth))
+        said = [*close, *boxes_on(rng, rng.choice([0, 0, 2]), labels)]
+        given.append(Given(item, answer, said, shown))
+    return given
+
+
+@pytest.mark.parametrize("kind", ["on frames", "in mm", "oblique"])
+def test_many_answers_score_what_each_does(kind: str) -> None:
+    rng = random.Random(kind)
+    batch = answers(rng, 120, solid=kind != "on frames", oblique=kind == "oblique")
+    found = match_boxes(batch, [least_overlap(given.item) for given in batch])
+    matched = [given for given in batch if "matches" in given.shared]
+    assert 60 < len(matched) < 120, "some have two boxes on one picture, and are left alone"
+    assert [right is None for right in found] == ["matches" not in one.shared for one in batch]
+    for given, right in zip(batch, found):
+        if right is None:
+            continue
+        true, said = list(given.true_boxes), list(given.said_boxes)
+        alone, many = Matches(true, said), matches_of(given)
+        assert right is boxes_right(given.item, true, said)
+        assert many.tube_iou == alone.tube_iou
+        assert [many.f1_at(t) for t in THRESHOLDS] == [alone.f1_at(t) for t in THRESHOLDS]
+        for score in ("panoptic_quality", "mean_iou", "centre_f1", "frame_f1", "frame_iou"):
+            assert getattr(many, score)() == getattr(alone, score)(), score
+    in_mm = [given for given in matched if "solids" in given.shared]
+    assert len(in_mm) == (len(matched) if kind == "in mm" else 0)
+    for given in in_mm:
+        one, many = Solids(given), solids_of(given)
+        assert (many.iou(), many.centre_hit()) == (one.iou(), one.centre_hit())
+        assert [many.hit_at(t) for t in THRESHOLDS] == [one.hit_at(t) for t in THRESHOLDS]
+    values = {matches_of(given).tube_iou for given in matched}
+    assert len(values) > 30, "the cases differ"
