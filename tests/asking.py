@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from situs.clients import Image, Limits, Message, Reach, Reply, Request
 
 QUICK = Limits(
@@ -20,6 +22,14 @@ TIMEOUTS = Reach(total=120, stall=60, connect=60)
 """So long that no good reply is given up on a busy machine."""
 SHORT = Reach(total=1.5, stall=0.8, connect=60)
 """For servers that say nothing."""
+
+
+def wait_little(patch: pytest.MonkeyPatch) -> None:
+    """The program waits hundredths of a second for a server that is down and between tries, not seconds."""
+    patch.setattr(
+        "situs.clients.asking.options.Limits",
+        lambda **more: Limits(**more, first_wait=0.01, first_patience=0.1),
+    )
 
 
 def picture(number: int, size: int = 64) -> Image:

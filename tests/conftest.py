@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import io
 import json
 import os
 import random
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -139,6 +141,12 @@ def write_image_phantoms(root: Path, seed: int, count: int) -> None:
         write_patient(patient, root / f"patient{index:03d}")
 
 
+@pytest.fixture(scope="session")
+def image_phantoms() -> Callable[..., None]:
+    """`write_image_phantoms` as a fixture."""
+    return write_image_phantoms
+
+
 def build_cohort(folder: Path, count: int) -> None:
     """A bench of label-only phantoms at `folder/bench`."""
     write_label_phantoms(folder / "data", seed=11, count=count)
@@ -202,17 +210,21 @@ def composed(once: Once) -> Path:
 
 @pytest.fixture(scope="session")
 def large_cohort(once: Once, request: pytest.FixtureRequest) -> Path:
-    """A bench of 120 phantom patients for the sweep; of 48 in the sessions that draw one of its tests."""
-    count = 120 if "sweep" in request.config.option.markexpr else 48
-    return once("large_cohort", lambda folder: build_cohort(folder, count)) / "bench"
+    """A bench of 120 phantom patients for the sweep; otherwise `cohort`."""
+    if "sweep" not in request.config.option.markexpr:
+        return Path(request.getfixturevalue("cohort"))
+    return once("large_cohort", lambda folder: build_cohort(folder, 120)) / "bench"
 
 
 ON_REQUEST = {
     "sweep": "make sweep",
     "models": "make test-models",
     "cluster": "make test-cluster",
+    "remote": "make test-remote",
     "mcp": "make test-mcp",
     "tune": "make test-tune",
+    "seeds": "make test-seeds",
+    "docs": "make test-docs",
 }
 """Markers of what takes long or needs much, and what runs it."""
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
@@ -232,6 +244,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The session draws its seed once; workers are given it, so that all collect the same tests."""
+    # A shell starts what runs in the background deaf to Ctrl-C, and the programs that tests interrupt would inherit it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.option.sample_seed is None:
         config.option.sample_seed = int(
             os.environ.get("SAMPLE_SEED") or random.SystemRandom().randrange(10**6)
@@ -260,12 +275,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out: dict[str, list[pytest.Item]] = {}
     if "sweep" not in config.option.markexpr:
         left_out["sweep"] = not_drawn(items, seed_of(config))
-    for marker in ("models", "cluster", "mcp", "tune"):
+    for marker in [name for name in ON_REQUEST if name != "sweep"]:
         if marker not in config.option.markexpr:
             left_out[marker] = [item for item in items if item.get_closest_marker(marker)]
     gone = {id(item) for found in left_out.values() for item in found}
     items[:] = [item for item in items if id(item) not in gone]
     config.stash[LEFT_OUT] = {marker: len(found) for marker, found in left_out.items() if found}
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests stay to the end: the collector of garbage need not walk through them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def not_drawn(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:

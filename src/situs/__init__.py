@@ -21,7 +21,7 @@ if sys.argv[:1] == ["-m"] and ("-m", "situs") in zip(sys.orig_argv, sys.orig_arg
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Bench",

@@ -149,6 +149,16 @@ def test_numbered_lesions_read_as_their_family():
     assert term("liver_lesion_2").known
 
 
+@pytest.mark.parametrize("name", ["LIVER_LESION_1_mask", "liver_lesion_1_seg", "Liver lesion 1"])
+def test_a_numbered_lesion_in_the_name_of_a_mask_file(name):
+    entry = term(name)
+    assert (entry.kind, entry.plain, lesion_family(name)) == (
+        "lesion",
+        "liver lesion 1",
+        "liver_lesion",
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "spine"), [("vertebrae_L1", True), ("sacrum", True), ("hip_left", False)]
 )

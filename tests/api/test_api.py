@@ -42,6 +42,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = package.scroe
 
 
+DASHBOARDS = {"events", "track"}
+"""A program that calls a function can watch it by itself."""
+
+
 @pytest.mark.parametrize("source", ["phantoms", "masks", "boxes", "reports", "grades"])
 def test_a_builder_takes_the_options_of_its_command(source: str) -> None:
     from situs.api import build
@@ -53,13 +57,17 @@ def test_a_builder_takes_the_options_of_its_command(source: str) -> None:
     assert isinstance(command, click.Group)
     options = {parameter.name for parameter in command.commands[source].params}
     # How to ask is one record in Python, and what is printed is not an option.
-    assert options - known - {*AskSettings.__annotations__} <= {"as_json"}
+    assert options - known - {*AskSettings.__annotations__} <= {"as_json", *DASHBOARDS}
 
 
 SPOKEN = {"judge": "judges", "compare_published": "published"}
 """Options whose argument in Python has another name."""
 ONLY_COMMANDS = {
-    "run": {"dry_run"},
+    "run": {"dry_run", *DASHBOARDS},
+    "probe": {"dry_run", *DASHBOARDS},
+    "score": {"dry_run"},
+    # A frame is written by pandas; of a table `situs.facts.measure_cohort` measures every study.
+    "measure": {"csv", "jobs", "engine"},
     # `list_names` and others are functions of their own; sessions are shown by `situs.room.show_session`.
     "show": {"list", "allow_pixels"},
     "export": {"bench"},  # a result or a folder knows what it is

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from situs.bench import (
+    Bench,
     Locations,
     TableWriter,
     opaque_id,
@@ -179,3 +180,20 @@ def test_a_table_of_polars_reads_as_ours(bench: Path, tmp_path: Path) -> None:
         assert list(read_table(tmp_path / f"{name}.parquet", kind)) == list(
             read_table(bench / f"{name}.parquet", kind)
         )
+
+
+def test_one_column_tells_which_kinds_of_answer_are_asked_for(tmp_path: Path) -> None:
+    def item(name: str, form: str, answer: Answer) -> Item:
+        return Item(name, "s", "ct", "p", "t", form, "What?", answer)
+
+    parts = Compound({"why": Text(("It is.",)), "whether": YesNo(True)})
+    with TableWriter(tmp_path / "items.parquet", Item) as writer:
+        writer.write([item("a", "yes_no", YesNo(True)), item("b", "compound", parts)])
+    bench = Bench(tmp_path, None)
+    kinds = ("yes_no", "compound", "text", "boxes")
+    assert [bench.may_ask_for(kind) for kind in kinds] == [True, True, False, False]
+
+
+def test_a_bench_of_the_first_release_may_ask_for_anything(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"answer": ['{"type":"yes_no"}']}), tmp_path / "items.parquet")
+    assert Bench(tmp_path, None).may_ask_for("text")

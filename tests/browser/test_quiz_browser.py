@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from situs.score import open_replies, read_run
 
 
@@ -91,4 +93,38 @@ def test_verdicts_by_key(stacks: Any, visit: Callable[..., Any]) -> None:
     )
     states = [row["state"] for row in json.loads(export(page).read_text())["answers"]]
     assert states == ["disagree", *["agree"] * (len(items) - 1)]
+    assert opened.errors == []
+
+
+def test_the_quiz_keeps_its_place_zooms_and_windows(stacks: Any, visit: Callable[..., Any]) -> None:
+    opened = visit(stacks.verify)
+    page, items = opened.page, payload_of(stacks.verify)["items"]
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.locator(".where code").text_content() == items[2]["item_id"]
+    page.reload()
+    assert page.locator(".where code").text_content() == items[2]["item_id"], "kept"
+    page.goto(f"{stacks.verify.as_uri()}#{items[1]['item_id']}")
+    assert page.locator(".where code").text_content() == items[1]["item_id"], "linked"
+
+    stage = page.locator(".stage").bounding_box()
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    layer = page.locator(".layer").bounding_box()
+    assert layer["width"] / stage["width"] == pytest.approx(2, abs=0.01)
+    page.mouse.move(stage["x"] + 0.5 * stage["width"], stage["y"] + 0.5 * stage["height"])
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    page.mouse.move(stage["x"] + 0.6 * stage["width"], stage["y"] + 0.5 * stage["height"], steps=3)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    moved = page.locator(".layer").bounding_box()
+    assert (moved["x"] - layer["x"]) / stage["width"] == pytest.approx(0.1, abs=0.02)
+
+    width = page.get_by_label("window width")
+    before = float(width.input_value())
+    page.mouse.down()
+    page.mouse.move(stage["x"] + 0.9 * stage["width"], stage["y"] + 0.5 * stage["height"], steps=3)
+    page.mouse.up()
+    assert float(width.input_value()) > before
     assert opened.errors == []

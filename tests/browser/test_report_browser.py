@@ -257,3 +257,58 @@ def test_the_counterfactual_twin_stands_beside(probed: Path, visit: Callable[...
     section.wait_for()
     assert twin[2] in (section.text_content() or "")
     assert section.locator("img").first.evaluate("(img) => img.complete && img.naturalWidth > 0")
+
+
+def grey_at(page: Any, x: float, y: float) -> int:
+    """The grey of the main plane's picture at a share of its width and height."""
+    return int(
+        page.evaluate(
+            """([x, y]) => {
+              const canvas = document.querySelector(".panes .pane.main canvas");
+              return canvas.getContext('2d').getImageData(x * canvas.width, y * canvas.height, 1, 1).data[0];
+            }""",
+            [x, y],
+        )
+    )
+
+
+def test_the_window_changes_by_list_number_and_drag(body: Path, visit: Callable[..., Any]) -> None:
+    opened = visit(body)
+    page = opened.page
+    shared = payload_of(body)["shared"]
+    scales = {item: shared["tones"][view["source"]] for item, view in shared["views"].items()}
+    item = next(
+        item
+        for item, scale in scales.items()
+        if scale["unit"] == "HU" and scale["windows"][scale["opening"]][0] == "soft tissue"
+    )
+    page.evaluate("(id) => { location.hash = id; }", item)
+    page.wait_for_timeout(300)
+    level, width = (page.get_by_label(f"window {name}") for name in ("level", "width"))
+    assert (level.input_value(), width.input_value()) == ("40", "400")
+    page.locator(".windowing select").select_option(label="bone")
+    page.wait_for_timeout(100)
+    assert (level.input_value(), width.input_value()) == ("300", "1500")
+    # Water and soft tissue, within 100 HU of 0, are near (0 + 450) / 1500 of white: 77 of 255, give or take 17.
+    assert 77 - 17 - 5 < grey_at(page, 0.5, 0.5) < 77 + 17 + 5
+    # Everything that the pictures hold lies above −2000 HU, and so is white.
+    level.fill("-2100")
+    width.fill("100")
+    width.blur()
+    page.wait_for_timeout(100)
+    assert grey_at(page, 0.5, 0.5) == 255
+    page.locator(".windowing select").select_option(label="soft tissue")
+    page.locator(".panes .pane.main .stage").scroll_into_view_if_needed()
+    stage = page.locator(".panes .pane.main .stage").bounding_box()
+    slices = page.locator(".slide output").all_text_contents()
+    page.mouse.move(stage["x"] + 60, stage["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(stage["x"] + 160, stage["y"] + 60, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(100)
+    assert float(width.input_value()) > 400
+    assert float(level.input_value()) == pytest.approx(40)
+    assert page.locator(".slide output").all_text_contents() == slices, "a drag is no click"
+    page.mouse.click(stage["x"] + 60, stage["y"] + 60)
+    assert page.locator(".slide output").all_text_contents() != slices
+    inside(opened, body)

@@ -173,20 +173,20 @@ def test_a_changed_annotation_is_found(
 
 
 @pytest.mark.parametrize(
-    ("table", "column", "old", "new", "form", "code"),
+    ("table", "column", "change", "form", "code"),
     [
-        ("items", "answer", "true", "false", "yes_no", "item"),
-        ("items", "answer", '"x1":', '"x1":1', "boxes", "item"),
-        ("items", "answer", '"frames":[', '"frames":[0,', "frames", "item"),
-        ("items", "answer", "The reader", "A reader", "text", "item"),
-        ("items", "options", '"text":"', '"text":"not ', "choice", "item"),
-        ("items", "options", '"text":"', '"text":"not ', "choices", "item"),
-        ("items", "question", "?", " maybe?", "yes_no", "item"),
-        ("items", "steps", '"text":"', '"text":"not ', "boxes", "item"),
-        ("items", "stratum", "untwinned", "headline", "yes_no", "item"),
-        ("items", "stratum", "headline", "untwinned", "boxes", "item"),
-        ("facts", "value", "", "1", "read_as_normal", "fact"),
-        ("facts", "derivation", "@1", "@2", "boxes", "fact"),
+        ("items", "answer", ("true", "false"), "yes_no", "item"),
+        ("items", "answer", ('"x1":', '"x1":1'), "boxes", "item"),
+        ("items", "answer", ('"frames":[', '"frames":[0,'), "frames", "item"),
+        ("items", "answer", ("The reader", "A reader"), "text", "item"),
+        ("items", "options", ('"text":"', '"text":"not '), "choice", "item"),
+        ("items", "options", ('"text":"', '"text":"not '), "choices", "item"),
+        ("items", "question", ("?", " maybe?"), "yes_no", "item"),
+        ("items", "steps", ('"text":"', '"text":"not '), "boxes", "item"),
+        ("items", "stratum", ("untwinned", "headline"), "yes_no", "item"),
+        ("items", "stratum", ("headline", "untwinned"), "boxes", "item"),
+        ("facts", "value", ("", "1"), "read_as_normal", "fact"),
+        ("facts", "derivation", ("@1", "@2"), "boxes", "fact"),
     ],
 )
 def test_a_changed_table_is_found(
@@ -195,11 +195,11 @@ def test_a_changed_table_is_found(
     tmp_path: Path,
     table: str,
     column: str,
-    old: str,
-    new: str,
+    change: tuple[str, str],
     form: str,
     code: str,
 ) -> None:
+    old, new = change
     bench = copy(built, tmp_path)
     kind = "form" if table == "items" else "kind"
     rewrite(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attacks import ATTACKS, Study, situs_inversus, trial, write_masks
+from attacks._study import axis_toward, redrawn
 from laws._studies import ledger_of, phantom_labels
 from situs.anatomy.plausible import Scene, judge
 from situs.bench import open_bench
@@ -268,6 +269,7 @@ class TestTrust:
         build(situs, scaled, tmp_path / "bench")
         card = (tmp_path / "bench" / "README.md").read_text("utf-8")
         assert "| small | scale |" in card
+        assert "Studies without a CT to hold the masks against: 1 of 1." in card
 
 
 def test_one_study_of_a_cohort_in_another_unit(situs: Any, tmp_path: Path) -> None:
@@ -330,6 +332,34 @@ def test_pairs_of_exchanged_names_are_doubted() -> None:
         if not {a, b} <= doubted:
             silent.append((a, b))
     assert silent == []
+
+
+@pytest.mark.parametrize("name", ["stomach_called_colon", "labels_reversed"])
+def test_wrong_names_that_only_the_place_tells(name: str) -> None:
+    """A hollow organ under another's name; and names so mixed up that every axis looks reversed."""
+    study = Study(phantom_labels(41, 0, SPACING_MM))
+    changed = ATTACKS[name](study)
+    assert changed is not None
+    outcome = trial(study, changed)
+    assert outcome.wrong == ()
+    assert any(doubt.startswith("structure:misnamed") for doubt in outcome.doubts)
+
+
+def test_two_cut_kidneys_under_one_name_are_doubted() -> None:
+    """A scan that ends within the kidneys; both are called the left one."""
+    labels = phantom_labels(41, 0, SPACING_MM)
+    axis, _ = axis_toward(labels, 2)
+    by_name = {structure.name: labels.mask(structure) for structure in labels.structures}
+    both = by_name["kidney_left"] | by_name["kidney_right"]
+    middle = int(np.median(np.nonzero(both)[axis]))
+    window = tuple(slice(middle if k == axis else 0, None) for k in range(3))
+    joined = redrawn(labels, {"kidney_left": both, "kidney_right": both & False})
+    layers = tuple(np.ascontiguousarray(layer[window]) for layer in joined.layers)
+    grid = Grid(layers[0].shape, labels.grid.affine)
+    present = tuple(s for s in joined.structures if (layers[s.layer] == s.value).any())
+    ledger = ledger_of(LabelMap(grid, layers, present), "manual")
+    assert ledger.is_cut("kidney_left")
+    assert any("kidney_left" in doubt.structures for doubt in ledger.doubts)
 
 
 def test_a_rib_tells_no_level_where_vertebrae_beside_it_are_missing() -> None:

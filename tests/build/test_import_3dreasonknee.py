@@ -11,47 +11,13 @@ import nibabel
 import numpy as np
 import pytest
 
+from published_make import SPACING, write_set
 from situs.anatomy.banks import load_bank
 from situs.bench import open_bench
 from situs.items import Compound, Grades
 from situs.score import Offered, Parsed, parse_grades
 
-COLUMNS = "patient_id,time,study_folder,series_folder,knee_side,image_filepath,label_filepath"
-SHAPE = (16, 24, 20)
-SPACING = (0.7, 0.5, 0.4)
 BANK = load_bank("moaks-knee")
-
-
-def write_set(folder: Path, **changes: Any) -> tuple[Path, Path]:
-    """Two volumes, slices first and last, with one question each."""
-    for name, order in (("first.nii.gz", (0, 1, 2)), ("last.nii.gz", (1, 2, 0))):
-        matrix = np.eye(4)
-        matrix[:3, :3] = np.diag(SPACING)[:, order]
-        array = np.zeros([SHAPE[axis] for axis in order], dtype=np.int16)
-        nibabel.save(nibabel.Nifti1Image(array, matrix), folder / name)
-    table = folder / "test_split.csv"
-    table.write_text(
-        f"{COLUMNS}\n9001,V00,s1,d1,LEFT,first.nii.gz,x\n9002,V00,s2,d2,RIGHT,last.nii.gz,y\n"
-    )
-    entry = {
-        "question_id": 1,
-        "bbox": [3, 7, 2, 9, 4, 11],
-        "reasoning": "A bright area.",
-        "answer": {
-            "MOAKS_scores": {
-                "patella medial BML": {
-                    "Size of BML (including cyst)": 2,
-                    "Number of BML within subregion": 1,
-                    "% of lesion that is BML (excluding cyst)": 3,
-                }
-            }
-        },
-    }
-    entries = [{**entry, "image_filepath": name} for name in ("first.nii.gz", "last.nii.gz")]
-    entries[1] |= changes
-    answers = folder / "answers.json"
-    answers.write_text(json.dumps(entries))
-    return table, answers
 
 
 def test_boxes_in_either_order_of_axes(situs: Callable[..., Any], tmp_path: Path) -> None:

@@ -12,95 +12,10 @@ import pytest
 from PIL import Image
 
 from frame_make import write_h5
+from published_make import BRAIN, KNEE, QA, RESULTS
 from situs.bench import open_bench
 from situs.items import Boxes, Choice, Choices, Item, Number, Text, YesNo
 from situs.space import FrameBox
-
-BRAIN, KNEE = "file_brain_AXFLAIR_200_6002425", "file1000001"
-QA: list[dict[str, Any]] = [
-    {
-        "volume_id": BRAIN,
-        "slice_num": 4,
-        "level": "slice",
-        "task": "detection",
-        "type": "closed_ended",
-    }
-    | {"question": "Is there a lesion?", "answer": "Yes, there is.", "reasoning": "A bright spot."}
-    | {
-        "ground_truth": {
-            "labels": ["Mass"],
-            "bboxes": [{"x": 10, "y": 20, "width": 5, "height": 6, "label": "Mass"}],
-        }
-    },
-    {
-        "volume_id": BRAIN,
-        "slice_num": 5,
-        "level": "slice",
-        "task": "detection",
-        "type": "closed_ended",
-    }
-    | {"question": "Is there a lesion?", "answer": "No"},
-    {
-        "volume_id": BRAIN,
-        "slice_num": 4,
-        "level": "slice",
-        "task": "classification",
-        "type": "single_choice",
-    }
-    | {"question": "Which?", "choices": ["(A) Mass", "(B) Edema"], "answer": "(B) Edema"},
-    {
-        "volume_id": BRAIN,
-        "slice_num": 4,
-        "level": "slice",
-        "task": "diagnosis",
-        "type": "multiple_choice",
-    }
-    | {
-        "question": "Which ones?",
-        "choices": {"A": "Mass", "B": "Edema", "C": "Cyst"},
-        "answer": "(A), (C)",
-    },
-    {
-        "volume_id": KNEE,
-        "num_slices": 30,
-        "level": "volume",
-        "task": "counting",
-        "type": "closed_ended",
-    }
-    | {
-        "question": "How many?",
-        "answer": "3",
-        "ground_truth": {"final_diagnosis": ["Meniscus Tear"]},
-    },
-    {
-        "volume_id": KNEE,
-        "num_slices": 30,
-        "level": "volume",
-        "task": "captioning",
-        "type": "open_ended",
-    }
-    | {"question": "Describe.", "answer": "A tear in frame 7."},
-]
-RESULTS: dict[str, Any] = {
-    "model_key": "m",
-    "results": [
-        {
-            "sample_id": f"knee_{KNEE}_localization_0",
-            "dataset": "knee",
-            "task": "localization",
-            "qa_type": "open_ended",
-        }
-        | {
-            "question": "Where?",
-            "gt_answer": "Frame 7: <bbx>[1,2,3,4]</bbx>",
-            "model_output": "Frame 7: [1,2,4,6]",
-        }
-        | {
-            "bboxes": [{"frame": 7, "label": "Meniscus Tear", "bbox": [1, 2, 3, 4]}],
-            "level": "volume_level",
-        },
-    ],
-}
 
 
 def imported(situs: Callable[..., Any], tmp_path: Path, content: object) -> list[Item]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import stat
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from situs.base.shard import Shard
 from situs.bench import open_bench
 from situs.errors import SitusError
+from tune_cohort import write_volumes
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,24 @@ def whole_and_parts(situs, small, tmp_path_factory) -> tuple[Path, tuple[object,
         assert ran.code == 0, ran.err
         assert ran.json["studies"] == (2, 1)[number - 1]
     return root, command
+
+
+def test_parts_may_be_built_with_relative_paths(situs, small, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(small)
+    command = (
+        "build",
+        "masks",
+        Path("data/patient000"),
+        Path("data/patient001"),
+        "--annotation",
+        "exact",
+    )
+    for number in (1, 2):
+        ran = situs(*command, "--out", tmp_path / str(number), "--shard", f"{number}/2")
+        assert ran.code == 0, ran.err
+    monkeypatch.chdir(tmp_path)
+    ran = situs("merge", "1", "2", "--out", "merged")
+    assert ran.code == 0, ran.err
 
 
 def test_parts_put_together_are_the_whole_bench(situs, whole_and_parts) -> None:
@@ -54,7 +74,7 @@ def test_a_part_is_private_and_no_bench(situs, whole_and_parts) -> None:
     [
         (("part1",), "2 are missing"),
         (("part1", "part1b"), "so is"),
-        (("part1", "whole"), "no part of a build or run"),
+        (("part1", "whole"), "of different kinds"),
     ],
 )
 def test_what_cannot_be_put_together_is_named(situs, whole_and_parts, parts, words) -> None:
@@ -76,6 +96,51 @@ def test_a_part_of_another_build_is_named(situs, whole_and_parts, tmp_path) -> N
     ran = situs("merge", root / "part1", other, "--out", tmp_path / "never")
     assert ran.code == 2
     assert "not a part of the same build" in ran.err
+
+
+def merged_is_whole(situs, command: tuple[object, ...], folder: Path) -> None:
+    """Two parts put together are the bench that one build makes."""
+    assert situs(*command, "--out", folder / "whole").code == 0
+    for number in (1, 2):
+        part = ("--out", folder / f"part{number}", "--shard", f"{number}/2")
+        ran = situs(*command, *part)
+        assert ran.code == 0, ran.err
+    ran = situs("merge", folder / "part1", folder / "part2", "--out", folder / "merged")
+    assert ran.code == 0, ran.err
+    for name in ("items.parquet", "facts.parquet", "studies.parquet"):
+        assert (folder / "merged" / name).read_bytes() == (folder / "whole" / name).read_bytes()
+
+
+def test_boxes_in_parts(situs, tmp_path) -> None:
+    command = ("build", "boxes", *write_volumes(tmp_path, count=3))
+    merged_is_whole(situs, command, tmp_path)
+    # What decides the questions is compared, though a part holds none.
+    other = ("--seed", 4, "--out", tmp_path / "other", "--shard", "2/2")
+    assert situs(*command, *other).code == 0
+    ran = situs("merge", tmp_path / "part1", tmp_path / "other", "--out", tmp_path / "never")
+    assert ran.code == 2
+    assert "another --seed" in ran.err
+
+
+def test_reports_in_parts_unless_models_write(situs, tmp_path) -> None:
+    rows = [
+        f"r{n},There is a {size} mm nodule in the {side} {lobe} lobe."
+        for n, (size, side, lobe) in enumerate(
+            itertools.product((5, 8), ("right", "left"), ("upper", "lower"))
+        )
+    ]
+    file = tmp_path / "reports.csv"
+    file.write_text("\n".join(["id,findings", *rows]))
+    merged_is_whole(situs, ("build", "reports", file), tmp_path)
+    model = (
+        "--writer",
+        "openai:m@http://127.0.0.1:9/v1",
+        "--validator",
+        "openai:n@http://127.0.0.1:9/v1",
+    )
+    ran = situs("build", "reports", file, *model, "--shard", "1/2", "--out", tmp_path / "never")
+    assert ran.code == 2
+    assert "--shard" in ran.err
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
@@ -118,6 +183,37 @@ def test_a_run_in_parts_is_the_whole_run(situs, bench, tmp_path) -> None:
         for name in ("whole", "merged")
     ]
     assert scores[0] == scores[1]
+
+
+def test_sessions_in_a_room_in_parts(situs, bench, tmp_path) -> None:
+    command = ("run", bench, "--model", "random-looker?seed=2", "--room", "frugal", "--limit", 8)
+    assert situs(*command, "--out", tmp_path / "whole").code == 0
+    parts = [tmp_path / f"part{number}" for number in (1, 2)]
+    for number, part in enumerate(parts, start=1):
+        ran = situs(*command, "--out", part, "--shard", f"{number}/2")
+        assert ran.code == 0, ran.err
+    assert situs("merge", *parts, "--out", tmp_path / "merged").code == 0
+
+    def turns(run: Path) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for line in (run / "turns.jsonl").read_text().splitlines():
+            found.setdefault(json.loads(line)["item_id"], []).append(line)
+        return found
+
+    whole, merged = tmp_path / "whole", tmp_path / "merged"
+    assert answers(merged) == answers(whole)
+    assert turns(merged) == turns(whole)
+    assert (merged / "room.json").read_bytes() == (whole / "room.json").read_bytes()
+    hidden = [
+        sorted((run / "hidden.jsonl").read_text().splitlines())
+        if (run / "hidden.jsonl").exists()
+        else []
+        for run in (whole, merged)
+    ]
+    assert hidden[0] == hidden[1]
+    scores = [situs("score", bench, run, "--json").json for run in (whole, merged)]
+    assert scores[0]["looks"] == scores[1]["looks"]
+    assert scores[0]["overall"] == scores[1]["overall"]
 
 
 def test_runs_that_contradict_each_other_are_named(situs, bench, tmp_path) -> None:

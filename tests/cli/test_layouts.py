@@ -429,3 +429,15 @@ def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
         "--overwrite",
     )
     assert (missing.code, "no such folder" in missing.err) == (2, True)
+
+
+def test_a_knee_of_cartilage_alone_says_that_nobody_asks_about_it(situs, tmp_path):
+    """Two flat plates, named rightly: that no marks fit in them is not the reason to be told first."""
+    labels = np.zeros((30, 30, 20), np.uint8)
+    labels[4:12, 5:25, 9:11], labels[18:26, 5:25, 9:11] = 3, 4
+    save(tmp_path / "data" / "knee.nii.gz", labels, np.diag([0.8, 0.8, 1.0, 1.0]))
+    args = ("--names", "skm_tea", "--out", tmp_path / "bench")
+    ran = situs("build", "masks", tmp_path / "data" / "knee.nii.gz", *args)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "they hold nothing that a question is known for" in ran.err
+    assert "situs build grades" in ran.err

@@ -84,7 +84,7 @@ def structures(root: Path) -> dict[str, int]:
     import pyarrow.parquet as pq
 
     (row,) = pq.read_table(root.parent / "bench" / "studies.parquet").to_pylist()
-    return dict(row["series"][0]["structures"])
+    return {one["key"]: one["value"] for one in row["series"][0]["structures"]}
 
 
 TARGETS = (

@@ -73,7 +73,8 @@ def test_the_terminal_shows_causes(folder: Path, situs: Situs) -> None:
         "score", folder / "bench", folder / "r1", *QUICK, "--signatures", "--breakdowns"
     ).out
     assert "Why answers are wrong" in out
-    assert "Results by task" in out
+    assert "Where it differs most" in out
+    assert "Results by structure" not in out, "every facet is in the written tables"
 
 
 def test_an_unknown_paper_is_refused(folder: Path, situs: Situs) -> None:

@@ -154,7 +154,17 @@ def test_what_goes_out_to_gemini(asked, monkeypatch) -> None:
             "responseMimeType": "application/json",
             "responseJsonSchema": SCHEMA,
         },
-        "tools": [{"functionDeclarations": [TOOL["function"]]}],
+        "tools": [
+            {
+                "functionDeclarations": [
+                    {
+                        "name": "look",
+                        "description": "See a slice.",
+                        "parametersJsonSchema": {"type": "object"},
+                    }
+                ]
+            }
+        ],
     }
 
 
@@ -211,7 +221,7 @@ def test_how_a_reply_ends(asked, kind, payload, state, reason) -> None:
 
 def test_tools_of_either_provider(asked) -> None:
     use = {"type": "tool_use", "id": "t1", "name": "look", "input": {"slice": 3}}
-    call = {"functionCall": {"name": "look", "args": {"slice": 3}}}
+    call = {"functionCall": {"name": "look", "args": {"slice": 3}, "id": "t1"}}
     replies = {
         "anthropic": anthropic(content=[use], stop_reason="tool_use"),
         "gemini": {"candidates": [{"content": {"parts": [call]}, "finishReason": "STOP"}]},
@@ -247,7 +257,9 @@ def test_tools_of_either_provider(asked) -> None:
         {"role": "model", "parts": [call]},
         {
             "role": "user",
-            "parts": [{"functionResponse": {"name": "look", "response": {"result": "seen"}}}],
+            "parts": [
+                {"functionResponse": {"name": "look", "response": {"result": "seen"}, "id": "t1"}}
+            ],
         },
     ]
 

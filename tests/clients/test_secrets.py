@@ -6,7 +6,7 @@ import pytest
 
 from situs.clients import make_client, parse_spec
 from situs.clients.protocol import Reply, ToolCall
-from situs.clients.secrets import without_secret
+from situs.clients.secrets import refuse_secrets, without_secret
 from situs.errors import SitusError
 
 # Made up, in the shapes of well-known services.
@@ -127,3 +127,13 @@ def test_what_looks_drawn_at_random_is_refused_wherever_it_stands(spec: str) -> 
     with pytest.raises(SitusError, match="looks like a key") as refused:
         parse_spec(spec)
     assert "aB3dE5gH7jK9" not in str(refused.value)
+
+
+def test_a_model_under_the_shells_folder_is_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`PWD` is called like a password; a folder of models below it may be named in full."""
+    monkeypatch.setenv("PWD", "/data/models")
+    monkeypatch.setenv("OLDPWD", "/data/models")
+    refuse_secrets("hf", "/data/models/qwen", "", {})
+    monkeypatch.setenv("DB_PWD", "/data/models")
+    with pytest.raises(SitusError, match="looks like a key"):
+        refuse_secrets("hf", "/data/models/qwen", "", {})

@@ -22,7 +22,7 @@ from situs.items import (
 )
 from situs.items.posed import quantity
 
-PATIENTS = range(4)
+PATIENTS = range(2)
 
 
 @pytest.fixture(scope="module")

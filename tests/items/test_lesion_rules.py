@@ -41,17 +41,25 @@ def _pose(ledger: Ledger, task: str, form: str, **parameters: str) -> Posed | No
 
 
 def test_no_distance_is_asked_of_a_lesion_that_the_scan_cuts() -> None:
-    """On the lowest slice the lesion may go on, nearer to the spleen; 10 mm higher it is whole."""
+    """On the lowest slice the lesion may go on, nearer to the spleen; 10 mm higher it is whole.
+
+    It does not come to touch the spleen out there: the spleen is whole, and 20 mm from all faces of the scan.
+    """
     asks = (
         ("distance", "yes_no", {"ask": "within", "mm": "20"}),
         ("distance", "number", {"ask": "gap"}),
-        ("contact", "yes_no", {}),
     )
     for z, asked in ((0, NotAsked), (10, Posed)):
         ledger = _ledger(liver_lesion=_box(10, 30, z, 20), spleen=_box(55, 30, 30, 30))
         for task, form, parameters in asks:
             found = _pose(ledger, task, form, a="largest:liver_lesion", b="spleen", **parameters)
             assert isinstance(found, asked), (z, task, parameters)
+        contact = _pose(ledger, "contact", "yes_no", a="largest:liver_lesion", b="spleen")
+        assert isinstance(contact, Posed)
+        assert contact.answer.value is False
+    both = _ledger(liver_lesion=_box(10, 30, 0, 20), spleen=_box(55, 30, 0, 30))
+    contact = _pose(both, "contact", "yes_no", a="largest:liver_lesion", b="spleen")
+    assert isinstance(contact, NotAsked), "both go on below the scan, and may meet there"
 
 
 def test_an_organ_is_measured_with_the_lesion_its_mask_leaves_out() -> None:

@@ -32,7 +32,7 @@ from situs.items.findings.composed import ANY_FINDING
 from situs.items.findings.words import WORDINGS, worded
 from situs.items.subjects import subjects
 
-PATIENTS = 6
+PATIENTS = 4
 
 PLURAL = "lungs|kidneys|ribs|vessels|veins|cartilages|discs|ventricles|lesions|tumours|vertebrae|muscles|lobules"
 FAULTS = {

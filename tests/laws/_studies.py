@@ -45,18 +45,29 @@ def phantom_labels(
     spacing_mm: tuple[float, float, float] | None = None,
     *,
     oblique: bool = True,
+    moved: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> LabelMap:
-    """The masks of one phantom patient: organs, lesions and body, each in a layer of its own kind."""
+    """The masks of one phantom patient: organs, lesions and body, each in a layer of its own kind.
+
+    `moved`: the scan begins so many voxels further on, so that every surface falls between other voxels.
+    """
     plan = phantom_plan(seed, index, spacing_mm, oblique=oblique)
-    layers = tuple(np.zeros(plan.grid.shape, dtype=np.uint8) for _ in range(3))
+    grid = _moved(plan.grid, moved)
+    layers = tuple(np.zeros(grid.shape, dtype=np.uint8) for _ in range(3))
     structures = []
     for value, truth in enumerate(plan.truth.structures, start=1):
         layer = 2 if truth.name == "body" else 0 if truth.inside is None else 1
-        mask = rasterize(truth.shape, plan.grid)
+        mask = rasterize(truth.shape, grid)
         layers[layer][mask] = value
         if mask.any():
             structures.append(Structure(value, truth.name, layer, value))
-    return LabelMap(plan.grid, layers, tuple(structures))
+    return LabelMap(grid, layers, tuple(structures))
+
+
+def _moved(grid: Grid, voxels: tuple[float, float, float]) -> Grid:
+    matrix = grid.affine.matrix.copy()
+    matrix[:3, 3] += matrix[:3, :3] @ np.array(voxels)
+    return Grid(grid.shape, Affine(matrix))
 
 
 def ledger_of(labels: LabelMap, annotation: str = "exact") -> Ledger:

@@ -326,6 +326,7 @@ def synthetic(seed: int, patients: int = 120) -> list[Outline]:
     return result
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(3))
 def test_the_arrangement_does_not_tell_however_skewed_the_answers(seed: int) -> None:
     outlines = synthetic(seed)

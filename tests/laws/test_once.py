@@ -36,13 +36,13 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str, str]]:
 def scorings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each item of the run itself was scored."""
     counts: Counter[str] = Counter()
-    score = scored_run.score_answer
+    score = scored_run.score_answers
 
-    def counted(item: Any, *given: Any, **how: Any) -> Any:
-        counts[item.item_id] += 1
-        return score(item, *given, **how)
+    def counted(answers: Any, **how: Any) -> Any:
+        counts.update(one.asked.item.item_id for one in answers)
+        return score(answers, **how)
 
-    monkeypatch.setattr(scored_run, "score_answer", counted)
+    monkeypatch.setattr(scored_run, "score_answers", counted)
     return counts
 
 

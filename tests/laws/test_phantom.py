@@ -216,12 +216,12 @@ def check_sides(ledger: Ledger, whole: dict, pose) -> None:
 
 
 def test_intervals_hold_the_truth():
-    """Of 24 patients, tilted, anisotropic and posed, at least 99 % of the intervals hold the closed form."""
+    """Of 12 patients, tilted, anisotropic and posed, at least 99 % of the intervals hold the closed form."""
     coverage = Coverage()
     rng = np.random.default_rng(53)
-    for index in range(24):
+    for index in range(12):
         coverage.study(53, index, tuple(float(v) for v in rng.uniform(2.5, 4.5, 3)))
-    assert coverage.asked["volume"] > 400
+    assert coverage.asked["volume"] > 200
     coverage.check()
 
 

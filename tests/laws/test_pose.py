@@ -1,4 +1,5 @@
-"""Law of pose and of stray voxels: a patient who lies turned by up to 10°, and masks with islands, change no answer.
+"""Law of pose and of stray voxels: a patient turned by up to 10°, a grid moved by half a voxel, and masks with islands
+change no answer.
 
 The turn is exact: the affine of the masks is turned, the voxels stay. A sampled turn is in the sweep.
 """
@@ -97,6 +98,25 @@ def test_no_answer_changes_when_the_patient_is_turned(axis: int, degrees: float)
     assert len(before.keys() & after.keys()) > 20
     assert {item.task for item in before.values()} >= {"extent", "lesion_pole", "distance"}
     assert flipped(before, after) == []
+
+
+HALVES = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5), (0.5, 0.5, 0.5))
+
+
+@pytest.mark.parametrize(
+    "index", [PATIENT[1], *(pytest.param(n, marks=pytest.mark.sweep) for n in range(8, 16))]
+)
+def test_no_answer_changes_when_the_scan_begins_half_a_voxel_on(
+    index: int, little_of: Callable[..., Any]
+) -> None:
+    """The same patient on a grid that is moved by half a voxel: composed questions and the others."""
+    before = asked(ledger_of(phantom_labels(PATIENT[0], index, SPACING, oblique=False)))
+    for moved in little_of(HALVES, 1):
+        labels = phantom_labels(PATIENT[0], index, SPACING, oblique=False, moved=moved)
+        after = asked(ledger_of(labels))
+        assert flipped(before, after) == []
+        assert len(before.keys() & after.keys()) > 20
+    assert any(item.task == "compose" for item in before.values())
 
 
 @pytest.mark.sampled

@@ -8,11 +8,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [
-    pytest.mark.models,
-    pytest.mark.sweep(one_in=4),  # minutes: every role is played by a model on one thread
-    pytest.mark.filterwarnings("default"),
-]
+pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
 
 
 def test_a_language_model_drives_the_whole_pipeline(
@@ -25,12 +21,14 @@ def test_a_language_model_drives_the_whole_pipeline(
     """No word on its wisdom: 135 million parameters have little. What it cannot do falls back, and the card says so."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
-    label_phantoms(tmp_path / "data", seed=11, count=2)
+    label_phantoms(tmp_path / "data", seed=11, count=1)
     build = ("build", "masks", "data", "--annotation", "exact", "--tasks", "volume")
     assert situs(*build, "--out", "bench").code == 0
-    spec = f"openai:smollm2@{language}?max_tokens=160"
-    roles = ("--planner", spec, "--writer", spec, "--critic", f"{spec}&name=c&batch=2")
-    args = ("author", "bench", *roles, "--panel", f"{spec}&name=p&batch=4", "--out", "authored")
+    spec = f"openai:smollm2@{language}?max_tokens=48"
+    roles = ("--planner", spec, "--writer", spec, "--critic", f"{spec}&name=c")
+    # Few questions: every role is played by a model on one thread.
+    few = ("--per-study", "4", "--out", "authored")
+    args = ("author", "bench", *roles, "--panel", f"{spec}&name=p", *few)
     ran = situs(*args, "--json")
     assert ran.code == 0, ran.err
     result = ran.json

@@ -86,7 +86,8 @@ def test_several_pictures_reach_a_served_model(seeing: str, folder: Path, ask: A
         there, here = served_replies[request.key], local[request.key]
         assert (there.state, here.state) == ("answered", "answered")
         assert there.usage["prompt_tokens"] == here.usage["prompt_tokens"]
-        assert there.text == here.text
+        # The server takes blanks off both ends of what a model says.
+        assert there.text.strip() == here.text.strip() != ""
 
 
 def test_a_server_that_ignores_the_pictures_is_caught(blind: str, folder: Path, ask: Ask) -> None:

@@ -21,26 +21,17 @@ class Yes:
 
 
 @pytest.fixture(scope="module")
-def angles(outside, tmp_path_factory):
-    """The package with the task, and a bench that it asked, in two processes."""
+def angles(outside, image_phantoms, small, tmp_path_factory):
+    """The package with the task, the patients, and the bench that it asked about them in two processes."""
     package = outside("angles")
     package.install_example("situs_angle", TASK, "Adding a task")
-    bench = tmp_path_factory.mktemp("angles") / "bench"
-    built = package.json(
-        "build",
-        "phantoms",
-        "--studies",
-        12,
-        "--tasks",
-        "angle",
-        "--seed",
-        1,
-        "--jobs",
-        2,
-        "--out",
-        bench,
-    )
-    return package, bench, built
+    folder = tmp_path_factory.mktemp("angles")
+    image_phantoms(folder / "data", seed=2, count=12)
+    words = ("--annotation", "exact", "--ids", "stem", "--tasks", "angle", "--jobs", 2)
+    # Few patients have twins only if all of them are in one split.
+    words += ("--recipe", small / "recipe.toml")
+    built = package.json("build", "masks", folder / "data", *words, "--out", folder / "bench")
+    return package, folder / "bench", built
 
 
 def test_it_is_listed_and_asked_in_the_headline(angles):
@@ -172,7 +163,8 @@ def _rows(package, bench: Path) -> list[dict]:
 
 
 def _long_axis(sitk, bench: Path, study_id: str, name: str) -> list[float]:
-    mask = sitk.ReadImage(str(bench / "volumes" / study_id / "segmentations" / f"{name}.nii.gz"))
+    patient = bench.parent / "data" / study_id
+    mask = sitk.ReadImage(str(patient / "segmentations" / f"{name}.nii.gz"))
     shapes = sitk.LabelShapeStatisticsImageFilter()
     shapes.Execute(sitk.Cast(mask > 0, sitk.sitkUInt8))
     return list(shapes.GetPrincipalAxes(1)[6:9])  # of three rows the last is the longest axis

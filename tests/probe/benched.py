@@ -28,7 +28,6 @@ from situs.profiles import Profile, load_profile
 from situs.run import RunResult, make_baseline, selected_items
 from situs.run.folder import start_run
 from situs.run.journal import AnswerRow, Journal
-from situs.score.explain import answers
 
 BLIND = ("text", "silent")
 NO_PICTURES = (*BLIND, "blank", "noise", "marks-on-blank")
@@ -56,7 +55,7 @@ _REMEMBERED: dict[Any, Any] = {}
 
 @contextmanager
 def _remembered() -> Iterator[None]:
-    """What does not depend on the reader is computed once: shortcuts, and the score of one answer to one item."""
+    """What does not depend on the reader is computed once: the shortcuts of a bench."""
     patch = pytest.MonkeyPatch()
 
     def once(module: Any, name: str, key: Callable[..., Any]) -> None:
@@ -74,24 +73,10 @@ def _remembered() -> Iterator[None]:
         suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names))
     )
     once(suite, "shortcut_table", lambda bench, *more: bench.folder)
-    once(
-        answers,
-        "judge",
-        lambda item, row, *more, **how: (item.item_id, str(item.answer), row and row.response),
-    )
-    listed = answers.selected_items
-    patch.setattr(answers, "selected_items", lambda bench, *more: _items_of(bench, listed, more))
     try:
         yield
     finally:
         patch.undo()
-
-
-def _items_of(bench: Bench, listed: Callable[..., Any], more: tuple[Any, ...]) -> list[Item]:
-    known = "items", bench.info.content_hash, more
-    if known not in _REMEMBERED:
-        _REMEMBERED[known] = list(listed(bench, *more))
-    return list(_REMEMBERED[known])
 
 
 class BenchCohort:
@@ -103,7 +88,7 @@ class BenchCohort:
         self.bench, self.work, self.probes = open_bench(folder), work, probes
         self.profile: Profile = load_profile(profile)
         self.items = list(self.bench.items())
-        self.truth = self._truths(self.bench)
+        self.truth = self._truths(self.bench, self.profile)
         self.others = {own: other[0][0] for own, other in _others(self.bench).items()}
         self.by_text: dict[tuple[str, str], str] = {}
         self.said: dict[str, list[str]] = defaultdict(list)
@@ -113,12 +98,12 @@ class BenchCohort:
         self.prior = {text: max(sorted(set(own)), key=own.count) for text, own in self.said.items()}
         self._changed: dict[str, dict[str, str]] = {}
 
-    def _truths(self, bench: Bench) -> dict[str, str]:
-        oracle = make_baseline(bench, Spec("oracle"), self.profile)
+    def _truths(self, bench: Bench, profile: Profile) -> dict[str, str]:
+        oracle = make_baseline(bench, Spec("oracle"), profile)
         return {item.item_id: in_words(bench, item, oracle) for item in bench.items()}
 
-    def shown(self, item: Item, name: str, bench: Bench) -> Shown:
-        """What a reader sees of an item under a probe."""
+    def shown(self, item: Item, name: str, bench: Bench, profile: Profile) -> Shown:
+        """What a reader sees of an item under a probe, whose profile may turn the stack round."""
         old = self.truth[item.twin_of or item.item_id]
         if name in NO_PICTURES:
             return Shown(item, "", "" if name in BLIND else name, "", name, old)
@@ -133,9 +118,9 @@ class BenchCohort:
         if name == "one-slice" and zlib.crc32(item.item_id.encode()) % 4:
             return Shown(item, "", f"{item.study_id}/slice", item.study_id, name, old)
         own = self.truth
-        if bench is not self.bench:
+        if bench is not self.bench or profile != self.profile:
             if name not in self._changed:
-                self._changed[name] = self._truths(bench)
+                self._changed[name] = self._truths(bench, profile)
             own = self._changed[name]
         pictures = item.study_id if name == "original" else f"{item.study_id}/{name}"
         return Shown(item, own[item.item_id], pictures, item.study_id, name, old)
@@ -161,7 +146,7 @@ class BenchCohort:
             count = 0
             with Journal(out / "answers.jsonl") as journal:
                 for item in selected_items(bench, how["split"], how["limit"]):
-                    reply = reader(self.shown(item, out.name, bench), rng)
+                    reply = reader(self.shown(item, out.name, bench, profile), rng)
                     journal.add(AnswerRow(item.item_id, "answered", reply))
                     count += 1
             return RunResult(count, {"answered": count}, count, 0.0, 0.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from latest_readers import LATEST
 from readers import (
     READERS,
     Case,
@@ -24,9 +26,10 @@ from readers import (
 )
 from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
+from unheard_readers import UNHEARD
 
 from situs.items import Item, Number
-from situs.probe.diagnosis import KINDS, Diagnosis, Effect, diagnose
+from situs.probe.diagnosis import KINDS, Diagnosis, Effect, Evidence, diagnose
 from situs.probe.diagnosis.evidence import Inversion, Sight
 from situs.probe.diagnosis.own_picture import own_picture_gain
 from situs.probe.diagnosis.reader import Reader as ReaderOfEvidence
@@ -45,7 +48,7 @@ QUICK = (
     "ignores lesions",
     "inverts yes and no",
 )
-"""Always tried; the others in the sweep."""
+"""Half of them are tried each time; the others in the sweep."""
 
 
 def findings(diagnosis: Diagnosis) -> set[str]:
@@ -68,12 +71,17 @@ def assert_words_agree(diagnosis: Diagnosis) -> None:
     assert sum(diagnosis.findings[name].verdict == "yes" for name in OF_KINDS) <= 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.sweep) for name in READERS],
-)
+PLANTED = {**READERS, **LATEST, **UNHEARD}
+
+
+def _drawn_or_swept(name: str) -> Any:
+    mark = pytest.mark.sampled(one_in=2) if name in QUICK else pytest.mark.sweep
+    return pytest.param(name, marks=mark)
+
+
+@pytest.mark.parametrize("name", [_drawn_or_swept(name) for name in PLANTED])
 def test_a_planted_reader_is_named(name: str) -> None:
-    case = READERS[name]
+    case = PLANTED[name]
     assert_named(case, cohort().diagnosed(case.make(cohort())))
 
 
@@ -114,12 +122,14 @@ BLIND = {
 }
 
 
-def blind_verdicts(seeds: range, patients: int, texts: int) -> list[str]:
-    """The verdicts on every kind of blind reader, each with a cohort of its own for every seed."""
+def blind_verdicts(
+    seeds: Iterable[int], patients: int, texts: int, readers: Iterable[str] = BLIND
+) -> list[str]:
+    """The verdicts on kinds of blind reader, each with a cohort of its own for every seed."""
     verdicts = []
     for seed in seeds:
         of = Cohort(seed, patients, texts, numbers=0)
-        for make in BLIND.values():
+        for make in (BLIND[name] for name in readers):
             diagnosis = of.diagnosed(make(of), seed, probes=())
             assert_words_agree(diagnosis)
             verdicts.append(diagnosis.findings["looks_at_the_image"].verdict)
@@ -136,9 +146,9 @@ def test_blind_readers_are_not_said_to_look() -> None:
 def test_five_hundred_blind_readers_are_not_said_to_look(
     patients: int, texts: int, little_of: Callable[..., Any]
 ) -> None:
-    seeds = little_of(range(1000, 1039), 1)
-    verdicts = blind_verdicts(seeds, patients, texts)
-    assert len(verdicts) >= 12 * len(seeds)
+    seeds, readers = little_of(range(1000, 1039), 1), little_of(sorted(BLIND), 4)
+    verdicts = blind_verdicts(seeds, patients, texts, readers)
+    assert len(verdicts) == len(seeds) * len(readers)
     assert verdicts.count("yes") <= binom.ppf(0.999, len(verdicts), 0.05)
 
 
@@ -221,6 +231,12 @@ def test_an_opinion_that_is_held_without_pictures_is_no_slip_of_the_eye() -> Non
     assert diagnosis.findings["mirrored"].verdict == "no"
 
 
+@cache
+def evidence_of_guesses() -> Evidence:
+    """What a suite measures of whoever guesses; tests exchange what they are about."""
+    return Cohort(0, 12, 8).evidence(guess, probes=())
+
+
 def test_an_axis_is_not_exchanged_where_yes_and_no_are() -> None:
     """On one axis the two cannot be told apart; wrong yes and no on other axes tell."""
     wrong, right = Effect(-0.4, (-0.5, -0.3), 1e-9, 90, 30), Effect(0.4, (0.3, 0.5), 1e-9, 90, 30)
@@ -228,8 +244,8 @@ def test_an_axis_is_not_exchanged_where_yes_and_no_are() -> None:
 
     def inverts(rest: Effect, in_other_forms: float) -> bool:
         inversion = Inversion(wrong, {"mirrored": rest, "up_down": wrong}, in_other_forms)
-        evidence = cohort().evidence(guess, probes=())
-        return ReaderOfEvidence(msgspec.structs.replace(evidence, inversion=inversion)).inverts
+        guessed = msgspec.structs.replace(evidence_of_guesses(), inversion=inversion)
+        return ReaderOfEvidence(guessed).inverts
 
     assert inverts(wrong, 0.05)
     assert not inverts(right, 0.05), "what sides do not explain is right: sides are exchanged"
@@ -247,8 +263,7 @@ def test_one_slice_is_judged_where_the_pictures_help() -> None:
         "level": Sight(sees_all, "text", sees_all, p=0.001),
     }
     volume = {"all": misled, "sides": misled, "level": sees_all}
-    evidence = cohort().evidence(guess, probes=())
-    mixed = msgspec.structs.replace(evidence, sight=sight, volume=volume)
+    mixed = msgspec.structs.replace(evidence_of_guesses(), sight=sight, volume=volume)
     assert diagnose(mixed).findings["one_slice_only"].verdict == "no"
     alike = msgspec.structs.replace(
         mixed, volume=volume | {"level": Effect(0.0, (-0.02, 0.02), 0.9, 200, 40)}

@@ -300,3 +300,29 @@ def test_frames_of_an_answer_do_not_change_what_is_shown():
     asked = item(form="frames", answer=Frames((7, 8, 9)))
     made = profile(view={"slices": 4})
     assert [f.source_index for f in layout_of(made, grid, asked).frames] == [0, 16, 33, 49]
+
+
+@pytest.mark.parametrize("order", ORDERS[::5])
+def test_boxes_along_the_axes_are_those_of_the_matrices_to_the_last_bit(order, monkeypatch):
+    """Where pictures lie along the patient's axes, the quick way gives what matrices give."""
+    rng = np.random.default_rng(7)
+    _, grid = reordered(np.zeros(SHAPE), oblique_grid(SHAPE, 0.0), order)
+    view = {"plane": ("axial", "coronal", "sagittal")[order[0][0]], "size_px": 157}
+    quick, slow = (layout_of(profile(view=view), grid) for _ in range(2))
+    assert quick._tiles.stack is not None
+    monkeypatch.setitem(slow._tiles.__dict__, "stack", None)
+    seen = 0
+    for _ in range(20):
+        inside = random_box(rng).to_world(oblique_grid(SHAPE, 0.0).affine)
+        moved = np.array([inside.lo_mm, inside.hi_mm]) + rng.uniform(-0.4, 0.4, (2, 3))
+        box = WorldBox.of(moved.min(axis=0), moved.max(axis=0), "liver")
+        shown = slow.shown_boxes([box])
+        assert quick.shown_boxes([box]) == shown
+        some = [shown[place] for place in rng.permutation(len(shown))[: rng.integers(1, 9)]]
+        assert quick.source_boxes(some) == slow.source_boxes(some)
+        seen += len(shown)
+    assert seen > 40
+
+
+def test_oblique_pictures_are_no_stack_along_the_axes():
+    assert layout_of(profile(), oblique_grid(SHAPE, 20.0))._tiles.stack is None

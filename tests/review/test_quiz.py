@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from frame_make import make_cohort, write_images
@@ -20,6 +21,7 @@ from situs.items import Boxes, Choice, Choices, Frames, Item, Text, YesNo, lette
 from situs.profiles import Presenter, load_profile
 from situs.review import import_answers, write_quiz
 from situs.review.quiz import _quiz_item
+from situs.review.quiz_pictures import QuizPictures, _fitting
 from situs.run import Viewing
 from situs.score import clopper_pearson, open_replies, read_run
 
@@ -110,6 +112,7 @@ def test_the_file_holds_no_key(bench: Path, tmp_path: Path) -> None:
         "options",
         "parts",
         "pictures",
+        "scale",
         "sizes",
         "frame_base",
     }
@@ -132,7 +135,11 @@ def test_another_answer_gives_the_same_file(bench: Path, tmp_path: Path) -> None
         if not isinstance(item.answer, YesNo) or flipped >= 5:
             continue
         other = msgspec.structs.replace(item, answer=YesNo(not item.answer.value))
-        pair = [_quiz_item(one, presenter.present(one), 1, None) for one in (item, other)]
+        pictures = QuizPictures(presenter)
+        pair = [
+            _quiz_item(one, presenter.prompt(one), pictures.add(one), 1, None)
+            for one in (item, other)
+        ]
         assert pair[0] == pair[1]
         flipped += 1
     assert flipped == 5
@@ -228,3 +235,34 @@ def test_the_command(bench: Path, tmp_path: Path, situs: Callable[..., Any]) -> 
     ran = situs("quiz", bench, "--out", tmp_path / "r.html", "--items", 99999)
     assert ran.code == 2
     assert not (tmp_path / "r.html").exists()
+
+
+def test_pictures_of_an_item_take_under_700_kb() -> None:
+    """Ten slices of noise, which no code makes small."""
+    noise = np.random.default_rng(0).integers(0, 256, (10, 320, 320), dtype=np.uint8)
+    images = _fitting(list(noise))
+    assert 400_000 < sum(4 * -(-len(image.data) // 3) for image in images) < 700_000
+    smooth = [np.tile(np.arange(200, dtype=np.uint8), (200, 1))]
+    best, again = _fitting(smooth), _fitting(smooth * 2)
+    assert best[0].data == again[0].data == again[1].data
+
+
+def test_a_sheet_links_to_the_pictures_of_its_items(
+    bench: Path, tmp_path: Path, situs: Callable[..., Any]
+) -> None:
+    sheet = tmp_path / "sheets" / "sheet.json"
+    page = tmp_path / "look here.html"
+    more = ("--items", 6, "--raters", "anna,ben", "--profile", "sgmri-frames")
+    ran = situs("audit", "export", bench, *more, "--pictures", page, "--out", sheet)
+    assert ran.code == 0, ran.err
+    shown = {item["item_id"] for item in payload_of(page)["items"]}
+    items = {item.item_id: item for item in open_bench(bench).items()}
+    rows = json.loads(sheet.read_text("utf-8"))
+    assert len(rows) == 12
+    for row in rows:
+        item = items[row["item"]]
+        assert row["study"] == item.study_id
+        assert all(option.text in row["options"] for option in item.options)
+        expected = f"../look%20here.html#{item.item_id}" if item.item_id in shown else ""
+        assert row["picture"] == expected
+    assert shown

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from asking import wait_little
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +19,22 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`wait_little` for a test that needs no more of it."""
+    wait_little(monkeypatch)
+
+
+@pytest.fixture
+def small_pictures(tmp_path: Path) -> Path:
+    """The usual profile with smaller pictures: they are drawn in a moment."""
+    shipped = files("situs.profiles").joinpath("data", "default.toml").read_text("utf-8")
+    assert "size_px = 448" in shipped
+    profile = tmp_path / "small-pictures.toml"
+    profile.write_text(shipped.replace("size_px = 448", "size_px = 64"), encoding="utf-8")
+    return profile
 
 
 @pytest.fixture

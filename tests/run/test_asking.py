@@ -218,14 +218,8 @@ def test_failed_calls_are_asked_again_and_only_those(situs, words, tmp_path) -> 
     assert all(row["response"] == "" for row in rows if row["state"] == "failed")
 
 
-def test_a_server_that_is_down_ends_the_run_with_a_word(
-    situs, words, tmp_path, monkeypatch
-) -> None:
-    from situs.clients import Limits
-
-    monkeypatch.setattr(
-        "situs.clients.Limits", lambda **more: Limits(**more, first_wait=0.01, first_patience=0.1)
-    )
+@pytest.mark.usefixtures("impatient")
+def test_a_server_that_is_down_ends_the_run_with_a_word(situs, words, tmp_path) -> None:
     with wire.Server() as server:
         gone = server.spec
     ran = situs("run", words(30), "--model", gone, "--out", tmp_path / "run", "--json")

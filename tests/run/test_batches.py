@@ -26,7 +26,7 @@ def rows_of(run: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def asked(situs, tmp_path):
+def asked(situs, tmp_path, impatient):
     def run(bench: Path, server: BatchServer, *more: object) -> Any:
         return situs(
             *("run", bench, "--model", server.spec, "--out", tmp_path / "run", "--batch"),

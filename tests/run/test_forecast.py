@@ -70,17 +70,17 @@ def test_a_rate_limit_sets_the_time() -> None:
     assert told.seconds == pytest.approx(120)
 
 
-def test_a_dry_run_sends_and_writes_nothing(situs, bench, tmp_path) -> None:
+def test_a_dry_run_sends_and_writes_nothing(situs, bench, small_pictures, tmp_path) -> None:
     with wire.Server() as server:
         ran = situs(
             "run",
             *(bench, "--model", server.spec, "--out", tmp_path / "run", "--limit", 12),
-            *("--dry-run", "--json"),
+            *("--profile", small_pictures, "--dry-run", "--json"),
         )
     assert ran.code == 0, ran.err
     assert server.seen == []
     assert not (tmp_path / "run").exists()
-    presenter = Presenter(open_bench(bench), load_profile("default"))
+    presenter = Presenter(open_bench(bench), load_profile(str(small_pictures)))
     shown = [presenter.present(item) for item, _ in zip(open_bench(bench).items(), range(12))]
     assert ran.json["requests"] == 12
     assert ran.json["pictures"] == sum(len(one.images) for one in shown)
@@ -93,10 +93,22 @@ def test_a_dry_run_sends_and_writes_nothing(situs, bench, tmp_path) -> None:
     assert set(ran.json) >= {"tokens_out", "cost", "seconds", "basis"}
 
 
-def test_what_is_answered_is_not_forecast_again(situs, bench, tmp_path) -> None:
+def test_a_part_of_a_run_is_forecast_alone(situs, bench, small_pictures, tmp_path) -> None:
+    """The studies are dealt out among the parts, so that these add up to the whole."""
+    common = ("--profile", small_pictures, "--out", tmp_path / "run", "--dry-run", "--json")
+    with wire.Server() as server:
+        asked = ("run", bench, "--model", server.spec, *common)
+        parts = [situs(*asked, "--shard", f"{n}/2").json["requests"] for n in (1, 2)]
+        whole = situs(*asked).json["requests"]
+    assert min(parts) > 0
+    assert sum(parts) == whole
+
+
+def test_what_is_answered_is_not_forecast_again(situs, bench, small_pictures, tmp_path) -> None:
     out = tmp_path / "run"
     with wire.Server() as server:
-        model = ("--model", server.spec, "--out", out, "--no-cache", "--json")
+        model = ("--model", server.spec, "--profile", small_pictures, "--out", out)
+        model += ("--no-cache", "--json")
         assert situs("run", bench, *model, "--limit", 5).code == 0
         sent = len(server.seen)
         ran = situs("run", bench, *model, "--limit", 8, "--dry-run")

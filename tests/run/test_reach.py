@@ -74,6 +74,7 @@ def test_a_model_on_this_machine_is_asked_without_the_proxy(situs, words, tmp_pa
     assert proxy.seen == []
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_proxy_of_the_environment_is_used_only_by_our_own_name(
     asked, tmp_path, monkeypatch
 ) -> None:

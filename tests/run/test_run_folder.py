@@ -60,12 +60,12 @@ def test_a_run_holds_no_path_of_this_machine(situs, bench, tmp_path) -> None:
     }
 
 
-def test_another_bench_is_refused(situs, bench, cohort, tmp_path) -> None:
+def test_another_bench_is_refused(situs, bench, words, tmp_path) -> None:
     assert (
         situs("run", bench, "--model", "oracle", "--limit", 3, "--out", tmp_path / "run").code == 0
     )
     with pytest.raises(SitusError, match="another bench"):
-        open_run(tmp_path / "run", cohort)
+        open_run(tmp_path / "run", words(3))
 
 
 def test_a_longer_limit_goes_on(situs, bench, tmp_path) -> None:

@@ -89,7 +89,8 @@ def test_a_map_of_patterns_names_the_regions_of_a_clinic(form, situs, tmp_path, 
     import pyarrow.parquet as pq
 
     (study,) = pq.read_table(tmp_path / "bench" / "studies.parquet").to_pylist()
-    assert set(dict(study["series"][0]["structures"])) == {"Lung_L", "lung_right", "lung_tumour"}
+    names = {one["key"] for one in study["series"][0]["structures"]}
+    assert names == {"Lung_L", "lung_right", "lung_tumour"}
     checked = situs("check", tmp_path / "bench", "--json").json
     assert [problem for problem in checked["problems"] if problem["severity"] == "error"] == []
     for file in (tmp_path / "bench").rglob("*"):

@@ -21,7 +21,7 @@ from situs.volumes.phantoms import (
     write_patient,
 )
 
-PATIENTS = 4
+PATIENTS = 2
 COARSE = (4.0, 4.0, 4.0)
 
 
@@ -121,7 +121,7 @@ def test_volume_and_centroid_converge_as_spacing_shrinks() -> None:
 
 
 def test_cut_is_what_touches_the_border(patients: list[PhantomPatient]) -> None:
-    cut = cut_patients(2)
+    cut = cut_patients(1)
     assert cut
     for patient in (*patients, *cut):
         for structure in patient.truth.structures:
@@ -173,7 +173,7 @@ def test_ct_looks_like_hounsfield_units() -> None:
 @pytest.mark.parametrize("modality", ["ct", "mr"])
 def test_lesions_stand_out_from_their_organ(modality: str) -> None:
     seen = 0
-    for index in range(3):
+    for index in range(2):
         patient = make_patient(6, index, modality=modality, spacing_mm=(2.4, 2.4, 3.0))  # type: ignore[arg-type]
         for lesion in patient.truth.lesions:
             assert lesion.inside is not None

@@ -21,7 +21,14 @@ from situs.anatomy.plausible import (
     plausible_range,
     suspects,
 )
-from situs.anatomy.relevance import compared, is_sided_lesion, measured, near_lesion, ranked
+from situs.anatomy.relevance import (
+    are_continuous,
+    compared,
+    is_sided_lesion,
+    measured,
+    near_lesion,
+    ranked,
+)
 from situs.anatomy.terms import (
     COLUMNS,
     KINDS,
@@ -51,6 +58,7 @@ __all__ = [
     "Term",
     "Vocabulary",
     "are_akin",
+    "are_continuous",
     "canonical_name",
     "compared",
     "expected_side",

@@ -16,6 +16,7 @@ from situs.anatomy.terms import Term, canonical_name, term
 __all__ = [
     "Compared",
     "Measured",
+    "are_continuous",
     "compared",
     "is_sided_lesion",
     "measured",
@@ -85,6 +86,8 @@ class Relevance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ranked: tuple[Compared, ...]
     lesion: _Lesions
     sources: dict[str, str]
+    continuous: tuple[tuple[str, str], ...]
+    """Pairs of structures that pass into each other."""
 
 
 _RARE = 0.1
@@ -127,6 +130,12 @@ def near_lesion(lesion: Term) -> frozenset[str] | None:
     both = [name for name in (organ, f"{organ}_left", f"{organ}_right") if term(name).canonical]
     around = {name for part in both for name in term(part).neighbours}
     return frozenset(around | set(load_relevance().lesion.near.get(_without_side(organ), ())))
+
+
+def are_continuous(a: Term, b: Term) -> bool:
+    """Whether the one passes into the other, so that nobody asks whether they touch."""
+    pairs = load_relevance().continuous
+    return (a.canonical, b.canonical) in pairs or (b.canonical, a.canonical) in pairs
 
 
 def is_sided_lesion(lesion: Term) -> bool:

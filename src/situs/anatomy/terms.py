@@ -276,7 +276,12 @@ def canonical_name(name: str) -> str | None:
     return next((found for key in keys_of(name) if (found := _spellings().get(key))), None)
 
 
-_NUMBERED = re.compile(r"(?P<family>.+?)[\W_]+(?P<number>\d{1,3})")
+_NUMBERED = re.compile(
+    r"(?P<family>.+?)[\W_]+(?P<number>\d{1,3})"
+    # What kind of file it is may stand behind the number, as in `liver_lesion_1_mask`.
+    r"(?:[\W_]+(?:mask|seg|segmentation))?",
+    re.IGNORECASE,
+)
 
 
 def without_number(name: str) -> str:

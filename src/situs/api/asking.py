@@ -21,6 +21,7 @@ from situs.api.results import (
     run_bars,
 )
 from situs.api.settings import AskSettings, asking_of
+from situs.base.engines import engine_of
 from situs.base.shard import Shard
 from situs.errors import SitusError
 from situs.judges import AskedJudges, JudgesStopped, ask_judges
@@ -236,12 +237,15 @@ def probe(
     data: PathLike | None = None,
     stratum: str = "headline",
     seed: int = 0,
+    jobs: int = 1,
+    engine: str = "local",
     progress: bool = False,
     **settings: Unpack[AskSettings],
 ) -> Result[ProbeResult]:
     """Tell whether a model looks: ask it again with the picture withheld, changed or exchanged.
 
-    Every run is an ordinary run folder under `out`. A run that stops early raises; the same call resumes.
+    Every run is an ordinary run folder under `out`. A run that stops early raises; the same call resumes. `jobs`
+    processes, or the `engine` (`ray`, `ray://HOST:PORT`), make the changed patients.
     """
     asked = probes if isinstance(probes, str) else ",".join(probes)
     names = choose_probes(asked)
@@ -265,6 +269,7 @@ def probe(
             data=maybe_path(data),
             seed=seed,
             stratum=stratum,
+            engine=engine_of(engine, jobs),
         )
 
     try:

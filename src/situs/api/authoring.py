@@ -43,7 +43,13 @@ def author(bench: Path, out: Path, *, asking: Asking, **given: Any) -> dict[str,
             panel=_several(lists["panel"], "--panel", asking, cache),
         )
         if dry_run:
-            return forecast(bench, roles, data=options.data, seed=options.seed)
+            return forecast(
+                bench,
+                roles,
+                data=options.data,
+                seed=options.seed,
+                per_study=options.per_study,
+            )
         if not arms:
             return {"": author_bench(bench, out, roles, options)}
         results = {}

@@ -9,6 +9,7 @@ from typing import Any
 
 from situs import bench as benches
 from situs.api.results import PathLike, Result, counted, path_of
+from situs.base.engines import engine_of
 from situs.bench import CheckResult, StudyRecord, check_bench
 from situs.build import BuildResult
 from situs.build import debias as debias_bench
@@ -115,14 +116,17 @@ def opened(given: PathLike) -> benches.Bench:
     return benches.open_bench(path_of(given))
 
 
-def check(bench: PathLike, *, data: PathLike | None = None) -> Result[CheckResult]:
+def check(
+    bench: PathLike, *, data: PathLike | None = None, jobs: int = 1, engine: str = "local"
+) -> Result[CheckResult]:
     """Recompute every fact and answer of a bench from its evidence files.
 
-    `data` is the folder the volumes are in, if they were moved. `errors` counts what is wrong.
+    `data` is the folder the volumes are in, if they were moved. `jobs` processes, or the `engine` (`ray`,
+    `ray://HOST:PORT`), work on the studies. `errors` counts what is wrong.
     """
     folder, root = path_of(bench), None if data is None else path_of(data)
     made = check_made(folder, root)
-    result = check_bench(folder, root) if made is None else made
+    result = check_bench(folder, root, engine_of(engine, jobs)) if made is None else made
     counts = {
         "items": result.items,
         "recomputed": result.recomputed,

@@ -43,6 +43,7 @@ def report(
     allow_restricted: bool = False,
     max_mb: float = 30,
     tables: PathLike | None = None,
+    charts: PathLike | None = None,
     names: Sequence[str] = (),
     published: str | None = None,
     stratum: str = "headline",
@@ -61,6 +62,7 @@ def report(
         allow_pixels=allow_restricted,
         max_bytes=int(max_mb * 1_000_000),
         tables=maybe_path(tables),
+        charts=maybe_path(charts),
         names=names,
         published=published,
         stratum=stratum,
@@ -75,7 +77,7 @@ def export(
     to: str,
     out: PathLike,
     *,
-    profile: str = "default",
+    profile: str | None = None,
     split: str | None = None,
     limit: int | None = None,
     data: PathLike | None = None,
@@ -84,7 +86,8 @@ def export(
 ) -> Result[Exported]:
     """Write a bench, with its pictures, or the answers of a run as files that another tool loads.
 
-    `to` is lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; the options besides `overwrite` are for benches.
+    `to` is lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; dicom-seg, dicom-sr, slicer-markups or croissant write
+    what was measured. The options besides `overwrite` are for benches; without `profile` it is `default`.
     """
     folder, target = path_of(source), path_of(out)
     if (folder / "run.json").is_file():
@@ -101,7 +104,7 @@ def export(
             allow_restricted=allow_restricted,
             overwrite=overwrite,
         )
-    counts = {"items": result.items, "pictures": result.pictures}
+    counts = {result.counted: result.items, "pictures": result.pictures}
     counts |= {f"left out: {reason}": count for reason, count in result.left_out.items()}
     return Result(
         result, [counted("export", counts, f"{target}: load it with {result.load}")], target

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from situs.base.folders import cache_home
 from situs.errors import SitusError
 
 __all__ = ["cache_folder"]
@@ -13,8 +14,7 @@ __all__ = ["cache_folder"]
 def cache_folder(*, create: bool = True) -> Path:
     """`SITUS_CACHE`, else `situs` in the user's cache folder; readable by nobody else."""
     own = os.environ.get("SITUS_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME")
-    folder = Path(own) if own else (Path(base) if base else Path.home() / ".cache") / "situs"
+    folder = Path(own) if own else cache_home() / "situs"
     if create:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from situs.base.workers import Lost, map_jobs
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["Engine", "engine_of", "map_on"]
+__all__ = ["HERE", "Engine", "engine_of", "map_on"]
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -27,6 +27,10 @@ class Engine(msgspec.Struct, frozen=True):
     """Processes on this machine; with Ray, the most tasks at once (1: as many as the cluster has cores)."""
 
 
+HERE = Engine()
+"""This process alone."""
+
+
 def engine_of(text: str, jobs: int = 1) -> Engine:
     """Read `local`, `ray` or `ray://HOST:PORT` (also `ray:auto`, the cluster this machine belongs to)."""
     kind, _, address = text.partition(":")
@@ -39,7 +43,7 @@ def engine_of(text: str, jobs: int = 1) -> Engine:
 
 
 def map_on(
-    engine: Engine, open_worker: Callable[[], Callable[[Job], Result]], jobs: Sequence[Job]
+    engine: Engine, open_worker: Callable[[], Callable[[Job], Result]], jobs: Iterable[Job]
 ) -> Generator[Result | Lost[Job], None, None]:
     """The result of each job, in order, wherever it is done; see `situs.base.workers.map_jobs`."""
     if engine.kind == "local":

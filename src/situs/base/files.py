@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from situs.base.remote import present
 from situs.errors import SitusError
 
 T = TypeVar("T")
@@ -24,6 +25,7 @@ __all__ = [
     "canonical_json",
     "check_regular",
     "digest",
+    "file_digest",
     "file_name",
     "read_csv",
     "read_json",
@@ -52,6 +54,21 @@ def digest(*parts: bytes | str, size: int = 16) -> str:
         raw = part.encode() if isinstance(part, str) else part
         state.update(len(raw).to_bytes(8, "little"))
         state.update(raw)
+    return state.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """`digest` of a file's bytes, read piece by piece."""
+    check_regular(path)
+    state = hashlib.blake2b(digest_size=16)
+    try:
+        with path.open("rb") as stream:
+            state.update(os.fstat(stream.fileno()).st_size.to_bytes(8, "little"))
+            while piece := stream.read(1 << 20):
+                state.update(piece)
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        raise SitusError(problem, where=path, fix="check the path") from error
     return state.hexdigest()
 
 
@@ -123,8 +140,9 @@ def _is_alive(process: int) -> bool:
 def check_regular(path: Path) -> None:
     """Refuse what is no file on disk: a pipe or device may never end, and reading it takes from others.
 
-    What is not there at all is left to whoever opens it.
+    What is not there at all is left to whoever opens it. What lies elsewhere is fetched.
     """
+    present(path)
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

@@ -52,7 +52,7 @@ def _is_sound(value: object) -> bool:
     if isinstance(value, tuple | list):
         return all(map(_is_sound, value))
     if isinstance(value, msgspec.Struct):
-        return all(_is_sound(getattr(value, name)) for name in value.__struct_fields__)
+        return all(map(_is_sound, msgspec.structs.astuple(value)))
     return not isinstance(value, Mapping) or all(map(_is_sound, value.values()))
 
 

@@ -10,25 +10,25 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["json_for_script", "render_page_file"]
+__all__ = ["json_for_script", "render_page_file", "shared_script"]
 
 
-def json_for_script(payload: Any) -> str:
+def json_for_script(payload: Any) -> bytes:
     """JSON that cannot end the script element it stands in."""
-    text = msgspec.json.encode(payload).decode("utf-8")
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    text = msgspec.json.encode(payload).replace(b"<", b"\\u003c")
+    for separator in ("\u2028", "\u2029"):
+        text = text.replace(separator.encode(), f"\\u{ord(separator):04x}".encode())
+    return text
 
 
 def render_page_file(
     package: str, template: str, style: str, scripts: Sequence[str], payload: Any, **values: object
-) -> str:
+) -> bytes:
     """A whole HTML file from a package's `templates`: its style, the scripts behind our own helpers, and the data."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    code = _text("situs.base", "page.js") + "".join(
-        _text(package, "templates", name) for name in scripts
-    )
+    code = shared_script() + "".join(_text(package, "templates", name) for name in scripts)
     script, look = (
         "(function(){\n'use strict';\n" + code + "})();\n",
         _text(package, "templates", style),
@@ -40,13 +40,23 @@ def render_page_file(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(
+    # The data are megabytes, which the template need not copy: it gets a mark that nobody else can write.
+    data = json_for_script(payload)
+    mark = f"data-{hashlib.sha256(data).hexdigest()}"
+    page = environment.get_template(template).render(
         style=Markup(look),
         script=Markup(script),
-        payload=Markup(json_for_script(payload)),
+        payload=Markup(mark),
         policy=_policy(look, script),
         **values,
     )
+    before, there, after = page.encode().partition(mark.encode())
+    return b"".join((before, data, after)) if there else before
+
+
+def shared_script() -> str:
+    """What every page's own scripts may use: making elements, and pictures in any window."""
+    return _text("situs.base", "page.js") + _text("situs.base", "tones.js")
 
 
 def _text(package: str, *place: str) -> str:

@@ -79,9 +79,12 @@ def new_folder(out: Path, *, marker: str, overwrite: bool, resume_key: str = "")
             error.add_note("finished studies are kept; the same command resumes")
         raise
     finally:
+        if os.name != "posix":
+            os.close(owner)  # an open file cannot be removed there
         if not keep_work:
             _clear(part)
-        os.close(owner)
+        if os.name == "posix":
+            os.close(owner)
         if not keep_work and not target.exists():
             _remove_empty(new_parents)
 

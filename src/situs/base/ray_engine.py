@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import socket
-from collections.abc import Callable, Generator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
 from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -27,13 +29,18 @@ _CRASHES = 1
 
 def map_on_ray(
     open_worker: Callable[[], Callable[[Job], Result]],
-    jobs: Sequence[Job],
+    jobs: Iterable[Job],
     address: str,
     most: int,
 ) -> Generator[Result | Lost[Job], None, None]:
-    """The result of each job, in order. Each uses one core; `open_worker` is called once in each process."""
+    """The result of each job, in order. Each uses one core; `open_worker` is called once in each process.
+
+    Jobs are drawn as they are handed out.
+    """
     ray = _ray()
-    if not jobs:
+    drawn = iter(jobs)
+    first = next(drawn, None)
+    if first is None:
         return
     started_here = _connect(ray, address)
     try:
@@ -41,13 +48,14 @@ def map_on_ray(
         work = ray.put(ray.cloudpickle.dumps(open_worker))
         cores = int(ray.cluster_resources().get("CPU", 1)) if most <= 1 else most
         window = max(1, cores) * _AHEAD if most <= 1 else max(1, most)
-        waiting: list[Any] = []
-        for job in jobs[:window]:
-            waiting.append(task.remote(work, job))
-        for number, job in enumerate(jobs):
-            yield _result(ray, waiting.pop(0), job)
-            if number + window < len(jobs):
-                waiting.append(task.remote(work, jobs[number + window]))
+        waiting = deque(
+            (job, task.remote(work, job))
+            for job in itertools.chain([first], itertools.islice(drawn, window - 1))
+        )
+        while waiting:
+            job, reference = waiting.popleft()
+            yield _result(ray, reference, job)
+            waiting.extend((new, task.remote(work, new)) for new in itertools.islice(drawn, 1))
     finally:
         if started_here:
             ray.shutdown()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-__all__ = ["json_safe", "markdown_safe", "printable", "whole_characters"]
+__all__ = ["counted", "json_safe", "markdown_safe", "printable", "whole_characters"]
 
 _MARKDOWN = re.compile(r"([\\`\[\]|])")
 """Signs that start code, a link or a cell. Stars and underscores inside words are left alone: they only slant."""
@@ -17,6 +17,11 @@ def printable(text: str, *, lines: bool = False) -> str:
     Escape codes move the cursor, change titles or type on a user's behalf; marks of direction reorder words.
     """
     return "".join(c if c.isprintable() or (lines and c == "\n") else " " for c in text)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 study`, `2,000 studies`; `many` is `one` with an s unless it is given."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def json_safe(text: str) -> str:

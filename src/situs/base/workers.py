@@ -7,6 +7,7 @@ a job that kills twice is reported as lost and the others go on. Workers never o
 from __future__ import annotations
 
 import ctypes
+import itertools
 import multiprocessing
 import os
 import signal
@@ -14,7 +15,7 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection, resource_tracker
@@ -44,17 +45,20 @@ class Lost(Generic[Job]):
 
 
 def map_jobs(
-    open_worker: Callable[[], Callable[[Job], Result]], jobs: Sequence[Job], workers: int
+    open_worker: Callable[[], Callable[[Job], Result]], jobs: Iterable[Job], workers: int
 ) -> Generator[Result | Lost[Job], None, None]:
     """The result of each job, in order.
 
     `open_worker` is called once in each process and gives the function that does a job; it, the jobs
-    and the results must pickle. With one worker, or one job, all is done in this process.
+    and the results must pickle. Jobs are drawn as they are handed out. With one worker, or one job,
+    all is done in this process.
     """
-    if workers <= 1 or len(jobs) <= 1:
-        yield from map(open_worker(), jobs)
+    drawn = iter(jobs)
+    first = list(itertools.islice(drawn, max(1, workers)))
+    if workers <= 1 or len(first) <= 1:
+        yield from map(open_worker(), itertools.chain(first, drawn))
         return
-    crew = _Crew(open_worker, jobs, min(workers, len(jobs)))
+    crew = _Crew(open_worker, itertools.chain(first, drawn), len(first))
     try:
         yield from crew.results()
     finally:
@@ -72,20 +76,27 @@ class _Worker:
 @dataclass
 class _Crew(Generic[Job, Result]):
     open_worker: Callable[[], Callable[[Job], Result]]
-    jobs: Sequence[Job]
+    jobs: Iterator[Job]
     size: int
+    under_way: dict[int, Job] = field(default_factory=dict)
+    """Jobs that were drawn and have no result yet."""
+    drawn: int = 0
+    is_dry: bool = False
+    """All jobs were drawn."""
     workers: list[_Worker] = field(default_factory=list)
     finished: dict[int, Result | Lost[Job]] = field(default_factory=dict)
     failures: dict[int, int] = field(default_factory=dict)
 
     def results(self) -> Iterator[Result | Lost[Job]]:
-        waiting = deque(range(len(self.jobs)))
+        again: deque[int] = deque()
         while len(self.workers) < self.size:
             self.workers.append(self._hire())
-        for number in range(len(self.jobs)):
+        for number in itertools.count():
             while number not in self.finished:
-                self._hand_out(waiting, number + _AHEAD * self.size)
-                self._collect(waiting)
+                self._hand_out(again, number + _AHEAD * self.size)
+                if not self.under_way:
+                    return
+                self._collect(again)
             yield self.finished.pop(number)
 
     def dismiss(self) -> None:
@@ -108,19 +119,33 @@ class _Crew(Generic[Job, Result]):
         theirs.close()
         return _Worker(process, ours)
 
-    def _hand_out(self, waiting: deque[int], limit: int) -> None:
+    def _hand_out(self, again: deque[int], limit: int) -> None:
         for position, worker in enumerate(self.workers):
-            if worker.number is not None or not waiting or waiting[0] >= limit:
+            if worker.number is not None:
                 continue
-            number = waiting.popleft()
+            number = again.popleft() if again else self._draw(limit)
+            if number is None:
+                return
             try:
-                worker.wire.send(self.jobs[number])
+                worker.wire.send(self.under_way[number])
             except OSError:  # it died between two jobs
                 self._replace(position)
-                self.workers[position].wire.send(self.jobs[number])
+                self.workers[position].wire.send(self.under_way[number])
             self.workers[position].number = number
 
-    def _collect(self, waiting: deque[int]) -> None:
+    def _draw(self, limit: int) -> int | None:
+        """The next job, unless it is too far ahead of the oldest one or there is none."""
+        if self.is_dry or self.drawn >= limit:
+            return None
+        try:
+            self.under_way[self.drawn] = next(self.jobs)
+        except StopIteration:
+            self.is_dry = True
+            return None
+        self.drawn += 1
+        return self.drawn - 1
+
+    def _collect(self, again: deque[int]) -> None:
         """Take what has come; give a dead worker's job back, or give it up."""
         busy = {
             worker.wire: place
@@ -134,23 +159,26 @@ class _Crew(Generic[Job, Result]):
             try:
                 result, failure = worker.wire.recv()
             except (EOFError, OSError):
-                self._died(position, waiting)
+                self._died(position, again)
                 continue
             if failure is not None:
                 raise failure
             self.finished[worker.number] = result
+            del self.under_way[worker.number]
             worker.number = None
 
-    def _died(self, position: int, waiting: deque[int]) -> None:
+    def _died(self, position: int, again: deque[int]) -> None:
         worker = self.workers[position]
         number = worker.number
         assert number is not None
         self._replace(position)
         self.failures[number] = self.failures.get(number, 0) + 1
         if self.failures[number] < _TRIES:
-            waiting.appendleft(number)
+            again.appendleft(number)
         else:
-            self.finished[number] = Lost(self.jobs[number], _ending(worker.process.exitcode))
+            self.finished[number] = Lost(
+                self.under_way.pop(number), _ending(worker.process.exitcode)
+            )
 
     def _replace(self, position: int) -> None:
         worker = self.workers[position]

@@ -1,12 +1,13 @@
 """The bench folder: reading and writing, ids, locations, splits, card and check."""
 
-from situs.bench.card import write_card
+from situs.bench.card import hub_licence, write_card
 from situs.bench.check import CheckResult, check_bench
 from situs.bench.checks.anatomy import anatomy_problems, suspect_studies
 from situs.bench.folder import (
     FORMAT,
     Bench,
     BenchInfo,
+    SamePatient,
     SuspectStudy,
     content_hash,
     encode_info,
@@ -25,7 +26,7 @@ from situs.bench.ids import (
 from situs.bench.integrity import item_problem
 from situs.bench.locations import Locations, write_locations
 from situs.bench.readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
-from situs.bench.sources.boxes import BoxEvidence, file_digest, find_middle
+from situs.bench.sources.boxes import BoxEvidence, find_middle
 from situs.bench.sources.grades import GradeEvidence
 from situs.bench.sources.images import load_image
 from situs.bench.sources.masks import (
@@ -50,6 +51,7 @@ __all__ = [
     "KeyReading",
     "KeyVerdict",
     "Locations",
+    "SamePatient",
     "SeriesRecord",
     "StudyRecord",
     "SuspectStudy",
@@ -60,8 +62,8 @@ __all__ = [
     "check_bench",
     "content_hash",
     "encode_info",
-    "file_digest",
     "find_middle",
+    "hub_licence",
     "item_problem",
     "known_as",
     "load_image",

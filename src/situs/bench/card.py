@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 
-from situs.base.text import markdown_safe
+from situs.base.text import counted, markdown_safe
 from situs.bench.folder import BenchInfo
 
-__all__ = ["HELD", "write_card"]
+__all__ = ["HELD", "hub_licence", "write_card"]
 
 _MOST_SUSPECTS = 50
 
@@ -22,15 +22,15 @@ def write_card(
     info: BenchInfo,
     baselines: Mapping[str, Mapping[str, str]] | None = None,
     tricks: Mapping[str, Mapping[str, str]] | None = None,
-    same_patient: str = "",
 ) -> str:
-    """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out;
-    `same_patient`: what a patient's other answers tell."""
+    """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out."""
     lines = [
+        *_front(info),
         f"# {markdown_safe(info.name)}",
         "",
-        f"A Situs bench: {info.counts['items']:,} questions on {info.counts['studies']:,} studies of "
-        f"{info.counts['patients']:,} patients, from {info.source}, seed {info.seed}.",
+        f"A Situs bench: {counted(info.counts['items'], 'question')} on "
+        f"{counted(info.counts['studies'], 'study', 'studies')} of "
+        f"{counted(info.counts['patients'], 'patient')}, from {info.source}, seed {info.seed}.",
         "Every answer is read from one quoted sentence; `situs check` reads each anew from the report file."
         if info.source == "reports"
         else "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
@@ -41,14 +41,14 @@ def write_card(
         *_table("By stratum", info.by_stratum),
         "`headline`: every question text occurs with each of its answers equally often over different patients, so "
         "text alone cannot win (volumes: the same question of several patients). `textbook`: named anatomy whose "
-        "answer does not change between patients; a control, never in the headline. `untwinned`: no patient with "
-        "another answer was there to balance it.",
+        "answer does not change between patients; a control, never in the headline. `untwinned`: too few "
+        "patients with other answers to balance it.",
         "",
         *_mix(info),
         *_table("By split (of patients, by hash)", info.by_split),
         *_table("Not asked, and why", info.not_asked),
         *_suspects(info),
-        "## What has to hold",
+        "## When a question is asked",
         "",
         *HELD.get(info.source, _held_of_imports)(info),
         "",
@@ -67,12 +67,12 @@ def write_card(
             "The most frequent answer is counted on these very questions, which flatters it.",
             "",
         ]
-    if same_patient:
+    if info.same_patient is not None:
         lines += [
             "## What the same patient's other answers tell",
             "",
-            f"{same_patient} Answers of one patient hang together, and no balance over patients can change that: ask "
-            "one question at a time, and give no model the answers to others.",
+            f"{info.same_patient.words} Answers of one patient hang together, and no balance over "
+            "patients can change that: ask one question at a time, and give no model the answers to others.",
             "",
         ]
     licence = markdown_safe(info.licence) or "not stated"
@@ -90,6 +90,22 @@ def write_card(
     return "\n".join(lines)
 
 
+def hub_licence(licence: str) -> str:
+    """A licence as the card's head on the Hugging Face hub wants it: `other` if it is no plain name."""
+    name = licence.lower().replace(" ", "-")
+    return name if name and all(c.isalnum() or c in "-." for c in name) else "other"
+
+
+def _front(info: BenchInfo) -> list[str]:
+    """The head that lets `datasets.load_dataset(FOLDER, "items")` read the tables as they are."""
+    tables = ("items", "facts", "studies")
+    lines = ["---", f"license: {hub_licence(info.licence)}", "configs:"]
+    for name in tables:
+        lines += [f"- config_name: {name}", *(["  default: true"] if name == "items" else [])]
+        lines += ["  data_files:", "  - split: bench", f"    path: {name}.parquet"]
+    return [*lines, "---", ""]
+
+
 def _suspects(info: BenchInfo) -> list[str]:
     """Studies that look wrong, and what is in doubt for it."""
     doubted = [suspect for suspect in info.suspects if suspect.doubt]
@@ -103,10 +119,10 @@ def _suspects(info: BenchInfo) -> list[str]:
     return [
         "## Suspect studies",
         "",
-        "Their anatomy looks wrong. What hangs on the doubt is not asked, unless the builder vouched for it "
-        "(`--trust`).",
+        "Their anatomy looks wrong. Questions that depend on what is in doubt are not asked, unless the builder "
+        "vouched for it (`--trust`).",
         "",
-        "| study | in doubt | why | questions that hang on it |",
+        "| study | in doubt | why | questions that depend on it |",
         "|---|---|---|---|",
         *rows,
         *([f"and {more:,} more, listed in `bench.json`"] if more > 0 else []),

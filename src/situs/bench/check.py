@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from situs import __version__
+from situs.base.engines import HERE, Engine, map_on
+from situs.base.workers import Lost
 from situs.bench.checks.cohort import Arrangement, Tally
 from situs.bench.folder import Bench, content_hash, open_bench
 from situs.bench.ids import split_of
@@ -26,8 +31,13 @@ _DERIVED = tuple(name for source in SOURCES for name in source.builds)
 """Benches that assert no answer: every item must follow from facts."""
 
 
-def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
-    """Check a whole bench, study by study."""
+def check_bench(
+    folder: Path,
+    data: Path | None = None,
+    engine: Engine = HERE,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> CheckResult:
+    """Check a whole bench, study by study; `engine` works on the studies."""
     bench = open_bench(folder)
     if data is not None and not data.is_dir():
         raise SitusError("no such folder", where=data, fix="give the folder the volumes are in")
@@ -39,51 +49,84 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
             "the tables are not the ones that were built",
             "rebuild the bench",
         )
-    locations = Locations.read(folder, data)
     items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts(checked=False))
     tally, arrangement = Tally(), Arrangement(bench.info.seed, bench.info.recipe.twins.fewest)
-    sources = [source(Checking(bench, locations, arrangement, result)) for source in SOURCES]
-    for study in bench.studies():
-        of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
-        tally.add(study, of_study, len(known))
-        result.items += len(of_study)
-        of_study = _sound(of_study, study, result)
-        derived = [item for item in of_study if item.fact_ids or bench.info.source in _DERIVED]
-        result.given += len(of_study) - len(derived)
-        _check_split(bench, study, result)
-        for item in derived:
-            arrangement.add(item)
-        rows = StudyRows(study, derived, known)
-        claiming = [source for source in sources if source.claims(study)]
-        alone = next((source for source in claiming if source.alone), None)
-        if alone is not None:
-            alone.check(rows)
-            continue
-        check_rows(rows, result)
-        for source in claiming:
-            source.check(rows)
+    drawn: deque[CheckResult] = deque()
+
+    def rows_by_study() -> Iterator[StudyRows]:
+        """What workers are given; what only the tables tell is noted on the way, in `drawn`."""
+        for study in bench.studies():
+            of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
+            tally.add(study, of_study, len(known))
+            noted = CheckResult(items=len(of_study))
+            of_study = _sound(of_study, study, noted)
+            derived = [item for item in of_study if item.fact_ids or bench.info.source in _DERIVED]
+            noted.given = len(of_study) - len(derived)
+            _check_split(bench, study, noted)
+            for item in derived:
+                arrangement.add(item)
+            drawn.append(noted)
+            yield StudyRows(study, derived, known)
+
+    worker = partial(_open_study_check, folder.resolve(), data and data.resolve())
+    with closing(map_on(engine, worker, rows_by_study())) as results:
+        for done, checked in enumerate(results, start=1):
+            _add(result, drawn.popleft())
+            if isinstance(checked, Lost):
+                fix = "give it more memory (fewer --jobs)"
+                result.error("evidence", checked.job.study.study_id, checked.reason, fix)
+            else:
+                _add(result, checked)
+            progress(done, bench.info.counts.get("studies", 0))
     for text in tally.problems(bench.info):
         result.error("counts", "bench.json", text, "rebuild the bench")
     for id_, text in arrangement.problems_of_twins():
         result.error("item", id_, text, "rebuild the bench")
-    for item in items.rest():
-        result.items += 1
-        result.error(
-            "study",
-            item.item_id,
-            f"study {item.study_id} is missing or out of order",
-            "rebuild the bench",
-        )
-    for fact in facts.rest():
-        result.error(
-            "study",
-            fact.fact_id,
-            f"study {fact.study_id} is missing or out of order",
-            "rebuild the bench",
-        )
+    _note_leftovers(items, facts, result)
     if result.errors and bench.info.written_by != __version__:
         result.problems.insert(0, _of_another_version(bench.info.written_by))
     return result
+
+
+def _note_leftovers(items: _Stream[Item], facts: _Stream[Fact], result: CheckResult) -> None:
+    """Rows that no study claimed."""
+    for item in items.rest():
+        result.items += 1
+        problem = f"study {item.study_id} is missing or out of order"
+        result.error("study", item.item_id, problem, "rebuild the bench")
+    for fact in facts.rest():
+        problem = f"study {fact.study_id} is missing or out of order"
+        result.error("study", fact.fact_id, problem, "rebuild the bench")
+
+
+def _open_study_check(folder: Path, data: Path | None) -> Callable[[StudyRows], CheckResult]:
+    """What a worker does with its studies: hold them against the evidence."""
+    bench = open_bench(folder)
+    noted = CheckResult()
+    arrangement = Arrangement(bench.info.seed, bench.info.recipe.twins.fewest)
+    checking = Checking(bench, Locations.read(folder, data), arrangement, noted)
+    sources = [source(checking) for source in SOURCES]
+
+    def check(rows: StudyRows) -> CheckResult:
+        noted.recomputed, noted.problems = 0, []
+        claiming = [source for source in sources if source.claims(rows.study)]
+        alone = next((source for source in claiming if source.alone), None)
+        if alone is not None:
+            alone.check(rows)
+        else:
+            check_rows(rows, noted)
+            for source in claiming:
+                source.check(rows)
+        return CheckResult(recomputed=noted.recomputed, problems=noted.problems)
+
+    return check
+
+
+def _add(result: CheckResult, more: CheckResult) -> None:
+    result.items += more.items
+    result.recomputed += more.recomputed
+    result.given += more.given
+    result.problems += more.problems
 
 
 def _of_another_version(written_by: str) -> Problem:

@@ -71,8 +71,18 @@ class _Scalar:
         fits = {"text": is_text, "integer": is_number, "number": is_number}
         if not fits.get(self._kind, array.type == wanted):
             raise SitusError(f"is stored as {array.type}, not as {wanted}")
-        values: list[Any] = (array if array.type == wanted else array.cast(wanted)).to_pylist()
+        cast = array if array.type == wanted else array.cast(wanted)
+        values: list[Any] = _shared_words(cast) if self._kind == "text" else cast.to_pylist()
         return values
+
+
+def _shared_words(words: pa.Array) -> list[Any]:
+    """A column of text; rows with the same words share one string, since questions and tags come thousands of times."""
+    encoded = words.dictionary_encode()
+    if 2 * len(encoded.dictionary) > len(words) or words.null_count:
+        return list(words.to_pylist())
+    distinct = encoded.dictionary.to_pylist()
+    return [distinct[number] for number in encoded.indices.to_pylist()]
 
 
 class _Optional:
@@ -121,7 +131,10 @@ class _List:
 
 
 class _Mapping:
-    """A column of mappings from text."""
+    """A column of mappings from text: a list of structs with `key` and `value`.
+
+    Arrow has a type of its own for maps, which is read as well; `datasets` of Hugging Face cannot read it.
+    """
 
     def __init__(self, column: Column) -> None:
         self._column = column
@@ -129,23 +142,30 @@ class _Mapping:
     def arrow_type(self) -> pa.DataType:
         import pyarrow as pa
 
-        return pa.map_(pa.string(), self._column.arrow_type())
+        return pa.list_(pa.struct([("key", pa.string()), ("value", self._column.arrow_type())]))
 
     def plain(self, value: Any) -> Any:
         # Sorted, so that equal records have the same bytes.
-        return [(key, self._column.plain(value[key])) for key in sorted(value)]
+        return [{"key": key, "value": self._column.plain(value[key])} for key in sorted(value)]
 
     def values(self, array: pa.Array) -> list[Any]:
         import pyarrow as pa
 
-        if not pa.types.is_map(array.type):
-            raise SitusError(f"is stored as {array.type}, not as a map")
+        if pa.types.is_map(array.type):
+            keys, entries = array.keys, array.items
+        elif pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+            _must_be_struct(array.values, ("key", "value"))
+            if array.values.null_count:
+                raise SitusError("an empty cell")
+            keys, entries = array.values.field("key"), array.values.field("value")
+        else:
+            raise SitusError(f"is stored as {array.type}, not as a list of keys and values")
         offsets = array.offsets.to_pylist()
         first, size = offsets[0], offsets[-1] - offsets[0]
-        keys = cells(_Scalar("text"), array.keys.slice(first, size))
-        entries = cells(self._column, array.items.slice(first, size))
+        names = cells(_Scalar("text"), keys.slice(first, size))
+        values = cells(self._column, entries.slice(first, size))
         return [
-            dict(zip(keys[start - first : end - first], entries[start - first : end - first]))
+            dict(zip(names[start - first : end - first], values[start - first : end - first]))
             for start, end in pairwise(offsets)
         ]
 

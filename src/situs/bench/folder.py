@@ -17,7 +17,15 @@ from situs.errors import SitusError
 from situs.facts import Fact, Recipe
 from situs.items import Item, task_of_masks
 
-__all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
+__all__ = [
+    "FORMAT",
+    "Bench",
+    "BenchInfo",
+    "SamePatient",
+    "SuspectStudy",
+    "content_hash",
+    "open_bench",
+]
 
 FORMAT = 2
 """Version of the folder's layout that is written: 2 has typed columns, 1 kept nested cells as JSON text."""
@@ -36,6 +44,28 @@ class SuspectStudy(msgspec.Struct, frozen=True):
     problem: str
     trusted: bool = False
     """The user vouches for it, so that its questions are asked all the same."""
+
+
+class SamePatient(msgspec.Struct, frozen=True):
+    """What one reaches in the headline's questions with options who knows a patient's other answers."""
+
+    right: int
+    n: int
+    chance: float
+    """Of a guess."""
+
+    @property
+    def share(self) -> float:
+        """Right answers by questions."""
+        return self.right / self.n
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        return (
+            "Who knows a patient's other answers, and all answers of other patients, is right in "
+            f"{self.share:.3f} of {self.n:,} headline questions (chance {self.chance:.3f})."
+        )
 
 
 class BenchInfo(msgspec.Struct, frozen=True):
@@ -67,6 +97,8 @@ class BenchInfo(msgspec.Struct, frozen=True):
     """Study → what the user vouches for (`all`, a doubt, a structure), though it looks wrong."""
     written_by: str = "0.1.0"
     """The version of Situs that built it; the first release did not say."""
+    same_patient: SamePatient | None = None
+    """How far a patient's other answers tell; None where nobody is asked two things, or it was not worked out."""
 
 
 class Bench:
@@ -105,19 +137,30 @@ class Bench:
         return frozenset(study.study_id for study in self.studies())
 
     def items(
-        self, split: str | None = None, *, steps: bool = True, checked: bool = True
+        self,
+        split: str | None = None,
+        *,
+        steps: bool = True,
+        checked: bool = True,
+        ids: Collection[str] | None = None,
     ) -> Iterator[Item]:
-        """Items in bench order; twice as fast without their reasoning (`steps`).
+        """Items in bench order, or those with these `ids`; twice as fast without their reasoning (`steps`).
 
         One that contradicts itself or the other tables is refused, and so is a repeated id; `situs check`, which
         lists them all, reads them as they are (`checked=False`).
         """
         if self._held is not None and not steps and checked:
-            yield from (one for one in self._held if split is None or one.split == split)
+            yield from (
+                one
+                for one in self._held
+                if (split is None or one.split == split) and (ids is None or one.item_id in ids)
+            )
             return
         seen: set[str] = set()
         studies = self.study_ids if checked else frozenset()
-        where = {"split": split} if split is not None else None
+        where: dict[str, str | Collection[str]] = {} if split is None else {"split": split}
+        if ids is not None:
+            where["item_id"] = ids
         for item in read_table(
             self.folder / "items.parquet", Item, where=where, without=() if steps else ("steps",)
         ):
@@ -129,7 +172,27 @@ class Bench:
             problem = item_problem(item, studies) if checked else None
             if problem is not None:
                 raise self._contradiction(f"item {item.item_id}", problem)
-            yield msgspec.structs.replace(item, parameters=Parameters(item.parameters))
+            # Nobody else holds the record yet: it need not be copied.
+            msgspec.structs.force_setattr(item, "parameters", Parameters(item.parameters))
+            yield item
+
+    def may_ask_for(self, kind: str) -> bool:
+        """Whether the answer to some item is of a kind (`text`, …), as one column tells.
+
+        A bench of version 0.1, whose column is JSON text, may ask for anything.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        path = self.folder / "items.parquet"
+        try:
+            with pq.ParquetFile(path) as table:
+                answers = table.read(columns=["answer.kind"])["answer"]
+            kinds = pc.struct_field(answers, "kind")
+        except (pa.ArrowException, OSError, KeyError, TypeError):
+            return True  # whoever reads the items says what is wrong with them
+        return bool(pc.any(pc.equal(kinds, kind)).as_py())
 
     def hold_items(self) -> None:
         """Keep the items in memory, without their reasoning, for whoever goes through them several times.

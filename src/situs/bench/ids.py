@@ -9,12 +9,12 @@ import os
 import re
 import secrets
 from collections.abc import Container, Iterable
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from situs.base.files import digest
+from situs.base.folders import config_home
 from situs.errors import SitusError
 from situs.facts import Recipe
 
@@ -46,8 +46,7 @@ def _key() -> bytes:
             fix = f"a key has at least {_SHORTEST_KEY} bytes; `openssl rand -hex 32` makes one"
             raise SitusError("is too short to keep ids opaque", where="SITUS_ID_KEY", fix=fix)
         return given.encode()
-    base = os.environ.get("XDG_CONFIG_HOME")
-    path = (Path(base) if base else Path.home() / ".config") / "situs" / "id.key"
+    path = config_home() / "situs" / "id.key"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with contextlib.suppress(FileExistsError):

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from situs.base.files import canonical_json, read_json, write_atomic
+from situs.base.remote import arrive, located, url_of
 from situs.errors import SitusError
 
 __all__ = ["Locations", "write_locations"]
@@ -32,7 +33,7 @@ class Locations:
         if content_hash not in self._table:
             problem = f"no location for evidence {content_hash[:8]}"
             raise SitusError(problem, where=self._bench, fix="rebuild, or restore locations.json")
-        known = Path(self._table[content_hash])
+        known = located(self._table[content_hash])
         if self._data is not None:
             for start in range(len(known.parts)):
                 moved = self._data.joinpath(
@@ -41,6 +42,7 @@ class Locations:
                 if moved != self._data and moved.exists():
                     return moved
         here = known if known.is_absolute() else self._bench / known
+        arrive(here)
         if not here.exists():
             raise SitusError(
                 "evidence is not there any more",
@@ -51,12 +53,12 @@ class Locations:
 
 
 def write_locations(bench: Path, places: dict[str, Path]) -> None:
-    """Write `locations.json`: hash of the evidence → its path."""
+    """Write `locations.json`: hash of the evidence → its path or address."""
     table = {}
     for content_hash, path in places.items():
         try:
             table[content_hash] = str(path.relative_to(bench))
         except ValueError:
-            table[content_hash] = str(path.resolve())
+            table[content_hash] = url_of(path) or str(path.resolve())
     content = msgspec.json.format(canonical_json(table), indent=2) + b"\n"
     write_atomic(bench / "locations.json", content, private=True)

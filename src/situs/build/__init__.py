@@ -20,6 +20,7 @@ from situs.build.imports.items import import_items
 from situs.build.imports.reasonknee import import_3dreasonknee
 from situs.build.imports.sgmri import SgmriRow, import_sgmri, sgmri_rows
 from situs.build.licences import is_open_licence
+from situs.build.merging import merge_benches
 from situs.build.shards import (
     SHARD_FILE,
     ShardFinished,
@@ -70,6 +71,7 @@ __all__ = [
     "import_sgmri",
     "is_open_licence",
     "knee_grades",
+    "merge_benches",
     "offered_importer",
     "parse_mix",
     "sgmri_rows",

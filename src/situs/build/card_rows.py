@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from situs.base.files import digest
-from situs.bench import Bench, BenchInfo, StudyRecord
+from situs.bench import Bench, BenchInfo, SamePatient, StudyRecord
 from situs.facts import Fact, Measured
 from situs.items import AverageAnatomy, Choice, Choices, Item, YesNo, all_tasks
 from situs.score import blind_headlines, option_tricks, told_by_other_answers
@@ -105,15 +105,9 @@ class CardRows:
             for stratum, table in sorted(option_tricks(self._items).items())
         }
 
-    def same_patient(self) -> str:
-        """What a patient's other answers tell, in a sentence; empty if nobody is asked two things."""
-        told = told_by_other_answers(self._items)
-        if told is None:
-            return ""
-        return (
-            f"Who knows a patient's other answers, and all answers of other patients, is right in "
-            f"{told.right / told.n:.3f} of {told.n:,} headline questions (chance {told.chance:.3f})."
-        )
+    def same_patient(self) -> SamePatient | None:
+        """What a patient's other answers tell; None if nobody is asked two things."""
+        return told_by_other_answers(self._items)
 
 
 class _BenchInHand(Bench):
@@ -149,7 +143,15 @@ class _BenchInHand(Bench):
                 yield fact
 
     def items(
-        self, split: str | None = None, *, steps: bool = True, checked: bool = True
+        self,
+        split: str | None = None,
+        *,
+        steps: bool = True,
+        checked: bool = True,
+        ids: Collection[str] | None = None,
     ) -> Iterator[Item]:
         """Closed questions, without their steps."""
-        return (item for item in self._item_rows if split is None or item.split == split)
+        wanted = None if ids is None else frozenset(ids)
+        for item in self._item_rows:
+            if split in (None, item.split) and (wanted is None or item.item_id in wanted):
+                yield item

@@ -51,6 +51,7 @@ def build_bench(
         unusable: list[Problem] = []
         warnings: list[Problem] = []
         finished = []
+        seen_on_ct = 0
         for number, outcome in finished_studies(work, scratch, options, unusable, progress):
             finished.append(number)
             split = outcome.study.split
@@ -61,6 +62,7 @@ def build_bench(
                 if candidate.item.item_id not in options.withdrawn
             )
             warnings.extend(outcome.problems)
+            seen_on_ct += any(series.modality == "ct" for series in outcome.study.series)
         placements = arrange(
             outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins
         )
@@ -68,7 +70,18 @@ def build_bench(
         with BenchWriter(scratch, source, options, terms) as writer:
             writer.trust({job.study_id: job.trusted for job in jobs if job.trusted})
             _write(writer, outcomes, placements, options.withdrawn)
-        return writer.finish([*unusable, *warnings])
+        return writer.finish([*unusable, *warnings], _notes(source, len(finished), seen_on_ct))
+
+
+def _notes(source: str, studies: int, seen_on_ct: int) -> tuple[str, ...]:
+    """What the card says of masks that no image could contradict; phantoms are exact by construction."""
+    blind = studies - seen_on_ct
+    if source != "masks" or not blind:
+        return ()
+    return (
+        f"Studies without a CT to hold the masks against: {blind:,} of {studies:,}. There the answers rest on the "
+        "masks alone: an organ drawn some millimetres too large or too small all round does not show.",
+    )
 
 
 def _files_of(job: StudyJob, outcome: StudyOutcome) -> list[Path]:

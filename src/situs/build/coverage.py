@@ -7,8 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from situs.base.text import counted
 from situs.bench import SuspectStudy
 from situs.errors import Problem, Severity, SitusError
+from situs.items.masks.marks import NO_ROOM
 from situs.volumes import StudySource
 
 __all__ = ["Coverage", "coverage_of", "coverage_problems", "nothing_asked"]
@@ -19,6 +21,10 @@ _FIXES = {
     "masks": "give studies with more structures, or --annotation manual if readers drew the masks"
 }
 """Source of a bench → what to do where nothing can be asked."""
+_FIX_OF_UNASKED = {
+    "masks": "add masks of organs or lesions; for knees with readers' grades use `situs build grades`"
+}
+"""The same where nobody asks about the structures that are there, such as cartilage and menisci alone."""
 
 
 class Coverage(msgspec.Struct, frozen=True):
@@ -146,8 +152,10 @@ def nothing_asked(
         first = doubted[0]
         texts.insert(0, f"{first.study_id} looks wrong: {first.problem}")
         fix = f"repair the study, or vouch for it with --trust {first.study_id}"
-    elif not texts:
-        texts = ["they hold nothing that a question is known for"]
-    counted = "1 study" if studies == 1 else f"{studies} studies"
+    elif set(not_asked) <= {NO_ROOM.reason}:
+        texts.insert(0, "they hold nothing that a question is known for")
+        fix = _FIX_OF_UNASKED.get(source, fix)
     why = "; ".join(texts[:_REASONS_SHOWN]) + ("; …" if len(texts) > _REASONS_SHOWN else "")
-    return SitusError(f"no question can be asked of {counted}: {why}", fix=fix)
+    return SitusError(
+        f"no question can be asked of {counted(studies, 'study', 'studies')}: {why}", fix=fix
+    )

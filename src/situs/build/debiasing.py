@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import groupby
 from pathlib import Path
 
 import msgspec
 
 from situs.base.publish import new_folder
 from situs.bench import Bench, Locations, open_bench
+from situs.build.frame import known_places, rows_by_study
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
-from situs.errors import SitusError
 from situs.items import Item
 from situs.run import BASELINES, AnswerRow, Spec, make_baseline
 from situs.score import clopper_pearson, score_answer
@@ -74,21 +73,11 @@ def debias(
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
             writer.trust(info.trusted)
             writer.add_suspects(info.suspects)
-            facts = groupby(bench.facts(), key=lambda fact: fact.study_id)
-            items = groupby(bench.items(), key=lambda item: item.study_id)
-            next_facts, next_items = next(facts, None), next(items, None)
-            for number, study in enumerate(bench.studies()):
-                own_facts, own_items = [], []
-                if next_facts is not None and next_facts[0] == study.study_id:
-                    own_facts, next_facts = list(next_facts[1]), next(facts, None)
-                if next_items is not None and next_items[0] == study.study_id:
-                    own_items, next_items = list(next_items[1]), next(items, None)
-                kept = [item for item in own_items if not dropped.holds(item)]
+            for number, (study, facts, items) in enumerate(rows_by_study(bench)):
+                kept = [item for item in items if not dropped.holds(item)]
                 reasons = Counter(info.not_asked if number == 0 else {})
-                reasons["predictable without looking"] += len(own_items) - len(kept)
-                hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
-                hashes += study.evidence.values()
-                writer.add(study, own_facts, kept, reasons, _places(hashes, locations))
+                reasons["predictable without looking"] += len(items) - len(kept)
+                writer.add(study, facts, kept, reasons, known_places(study, locations))
         return writer.finish([], info.notes, may_be_empty=True)
 
 
@@ -200,13 +189,3 @@ def _predictability(bench: Bench) -> dict[Key, _Template]:
             outcomes = {name: bool(row.outcome.right) for name, row in scored.items()}
             texts[template_of(item)].add(chance, outcomes)
     return texts
-
-
-def _places(hashes: list[str], locations: Locations) -> dict[str, str]:
-    places = {}
-    for content in hashes:
-        try:
-            places[content] = str(locations.find(content))
-        except SitusError:
-            continue
-    return places

@@ -7,13 +7,15 @@ processes, keeping it on disk, progress, refusing or skipping what cannot be rea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from situs.base.publish import work_folder
-from situs.bench import StudyRecord, split_patients
+from situs.bench import Bench, Locations, StudyRecord, split_patients
 from situs.build.shards import adopt_shards, finished_shard
 from situs.build.spool import Job, Spool, map_studies
 from situs.build.study import with_sources
@@ -28,7 +30,9 @@ __all__ = [
     "facts_behind",
     "finished_studies",
     "in_bench_order",
+    "known_places",
     "placed",
+    "rows_by_study",
     "with_splits",
 ]
 
@@ -125,3 +129,28 @@ def facts_behind(known: Iterable[Fact], basics: Iterable[str], items: Iterable[I
     """The facts a bench keeps of a study: those it always keeps (ids), and those its items rest on."""
     used = (fact_id for item in items for fact_id in item.fact_ids)
     return with_sources(known, [*basics, *used])
+
+
+def rows_by_study(bench: Bench) -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
+    """The studies of a bench with their facts and items, so that no cohort is held in memory."""
+    facts = groupby(bench.facts(), key=lambda fact: fact.study_id)
+    items = groupby(bench.items(), key=lambda item: item.study_id)
+    next_facts, next_items = next(facts, None), next(items, None)
+    for study in bench.studies():
+        own_facts: list[Fact] = []
+        own_items: list[Item] = []
+        if next_facts is not None and next_facts[0] == study.study_id:
+            own_facts, next_facts = list(next_facts[1]), next(facts, None)
+        if next_items is not None and next_items[0] == study.study_id:
+            own_items, next_items = list(next_items[1]), next(items, None)
+        yield study, own_facts, own_items
+
+
+def known_places(study: StudyRecord, locations: Locations) -> dict[str, str]:
+    """Hash of each piece of a study's evidence that is at hand → its path."""
+    hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
+    places = {}
+    for content in (*hashes, *study.evidence.values()):
+        with suppress(SitusError):
+            places[content] = str(locations.find(content))
+    return places

@@ -83,6 +83,10 @@ def check_shards(parts: Mapping[Path, ShardInfo]) -> None:
             problem = f"is not a part of the same build as {first_folder}"
             fix = "build all parts from the same files, with the same options and version of Situs"
             raise SitusError(problem, where=folder, fix=fix)
+        if _decisive(info) != _decisive(first):
+            name = _first_difference(info, first)
+            problem = f"was built with another {name} than {first_folder}"
+            raise SitusError(problem, where=folder, fix="build all parts with the same options")
         if info.shard.number in seen:
             problem = f"is part {info.shard}, and so is {seen[info.shard.number]}"
             raise SitusError(problem, where=folder, fix="give each part once")
@@ -91,6 +95,20 @@ def check_shards(parts: Mapping[Path, ShardInfo]) -> None:
     if missing:
         problem = f"of {first.shard.of} parts, {', '.join(missing[:20])} are missing"
         raise SitusError(problem, where=first_folder.parent, fix="build them with --shard I/N")
+
+
+_OF_ONE_CALL = ("shard", "out", "jobs", "engine", "as_json", "overwrite", "shards")
+"""Arguments that may differ from part to part."""
+
+
+def _decisive(info: ShardInfo) -> dict[str, Any]:
+    return {name: value for name, value in info.arguments.items() if name not in _OF_ONE_CALL}
+
+
+def _first_difference(one: ShardInfo, other: ShardInfo) -> str:
+    a, b = _decisive(one), _decisive(other)
+    name = next(name for name in sorted({*a, *b}) if a.get(name) != b.get(name))
+    return f"--{name.replace('_', '-')}"
 
 
 def adopt_shards(

@@ -219,11 +219,12 @@ class BenchWriter:
             suspects=tuple(self._suspects),
             trusted=self._trusted,
             written_by=__version__,
+            same_patient=self._card.same_patient(),
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
         rows = self._card.blind(self._folder, info)
-        card = write_card(info, rows, self._card.tricks(), self._card.same_patient())
+        card = write_card(info, rows, self._card.tricks())
         write_atomic(self._folder / "README.md", card)
         by = (info.by_task, info.by_stratum, info.not_asked)
         return BuildResult(

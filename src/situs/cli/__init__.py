@@ -15,39 +15,42 @@ from typing import NoReturn, TextIO, cast
 import click
 
 from situs import __version__
+from situs.base.remote import in_urls
 from situs.base.text import printable
+from situs.cli.options.completion import complete_values, is_completing
 from situs.cli.output.printing import ErrorStream, OutputStream
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["main"]
+__all__ = ["main", "program"]
 
 _COMMANDS = {
     "demo": "End to end on synthetic patients: one reader looks, one guesses.",
     "measure": "Measure the structures of a label file or a folder of masks.",
     "build": "Build a bench of questions from a source.",
-    "import": "Make a bench of questions that another set published.",
+    "import": "Make a bench from a published set of questions.",
     "author": "Let models plan, word and vet questions whose answers are measured.",
-    "compare-arms": "Tell whether agents wrote better questions than templates.",
-    "debias": "Leave out the questions that need no sight.",
+    "compare-arms": "Test whether agents wrote better questions than templates.",
+    "debias": "Leave out questions that can be answered without looking.",
     "check": "Recompute every answer of a bench from its evidence.",
     "show": "See exactly what a model will see.",
-    "run": "Put a bench's questions to a model or baseline.",
-    "merge": "Put together the parts of a build or run that were made with --shard.",
-    "score": "Score a run, beside what needs no image.",
-    "probe": "Tell whether a model looks: withhold, change or exchange the scan.",
-    "compare": "Tell which of several runs is better, paired and by patient.",
+    "run": "Ask a model or baseline the questions of a bench.",
+    "merge": "Combine the parts of a build or run made with --shard.",
+    "score": "Score a run, beside baselines that see no image.",
+    "probe": "Test whether a model looks: withhold, change or exchange the scan.",
+    "compare": "Compare runs, paired and by patient.",
     "report": "Write one HTML file with tables and an item viewer.",
+    "view": "Follow runs in a browser; read-only, on this machine.",
     "quiz": "Let people answer a sample in a browser, offline, as a model would.",
-    "audit": "Let people read a sample of a bench, and see how far they agree.",
+    "audit": "Have people rate a sample of a bench, and measure how far they agree.",
     "review": "Let radiologists vet a bench in the browser, blinded, with agreement and an audit trail.",
-    "library": "Keep abstracts: search them, and prove quotes word for word.",
-    "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
-    "purge": "Remove cached answers and rendered slices.",
+    "library": "Index abstracts on disk: search them, and verify quotations word for word.",
+    "adapter-check": "Test whether a model tells left from right, up from down and the order of slices.",
+    "purge": "Remove cached answers, rendered slices and copies of remote data.",
     "tune": "Train a model that looks: build, check, export, run, merge, eval, audit-reward.",
     "serve": "Serve scans to agents on this machine, over the Model Context Protocol.",
     "export": "Write a bench or a run as files that other tools load.",
-    "list": "Show which names, layouts, tasks, profiles, probes, metrics and formats are known.",
-    "doctor": "Tell whether this installation works.",
+    "list": "Show which models, names, layouts, tasks, profiles, probes, metrics and formats are known.",
+    "doctor": "Check that this installation works.",
 }
 
 
@@ -75,6 +78,8 @@ class _Commands(click.Group):
             command: click.Command = importlib.import_module(
                 f"situs.cli.{_MODULES.get(cmd_name, cmd_name)}"
             ).command
+        if is_completing():
+            complete_values(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -88,15 +93,18 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="situs")
-def _situs() -> None:
+def program() -> None:
     """Spatial questions on CT and MRI whose answers can be proved, and whether a model looked or guessed.
 
-    Try `situs demo` first. Every command has --help, and --json for one JSON object on standard output.
+    Try `situs demo` first. Every command has --help, and --json for one JSON object on standard output. Tab completes
+    commands and values after `eval "$(_SITUS_COMPLETE=bash_source situs)"` (zsh_source, fish_source).
     """
 
 
 def main() -> None:
     """Run the program. A user's mistake is one line on standard error and exit code 2, never a traceback."""
+    if is_completing():
+        program.main(prog_name="situs")  # it writes bytes to the shell, and exits
     stopped_by = signal.SIGINT
 
     def stop(number: int, _: object) -> NoReturn:
@@ -111,7 +119,7 @@ def main() -> None:
     if threading.current_thread() is threading.main_thread():
         before = signal.signal(signal.SIGTERM, stop)
     try:
-        code = _situs.main(prog_name="situs", standalone_mode=False)
+        code = program.main(prog_name="situs", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort as abort:
@@ -135,7 +143,7 @@ def _end(error: Exception) -> NoReturn:
             sys.exit(0)
         except SitusError as unheard:
             error = unheard
-    click.echo(f"situs: {printable(_reason(error))}", err=True)
+    click.echo(f"situs: {printable(in_urls(_reason(error)))}", err=True)
     sys.exit(2)
 
 

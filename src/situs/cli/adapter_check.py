@@ -26,7 +26,11 @@ from situs.cli.output.progress import run_progress
     help="Questions per ability; fewer than 12 cannot be told from chance.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Other phantoms."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed; another one makes other phantoms.",
 )
 @click.option(
     "--concurrency",
@@ -51,7 +55,7 @@ def command(
     of_turns: bool,
     as_json: bool,
 ) -> None:
-    """Tell on phantoms whether the model SPEC sees left from right, front from back, up from down, and slice order.
+    """Test on phantoms whether the model SPEC tells left from right, front from back, up from down, and slice order.
 
     Bright balls in a dark body go through the profile to the model, as the questions of a bench do. Beside each count
     stands what a coin would reach 99.9 times in 100. `reversed`: the model is wrong more often than a coin, so

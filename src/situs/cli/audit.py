@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from situs.cli.output.printing import echo, json_option, out_option, print_json, print_table, warn
+from situs.base.text import counted
+from situs.cli.output.paths import INPUT, LOCAL, out_option
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.review import AuditResult
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group("audit")
 def command() -> None:
-    """Let people read a sample of a bench: plan it, hand out sheets, and see how far they agree."""
+    """Have people rate a sample of a bench: plan it, hand out sheets, and measure how far they agree."""
 
 
 @command.command("plan")
@@ -31,14 +35,12 @@ def command() -> None:
     type=float,
     default=0.03,
     show_default=True,
-    help="How wide the 95 % interval may be.",
+    help="Half the width that the 95 % interval may have.",
 )
-@click.option(
-    "--bench", type=click.Path(path_type=Path), help="Correct for the size of this bench."
-)
+@click.option("--bench", type=INPUT, help="Correct for the size of this bench.")
 @json_option
 def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool) -> None:
-    """How many items to read."""
+    """Print how many items should be read."""
     from situs.bench import open_bench
     from situs.review import audit_plan
 
@@ -58,7 +60,7 @@ def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool)
 
 
 @command.command("export")
-@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
 @click.option(
     "--items", "count", type=click.IntRange(1), required=True, help="How many, drawn at random."
 )
@@ -66,21 +68,54 @@ def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool)
 @click.option(
     "--overlap", type=click.IntRange(1), default=2, show_default=True, help="Raters per item."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw."
+)
+@click.option(
+    "--pictures",
+    type=LOCAL,
+    metavar="FILE.html",
+    help="Also write a page with the pictures, to which each row of the sheet links.",
+)
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="What the pictures show: a name or a TOML file.",
+)
+@click.option(
+    "--data",
+    type=INPUT,
+    help="The folder the volumes are in, if they were moved.",
+)
+@click.option(
+    "--allow-restricted", is_flag=True, help="Embed pictures of restricted data, under a banner."
+)
 @out_option("the sheet (.csv or .json)")
 @json_option
 def _export(
-    bench: Path, count: int, raters: str, overlap: int, seed: int, out: Path, as_json: bool
+    bench: Path,
+    count: int,
+    raters: str,
+    overlap: int,
+    seed: int,
+    pictures: Path | None,
+    profile: str,
+    data: Path | None,
+    allow_restricted: bool,
+    out: Path,
+    as_json: bool,
 ) -> None:
     """Write a sheet to fill in: yes or no under spatial, relevant and correct.
 
-    Where answers rest on a report, the sentence that proves each stands beside it.
+    Each row has the study, the question, its options and the key. Where answers rest on a report, the sentence that
+    proves each stands beside it; with --pictures, a link to what can be seen.
     """
     from situs.base.files import write_atomic
     from situs.bench import open_bench
     from situs.errors import SitusError
     from situs.facts import Quoted
-    from situs.review import audit_sheet, draw_items
+    from situs.review import audit_sheet, draw_items, write_quiz
 
     form = out.suffix.lower().removeprefix(".")
     if form not in ("csv", "json"):
@@ -98,6 +133,18 @@ def _export(
     quotes = {
         item.item_id: " ".join(said[own] for own in item.fact_ids if own in said) for item in chosen
     }
+    seen = None
+    if pictures is not None:
+        seen = write_quiz(
+            bench,
+            pictures,
+            profile=profile,
+            items=count,
+            seed=seed,
+            verify=True,
+            data=data,
+            allow_restricted=allow_restricted,
+        )
     sheet = audit_sheet(
         chosen,
         names,
@@ -105,35 +152,48 @@ def _export(
         seed=seed,
         form=form,
         quotes=quotes if any(quotes.values()) else None,
+        pictures=_links(pictures, out, seen.item_ids) if pictures and seen else None,
     )
     write_atomic(out, sheet)
     summary = {"items": count, "rows": count * overlap, "raters": names, "out": str(out)}
+    if seen is not None:
+        summary |= {"pictures": str(pictures), "with_pictures": seen.items}
     if as_json:
         print_json(summary)
         return
     print_table(
-        f"{out}: {count * overlap:,} rows",
+        f"{out}: {counted(count * overlap, 'row')}",
         ["items", "raters per item"],
         [[f"{count:,}", str(overlap)]],
     )
+    if seen is not None:
+        echo(f"{pictures}: {seen.items:,} items with pictures, {seen.bytes / 1e6:.1f} MB")
+
+
+def _links(page: Path, sheet: Path, items: Sequence[str]) -> dict[str, str]:
+    """Item → its place on the page, as seen from the sheet: both may be sent on together."""
+    from urllib.parse import quote
+
+    path = Path(os.path.relpath(page.absolute(), sheet.absolute().parent)).as_posix()
+    return {item: f"{quote(path)}#{quote(item)}" for item in items}
 
 
 @command.command("import")
-@click.argument("bench", type=click.Path(path_type=Path))
-@click.argument("sheets", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
+@click.argument("sheets", nargs=-1, required=True, type=INPUT)
 @click.option(
     "--validator",
     metavar="RATER",
-    help="Which rater is a model that vetted the items; it has no vote.",
+    help="The rater that is a model which vetted the items; it has no vote.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap."
 )
 @json_option
 def _import(
     bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool
 ) -> None:
-    """Read filled sheets (also a validator's, which is told by its column `role`) and tell shares and agreement.
+    """Read filled-in sheets and print shares and agreement. A validator's sheet is known by its column `role`.
 
     A folder of `situs review export` counts as a sheet; its readers' verdicts on the keys also go into the bench, and
     the key-error rate onto its card.

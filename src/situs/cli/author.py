@@ -10,45 +10,51 @@ import click
 
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.judges import leave_if_interrupted
+from situs.cli.output.paths import INPUT, out_option
 from situs.cli.output.printing import (
     echo,
     json_option,
-    out_option,
     print_json,
     print_table,
-    progress_bar,
     warn,
 )
+from situs.cli.output.progress import progress_bar
 
 _SPEC = "SPEC"
 
 
 @click.command("author")
-@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
 @out_option("the new bench (a new folder)")
 @click.option("--planner", metavar=_SPEC, help="A model that proposes what is asked.")
 @click.option("--librarian", metavar=_SPEC, help="A model that finds citations; needs --library.")
 @click.option("--writer", metavar=_SPEC, help="A model that words questions.")
 @click.option("--critic", "critics", metavar=_SPEC, multiple=True, help="Objects; repeatable.")
 @click.option("--panel", metavar=_SPEC, multiple=True, help="Answers without the scan; repeatable.")
+@click.option("--library", type=INPUT, help="A folder made by `situs library build`.")
 @click.option(
-    "--library", type=click.Path(path_type=Path), help="A folder of `situs library build`."
+    "--quotes",
+    is_flag=True,
+    help="Keep the cited words in the bench; by default only where they stand.",
 )
-@click.option("--wordings", type=click.Path(path_type=Path), help="A bank of wordings (TOML).")
+@click.option("--wordings", type=INPUT, help="A bank of wordings (TOML).")
 @click.option(
     "--protocol",
     type=click.Choice(["spatialmed"]),
     help="The published trivial filter (two of three, item by item), for comparison.",
 )
 @click.option("--arms", is_flag=True, help="Build four benches: T, P (plan), W (wording), PW.")
-@click.option("--dry-run", is_flag=True, help="Count the calls and estimate tokens and money.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in.")
+@click.option(
+    "--dry-run", is_flag=True, help="Send nothing; count the calls and estimate tokens and cost."
+)
+@click.option("--data", type=INPUT, help="The folder the volumes are in.")
+@click.option("--per-study", type=click.IntRange(1), help="At most this many questions per study.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @click.option(
     "--review",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Leave out what readers dropped or want fixed: a folder of situs review export.",
 )
 @ask_options

@@ -11,7 +11,9 @@ from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.building import finish, options_from, shared_options, source_options
 from situs.cli.options.sharding import shardable
 from situs.cli.options.sources import Sources
-from situs.cli.output.printing import progress_bar, warn
+from situs.cli.output.paths import INPUT
+from situs.cli.output.printing import warn
+from situs.cli.output.progress import progress_bar
 
 
 @click.group("build", cls=Sources)
@@ -28,7 +30,7 @@ def command() -> None:
     type=click.Choice(["abdomen", "knee"]),
     default="abdomen",
     show_default=True,
-    help="What is made: knees come with grades and are asked about as by `build grades`.",
+    help="Body part: knees come with grades and are asked about as in `build grades`.",
 )
 @shared_options
 def _phantoms(studies: int, body: str, **given: Any) -> None:
@@ -52,12 +54,12 @@ _trust_option = click.option(
 
 
 @command.command("masks")
-@click.argument("roots", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("roots", nargs=-1, required=True, type=INPUT)
 @click.option(
     "--layout",
     default="auto",
     show_default=True,
-    help="How files lie; `situs list layouts` shows the names.",
+    help="How the files are laid out; `situs list layouts` shows the names.",
 )
 @click.option("--names", help="A vocabulary (totalsegmentator) or your own CSV or JSON name map.")
 @click.option(
@@ -95,28 +97,29 @@ def _masks(
 
 
 @command.command("boxes")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=INPUT)
 @click.option(
     "--lists",
     multiple=True,
-    type=click.Path(path_type=Path),
-    help="Volumes that were reviewed, one a line; repeatable.",
+    type=INPUT,
+    help="A list of the volumes that were reviewed, one per line; repeatable.",
 )
 @click.option(
     "--images",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Folder of fastMRI .h5 files, NIfTI files or PNG stacks.",
 )
 @click.option(
     "--sides",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="CSV for knees: file, medial (left|right), midline_x.",
 )
 @click.option(
-    "--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0."
+    "--mix", help="Questions per study by task and level, e.g. detection.slice=10,captioning=0."
 )
 @source_options
 @shared_options
+@shardable("boxes")
 def _boxes(
     files: tuple[Path, ...],
     lists: tuple[Path, ...],
@@ -128,7 +131,7 @@ def _boxes(
     """Ask about findings that readers drew as boxes on frames.
 
     FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with columns file, slice (from 0), x, y,
-    width, height, label, or COCO-style JSON. A file of names only, one a line, is a list of reviewed volumes, as after
+    width, height, label, or COCO-style JSON. A file of names only, one per line, lists reviewed volumes, as after
     --lists. Without --images (found by the volume's name) the questions rest on the annotations alone: no model can be
     shown them, and boxes are run and scored with --profile sgmri-frames.
     """
@@ -152,27 +155,28 @@ def _boxes(
 
 
 @command.command("reports")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=INPUT)
 @click.option(
     "--writer",
     default="rules",
     show_default=True,
     metavar="rules|SPEC",
-    help="Who writes the questions.",
+    help="What writes the questions.",
 )
 @click.option(
     "--validator",
     metavar="SPEC",
-    help="A model that vets every question; another one than the writer.",
+    help="A model that vets every question; not the one that writes them.",
 )
 @click.option(
     "--images",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Folder of the volumes; found by the report's id.",
 )
-@ask_options
 @source_options
 @shared_options
+@ask_options
+@shardable("reports")
 def _reports(
     file: Path, writer: str, validator: str | None, images: Path | None, **given: Any
 ) -> None:
@@ -192,6 +196,9 @@ def _reports(
     from situs.judges import asker_of
 
     asking = asking_from(given)
+    if given["shard"] and (writer != "rules" or validator is not None):
+        fix = "let rules write, or leave --shard out"
+        raise SitusError("models are asked about all reports at once", where="--shard", fix=fix)
     if writer != "rules" and validator is None:
         raise SitusError(
             "a model's questions need a validator", where="--validator", fix="name another model"
@@ -234,7 +241,7 @@ def _reports(
 
 
 @command.command("grades")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=INPUT)
 @click.option(
     "--bank",
     default="moaks-knee",
@@ -247,12 +254,12 @@ def _reports(
 )
 @click.option(
     "--boxes",
-    type=click.Path(path_type=Path),
-    help="CSV of boxes of regions that were worked out before.",
+    type=INPUT,
+    help="CSV of boxes of regions that were computed earlier.",
 )
 @click.option(
     "--columns",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="TOML that maps other columns, or a wide table.",
 )
 @click.option(

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from situs.base.text import counted
+from situs.cli.options.engines import engine_from, engine_options
+from situs.cli.output.paths import INPUT
 from situs.cli.output.printing import echo, json_option, print_json, print_table
+from situs.cli.output.progress import progress_bar
 
 
 @click.command("check")
-@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
+@engine_options
 @json_option
-def command(bench: Path, data: Path | None, as_json: bool) -> int:
+def command(bench: Path, data: Path | None, as_json: bool, **given: Any) -> int:
     """Recompute every fact and answer of BENCH from its evidence files. Exit code 1 if any is wrong.
 
-    A bench that situs probe made is derived anew from the files of its source.
+    A bench that situs probe made is derived again from the files of its source.
     """
     from situs.bench import check_bench
     from situs.probe import check_made
 
-    made = check_made(bench, data)
-    result = check_bench(bench, data) if made is None else made
+    engine = engine_from(given)
+    result = check_made(bench, data)
+    if result is None:
+        with progress_bar("studies") as progress:
+            result = check_bench(bench, data, engine, progress)
     if as_json:
         print_json(result)
     else:
@@ -34,7 +43,8 @@ def command(bench: Path, data: Path | None, as_json: bool) -> int:
         if rows:
             print_table("problems", ["", "code", "where", "problem", "fix"], rows)
         echo(
-            f"{result.items:,} items: {result.recomputed:,} recomputed, {result.given:,} given by their source; "
-            f"{result.errors:,} errors, {len(result.problems) - result.errors:,} warnings"
+            f"{counted(result.items, 'item')}: {result.recomputed:,} recomputed, "
+            f"{result.given:,} given by their source; "
+            f"{counted(result.errors, 'error')}, {counted(len(result.problems) - result.errors, 'warning')}"
         )
     return 1 if result.errors else 0

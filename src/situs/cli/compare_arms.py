@@ -6,19 +6,20 @@ from pathlib import Path
 
 import click
 
+from situs.cli.output.paths import INPUT
 from situs.cli.output.printing import echo, json_option, print_json, print_table
 
 
 @click.command("compare-arms")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=INPUT)
 @click.option(
     "--ratings",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="A CSV of readers' ratings: item, rating (0, 1 or 2: would you ask this?).",
 )
 @json_option
 def command(folder: Path, ratings: Path | None, as_json: bool) -> None:
-    """Tell whether agents wrote better questions than templates: the arms of `situs author --arms`.
+    """Test whether agents wrote better questions than templates, from the arms of `situs author --arms`.
 
     An arm is better only if no blind baseline is above chance on its headline, its wrong keys are shown to be at most
     5 points more than those of T, and readers rate it above T. Keys are read with `situs audit import` into the

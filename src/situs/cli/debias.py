@@ -8,15 +8,17 @@ from typing import Any
 import click
 
 from situs.cli.options.building import finish
-from situs.cli.output.printing import json_option, out_option
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import json_option
+from situs.cli.output.progress import working
 
 
 @click.command("debias")
-@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
 @out_option("the new bench (a new folder)")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
@@ -24,8 +26,10 @@ from situs.cli.output.printing import json_option, out_option
 def command(bench: Path, data: Path | None, **given: Any) -> None:
     """Copy BENCH without the question texts that the prompt, the average anatomy or others' answers predict.
 
-    Whole texts leave, never single items, and no model under test is asked.
+    Whole texts are left out, never single items, and no model under test is asked.
     """
     from situs.build import debias
 
-    finish(debias(bench, given["out"], overwrite=given["overwrite"], data=data), given)
+    with working("looking for questions that need no sight"):
+        built = debias(bench, given["out"], overwrite=given["overwrite"], data=data)
+    finish(built, given)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
-from situs.cli.output.printing import echo, json_option, print_json, print_table, progress_bar
+from situs.cli.output.paths import LOCAL
+from situs.cli.output.printing import echo, json_option, print_json, print_table
+from situs.cli.output.progress import progress_bar, run_progress
 
 _STUDIES = 20
 
@@ -17,15 +19,19 @@ _STUDIES = 20
     "--out",
     default="demo",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=LOCAL,
     help="Folder to work in.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Other patients."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed; another one makes other patients.",
 )
 @json_option
 def command(out: Path, seed: int, as_json: bool) -> None:
-    """End to end on synthetic patients: one reader looks, one guesses, and the report tells which.
+    """End to end on synthetic patients: one reader looks, one guesses, and the report shows which.
 
     Builds a bench, recomputes every answer, and asks two small embedded readers with and without pictures: one
     measures the pictures it is shown, the other writes confident prose and never looks. A minute or two; nothing is
@@ -36,11 +42,8 @@ def command(out: Path, seed: int, as_json: bool) -> None:
     from situs.tables import INTERVAL
 
     jobs = min(4, os.cpu_count() or 1)
-    with (
-        new_folder(out, marker="report.html", overwrite=True) as folder,
-        progress_bar("demo") as progress,
-    ):
-        result = run_demo(folder, _STUDIES, seed, jobs, progress)
+    with new_folder(out, marker="report.html", overwrite=True) as folder:
+        result = run_demo(folder, _STUDIES, seed, jobs, stage=progress_bar, asking=run_progress)
     report = out / "report.html"
     if as_json:
         print_json(

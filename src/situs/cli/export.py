@@ -6,42 +6,39 @@ from pathlib import Path
 
 import click
 
-from situs.cli.output.printing import (
-    json_option,
-    out_option,
-    print_json,
-    print_table,
-    progress_bar,
-    warn,
-)
-
-_A_PATH = click.Path(path_type=Path)
+from situs.cli.output.exported import print_export
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import json_option
+from situs.cli.output.progress import progress_bar
 
 
 @click.command("export")
-@click.argument("source", metavar="BENCH|RUN", type=_A_PATH)
+@click.argument("source", metavar="BENCH|RUN", type=INPUT)
 @click.option(
     "--to",
     required=True,
     metavar="FORMAT",
-    help="lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; of a run in a room also traces.",
+    help="lmms-eval, vlmevalkit, inspect, hf, 3dreasonknee; what was measured as dicom-seg, dicom-sr, slicer-markups, "
+    "croissant; of a run in a room also traces. `situs list formats` explains them.",
 )
 @out_option("the export (a new folder)")
 @click.option(
-    "--profile", help="Of a bench: what a model sees, a name or a TOML file. [default: default]"
+    "--profile", help="For a bench: what a model sees, a name or a TOML file. [default: default]"
 )
-@click.option("--split", help="Of a bench: only this split: train, val or test.")
-@click.option("--limit", type=click.IntRange(1), help="Of a bench: only the first N items.")
-@click.option("--data", type=_A_PATH, help="The folder the volumes are in, if they were moved.")
+@click.option("--split", help="For a bench: only this split (train, val or test).")
 @click.option(
-    "--bench", type=_A_PATH, help="Of a run: its bench, if it is not where the run left it."
+    "--limit",
+    type=click.IntRange(1),
+    help="For a bench: only the first N items; for dicom-* and slicer-markups, the first N studies.",
 )
+@click.option("--data", type=INPUT, help="The folder the volumes are in, if they were moved.")
+@click.option("--bench", type=INPUT, help="For a run: its bench, if it has moved.")
 @click.option(
     "--allow-restricted",
     is_flag=True,
     help="Write pictures of restricted data too, under a banner.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace an export of an earlier call.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing export.")
 @json_option
 def command(
     source: Path,
@@ -60,6 +57,9 @@ def command(
 
     --to traces writes sessions of a run in a room as chat examples with pictures, for training: only those that were
     right and had seen what they answered.
+
+    dicom-seg, dicom-sr and slicer-markups write images, masks, measurements, boxes and marks study by study, for 3D
+    Slicer and OHIF (DICOM needs `pip install 'situs[dicom]'`); croissant describes the bench for dataset search.
     """
     from situs.errors import SitusError
     from situs.export import export_bench, export_run
@@ -91,7 +91,7 @@ def command(
                 source,
                 to,
                 out,
-                profile=profile or "default",
+                profile=profile,
                 split=split,
                 limit=limit,
                 data=data,
@@ -99,11 +99,6 @@ def command(
                 overwrite=overwrite,
                 progress=progress,
             )
-    if result.restricted:
-        warn("this export holds pictures of restricted data: keep it to yourself")
-    if as_json:
-        print_json(result)
-        return
-    rows = [["items", f"{result.items:,}"], ["pictures", f"{result.pictures:,}"]]
-    rows += [[f"left out: {reason}", f"{count:,}"] for reason, count in result.left_out.items()]
-    print_table(f"{out}: for {to}", ["", ""], rows, f"load it with: {result.load}")
+    counts = {result.counted: result.items, "pictures": result.pictures}
+    hint = f"load it with: {result.load}"
+    print_export(result, counts, out, to, hint=hint, as_json=as_json)

@@ -12,7 +12,9 @@ from situs.base.plugins import offered, offered_names
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.building import finish, options_from, source_options
 from situs.cli.options.sources import Sources
-from situs.cli.output.printing import json_option, out_option, progress_bar, warn
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import json_option, warn
+from situs.cli.output.progress import progress_bar
 
 
 class _Importers(Sources):
@@ -38,15 +40,17 @@ def command() -> None:
 
 
 @command.command("items")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=INPUT)
 @out_option("the bench (a new folder)")
 @click.option(
     "--images",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Folder of the scans, found by the study's name.",
 )
 @source_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
+)
 @click.option(
     "--skip-bad", is_flag=True, help="Leave out lines that cannot be read, instead of stopping."
 )
@@ -55,10 +59,10 @@ def command() -> None:
 def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
     """Import questions from JSON Lines files.
 
-    One object a line: study, question, answer, and where they apply options, unit, tolerance, patient, task, id,
+    One object per line: study, question, answer, and where they apply options, unit, tolerance, patient, task, id,
     split, tags. The answer is yes/no, a letter or text of an option (a list for several), a number, or free text.
-    With --images a scan in any folder below whose name, without its format, is the study's is what a model is shown;
-    without it, questions are asked in words alone.
+    With --images a model is shown the scan whose file name, without its ending, is the study's, from any folder
+    below; without it, questions are asked in words alone.
     """
     from situs.build import import_items
 
@@ -69,16 +73,16 @@ def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
 
 
 @command.command("ct-spatialvqa")
-@click.argument("path", metavar="QA.json", type=click.Path(path_type=Path))
+@click.argument("path", metavar="QA.json", type=INPUT)
 @out_option("the bench (a new folder)")
 @click.option(
     "--reports",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The released reports; patients who share one are one.",
 )
 @click.option(
     "--images",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Folder of the volumes, e.g. of CT-RATE; found by name.",
 )
 @click.option(
@@ -99,8 +103,8 @@ def _ct_spatialvqa(
     """Import the released questions of CT-SpatialVQA.
 
     QA.json is the released file with or without categories, or JSON Lines with case_id, question and answer. Ids
-    are `volume::position`, as published; the patient is told by the volume's name. Predictions come in by
-    `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
+    are `volume::position`, as published; the patient is taken from the volume's name. Import predictions with
+    `situs run --model replay:FILE`, verdicts with `situs score --verdicts NAME=FILE`.
     """
     from situs.build import CategorySource, import_ct_spatialvqa
     from situs.cli.options.judges import leave_if_stopped
@@ -138,15 +142,17 @@ def _ct_spatialvqa(
 
 
 @command.command("sgmri-vqa")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=INPUT)
 @click.option(
     "--images",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Folder of fastMRI .h5 files or PNG stacks, found by the volume's name: what a model is shown.",
 )
 @out_option("the bench (a new folder)")
 @source_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
+)
 @click.option(
     "--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping."
 )
@@ -166,21 +172,23 @@ def _sgmri(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
 
 
 @command.command("3dreasonknee")
-@click.argument("table", metavar="SPLIT.csv", type=click.Path(path_type=Path))
-@click.argument("answers", metavar="ANSWERS.json", type=click.Path(path_type=Path))
+@click.argument("table", metavar="SPLIT.csv", type=INPUT)
+@click.argument("answers", metavar="ANSWERS.json", type=INPUT)
 @out_option("the bench (a new folder)")
 @click.option(
     "--images",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Folder that the table's file paths start from.",
 )
 @click.option(
     "--fields",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="TOML that names the fields of the answers file.",
 )
 @source_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
+)
 @click.option(
     "--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping."
 )
@@ -207,16 +215,16 @@ def _offered_command(name: str) -> click.Command:
     """The command of an importer that an installed package offers."""
 
     @click.command(name, help=f"Import files with {name}, which an installed package offers.")
-    @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+    @click.argument("paths", nargs=-1, required=True, type=INPUT)
     @out_option("the bench (a new folder)")
     @click.option(
         "--images",
-        type=click.Path(path_type=Path),
+        type=INPUT,
         help="Folder of the scans, found by the study's name.",
     )
     @source_options
     @click.option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits."
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
     )
     @click.option(
         "--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping."

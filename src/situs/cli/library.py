@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
+from situs.cli.output.paths import INPUT, LOCAL, out_option
 from situs.cli.output.printing import (
     echo,
     json_option,
-    out_option,
     print_json,
     print_table,
-    progress_bar,
 )
+from situs.cli.output.progress import progress_bar
 from situs.errors import SitusError
 
-_LIBRARY = click.argument("library", type=click.Path(path_type=Path))
+_LIBRARY = click.argument("library", type=LOCAL)
 
 
 @click.group("library")
 def command() -> None:
-    """Keep abstracts on this machine: search them, and prove quotes word for word. No network is used."""
+    """Index abstracts on this machine: search them, and verify quotations word for word. No network is used."""
 
 
 @command.command("build")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=INPUT)
 @out_option("the library (a folder)")
-@click.option("--overwrite", is_flag=True, help="Replace a library that is there.")
+@click.option(
+    "--engine",
+    type=click.Choice(["fts5", "tantivy"]),
+    default="fts5",
+    show_default=True,
+    help="What indexes the words; tantivy needs the extra `library`.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace an existing library.")
 @json_option
-def _build(paths: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) -> None:
+def _build(
+    paths: tuple[Path, ...],
+    out: Path,
+    engine: Literal["fts5", "tantivy"],
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Index PubMed files (.xml.gz, with .md5 beside them), .nbib or .jsonl files, or folders of them.
 
     Later files win, as PubMed's update files ask for. Deleted and retracted publications and notices of
@@ -43,7 +57,9 @@ def _build(paths: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) -
     from situs.library import build_library
 
     with progress_bar("indexing") as progress:
-        counts = build_library(list(paths), out, overwrite=overwrite, progress=progress)
+        counts = build_library(
+            list(paths), out, engine=engine, overwrite=overwrite, progress=progress
+        )
     if as_json:
         print_json(counts)
         return
@@ -63,7 +79,7 @@ def _build(paths: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) -
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
 @json_option
 def _search(library: Path, words: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Find the publications that fit the words best; a phrase stands in double quotes."""
+    """Find the publications that match the words best; put phrases in double quotes."""
     from situs.library import open_library
 
     with open_library(library) as opened:

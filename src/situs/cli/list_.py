@@ -10,7 +10,16 @@ from situs.cli.output.printing import json_option, print_json, print_table
 
 @click.group("list", cls=Sources)
 def command() -> None:
-    """Show what Situs knows: names, layouts, tasks, profiles, rooms, probes, metrics and formats."""
+    """Show what Situs knows: models, names, layouts, tasks, profiles, rooms, probes, metrics and formats."""
+
+
+@command.command("models")
+@json_option
+def _models(as_json: bool) -> None:
+    """List what --model takes: kinds of models, with the form of their spec, and baselines."""
+    from situs.run import known_models
+
+    _show("models", known_models(), as_json)
 
 
 @command.command("names")
@@ -115,13 +124,9 @@ def _metrics(as_json: bool) -> None:
 @json_option
 def _formats(as_json: bool) -> None:
     """List the formats that `situs export --to` writes."""
-    from situs.export import FORMATS
+    from situs.export import known_formats
 
-    _show(
-        "formats",
-        {name: (write.__doc__ or "").partition("\n")[0] for name, write in FORMATS.items()},
-        as_json,
-    )
+    _show("formats", known_formats(), as_json)
 
 
 def _show(what: str, entries: dict[str, str], as_json: bool) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from situs.cli.output.printing import json_option, print_json, warn
+from situs.cli.options.engines import engine_from, engine_options
+from situs.cli.output.paths import INPUT, LOCAL
+from situs.cli.output.printing import echo, json_option, print_json, warn
 
 
 @click.command("measure")
-@click.argument("labels", type=click.Path(path_type=Path))
+@click.argument("labels", type=INPUT)
 @click.option(
     "--names",
     help="A vocabulary (totalsegmentator, aal116, …) or a file: CSV label,name or JSON {label: name}.",
@@ -25,8 +29,15 @@ from situs.cli.output.printing import json_option, print_json, warn
 @click.option(
     "--details",
     is_flag=True,
-    help="With --json: diameters, axes, surface, parts, holes, slices, level.",
+    help="With --json: also diameters, axes, surface, parts, holes, slices, level.",
 )
+@click.option(
+    "--csv",
+    "csv_file",
+    type=LOCAL,
+    help="Write a row per structure to this file, in full precision; pairs go to NAME.pairs.csv.",
+)
+@engine_options
 @json_option
 def command(
     labels: Path,
@@ -34,24 +45,55 @@ def command(
     pairs: str | None,
     annotation: str,
     details: bool,
+    csv_file: Path | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Measure every structure of LABELS: a label file, a .seg.nrrd, a DICOM-SEG or RTSTRUCT, a folder of masks,
     or the folder of one study (TotalSegmentator, KiTS, BraTS, DICOM).
 
+    Given a table (CSV with the columns study, patient, image, labels), it measures every study, with --jobs or
+    --engine, and prints one line of JSON for each. Exit code 1: some could not be measured; their lines say why.
+
     An image beside the labels tells where the scan ends. Volumes in mL, places in RAS+ millimetres, index boxes
     half-open in stored order.
     """
-    from situs.facts import measure_file, measured_tables
-    from situs.tables import print_table
+    from situs.base.files import write_atomic
+    from situs.facts import is_table, measure_file, measured_tables
+    from situs.tables import csv_text, print_table
 
+    engine = engine_from(given)
+    if is_table(labels):
+        _measure_cohort(
+            labels, names=names, pairs=pairs, annotation=annotation, details=details, engine=engine
+        )
+        return
     measured = measure_file(
         labels, names=names, pairs=pairs, annotation=annotation, details=details
     )
     for text in measured.warnings:
         warn(text if len(text) < 160 else text[:160] + " …")
+    tables = measured_tables(measured, labels.name)
+    if csv_file is not None:
+        for table, path in zip(tables, (csv_file, csv_file.with_suffix(".pairs.csv"))):
+            write_atomic(path, csv_text(table))
     if as_json:
         print_json({"structures": measured.structures, "pairs": measured.pairs})
         return
-    for table in measured_tables(measured, labels.name):
+    for table in tables:
         print_table(table)
+
+
+def _measure_cohort(table: Path, **how: Any) -> None:
+    """A line a study, as each is done: a cohort need not fit in memory."""
+    import msgspec
+
+    from situs.facts import measure_cohort
+
+    bad = 0
+    for study in measure_cohort(table, **how):
+        bad += bool(study.problem)
+        echo(msgspec.json.encode(study).decode())
+    if bad:
+        warn(f"{bad:,} studies could not be measured; their lines say why")
+        sys.exit(1)

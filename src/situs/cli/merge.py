@@ -6,25 +6,30 @@ from pathlib import Path
 
 import click
 
-from situs.cli.output.printing import echo, json_option, out_option, print_json
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import echo, json_option, print_json
 from situs.errors import SitusError
 
 
 @click.command("merge")
-@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("parts", nargs=-1, required=True, type=INPUT)
 @out_option("the whole bench or run (a new folder)")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench or run.")
 @json_option
 def command(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) -> None:
-    """Put together PARTS that were made with --shard: of one build, or of one run.
+    """Combine PARTS of one build or one run that were made with --shard, or whole benches of one kind.
 
     The bench is the one that a single build makes, byte for byte; it needs the files it was built from. A run has the
     answers of all parts. Parts that are missing, belong to something else or contradict each other are named.
+
+    The questions of whole benches, such as those of two hospitals, stay as they are. They must be of one source,
+    seed and recipe; a study in two of them, a patient in two splits, or a name with two meanings is an error that
+    names it.
     """
     kinds = {_kind(part) for part in parts}
     if len(kinds) > 1:
-        fix = "give parts of one build, or parts of one run"
-        raise SitusError("some parts are of a build and some of a run", where=parts[0], fix=fix)
+        fix = "give parts of one build, parts of one run, or whole benches"
+        raise SitusError("these are of different kinds", where=parts[0], fix=fix)
     if kinds == {"run"}:
         from situs.run import merge_runs
 
@@ -36,6 +41,12 @@ def command(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) 
                 f"{out}: {merged.items:,} items of {merged.parts} parts, {merged.missing:,} without an answer"
             )
         return
+    if kinds == {"bench"}:
+        from situs.build import merge_benches
+        from situs.cli.options.building import finish
+
+        finish(merge_benches(parts, out, overwrite=overwrite), {"out": out, "as_json": as_json})
+        return
     from situs.cli.build import command as build
     from situs.cli.options.sharding import build_from_shards
 
@@ -44,8 +55,8 @@ def command(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) 
 
 
 def _kind(part: Path) -> str:
-    for name, kind in (("shard.json", "build"), ("run.json", "run")):
+    for name, kind in (("shard.json", "build"), ("run.json", "run"), ("bench.json", "bench")):
         if (part / name).is_file():
             return kind
-    fix = "give folders that situs build or situs run made with --shard"
-    raise SitusError("is no part of a build or run", where=part, fix=fix)
+    fix = "give folders that situs build or situs run made with --shard, or benches"
+    raise SitusError("is no part of a build or run, and no bench", where=part, fix=fix)

@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.engines import engine_from, engine_options
 from situs.cli.options.rooms import room_from, room_options
+from situs.cli.output.events import events_options
+from situs.cli.output.forecast import dry_run_option, print_forecast
 from situs.cli.output.numbers import STRATUM_HELP
+from situs.cli.output.paths import INPUT, out_option
 from situs.cli.output.printing import (
     echo,
     json_option,
-    out_option,
     print_json,
-    progress_bar,
     warn,
 )
+from situs.cli.output.progress import progress_bar
 
 if TYPE_CHECKING:
     from situs.probe import Diagnosis, ProbeResult, SightGain
 
 
 @click.command("probe")
-@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
 @click.option("--model", required=True, metavar="SPEC", help="As for situs run.")
 @click.option(
     "--profile",
@@ -38,18 +41,21 @@ if TYPE_CHECKING:
     metavar="NAME,…",
     help="Probes or groups: all, blind, representation, patient, choice, lesions; see docs/probes.md.",
 )
-@out_option("the runs (a folder of run folders; unfinished ones resume)")
+@out_option("the runs (a folder of run folders; unfinished ones resume)", resumes=True)
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap."
 )
+@dry_run_option
+@events_options
+@engine_options
 @room_options
 @ask_options
 @json_option
@@ -64,24 +70,26 @@ def command(
     data: Path | None,
     stratum: str,
     seed: int,
+    dry_run: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Tell whether a model looks at the scan: ask it again with the picture withheld, changed or exchanged.
+    """Test whether a model looks at the scan: ask it again with the picture withheld, changed or exchanged.
 
-    Every run is an ordinary run folder under --out, which situs score, compare and report read. The run on the bench
-    as it is (original) and two without pictures (text, silent) are always made. --max-cost and --max-tokens-total hold
-    for all runs of one call together. With --room every run is one of sessions in that room.
+    Every run is an ordinary run folder under --out, which situs score, compare and report read. The run on the
+    bench as it is (original) and two without pictures (text, silent) are always made. --max-cost and --max-tokens-
+    total apply to all runs of one call together. With --room every run is one of sessions in that room.
 
     Exit code 1: a run stopped early; 130: interrupted; the same command resumes.
     """
     from situs.bench import open_bench
     from situs.cli.output.progress import run_progress
     from situs.errors import SitusError
-    from situs.probe import Stopped, choose_probes, probe
+    from situs.probe import Stopped, choose_probes, forecast_probes, probe
     from situs.profiles import load_profile
     from situs.run import respondent_of
 
+    engine = engine_from(options)
     room, ways = room_from(options)
     names = choose_probes(probes)
     if room is not None:
@@ -91,8 +99,8 @@ def command(
         asking_from(options),
         where="--model",
         ways=ways,
-        run_progress=run_progress,
-        item_progress=progress_bar,
+        run_progress=lambda folder: run_progress(_stage(folder, names)),
+        item_progress=lambda folder: progress_bar(_stage(folder, names)),
         say=warn,
     )
     chosen = load_profile(profile or "default") if room is None else room.profile()
@@ -100,6 +108,12 @@ def command(
     if out.is_file() or (out / "run.json").is_file() or (out / "bench.json").is_file():
         raise SitusError("is a run, a bench or a file", where=out, fix="choose another --out")
     try:
+        if dry_run:
+            told = forecast_probes(
+                opened, chosen, names, out, asker, split=split, limit=limit, data=data
+            )
+            print_forecast(told, as_json)
+            return
         result = probe(
             opened,
             chosen,
@@ -111,6 +125,7 @@ def command(
             data=data,
             seed=seed,
             stratum=stratum,
+            engine=engine,
         )
     except Stopped as stop:
         why = "interrupted" if stop.result.interrupted else f"stopped early: {stop.result.stopped}"
@@ -126,6 +141,13 @@ def command(
     for text in result.warnings:
         warn(text)
     _print(result)
+
+
+def _stage(folder: str, names: list[str]) -> str:
+    """How far a suite has come: which probe is asked now, of how many."""
+    if folder not in names:
+        return folder  # the unchanged scan, and the runs without it
+    return f"probe {names.index(folder) + 1} of {len(names)}, {folder}"
 
 
 def _through_room(names: list[str], probes: str, profile: str | None) -> list[str]:

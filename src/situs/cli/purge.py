@@ -13,9 +13,10 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 @click.option("--yes", is_flag=True, help="Remove without asking.")
 @json_option
 def command(yes: bool, as_json: bool) -> None:
-    """Remove cached answers of models and rendered slices. Runs, benches and your configuration stay.
+    """Remove cached answers of models, rendered slices and copies of remote data.
 
-    What there is and how large it is comes first; nothing is removed until you say so.
+    Runs, benches and your configuration stay. It first lists what there is and how large it is; nothing is removed
+    until you confirm.
     """
     from situs.base.cache import cache_folder
     from situs.clients import cache_parts, purge_caches

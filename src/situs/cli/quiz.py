@@ -6,14 +6,18 @@ from pathlib import Path
 
 import click
 
+from situs.base.text import counted
+from situs.cli.output.paths import INPUT, LOCAL
 from situs.cli.output.printing import echo, json_option, print_json, print_table
+from situs.cli.output.progress import working
+
+_ITEM_BYTES = 700_000
+"""What a quiz should take for each item, so that it can be mailed."""
 
 
 @click.command("quiz")
-@click.argument("bench", type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="The HTML file to write; with --import, the run."
-)
+@click.argument("bench", type=INPUT)
+@click.option("--out", type=LOCAL, help="The HTML file to write; with --import, the run.")
 @click.option(
     "--profile",
     default="default",
@@ -36,16 +40,16 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
 @click.option(
     "--allow-restricted", is_flag=True, help="Embed pictures of restricted data, under a banner."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
 @click.option(
-    "--import", "answers", type=click.Path(path_type=Path), help="A file that a reader exported."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw."
 )
+@click.option("--import", "answers", type=INPUT, help="A file that a reader exported.")
 @json_option
 def command(
     bench: Path,
@@ -63,8 +67,9 @@ def command(
 ) -> None:
     """Let people read a sample of BENCH in a browser, offline, and take their answers back.
 
-    The file holds no key; `--verify` makes one that shows it, to find how often it is wrong. Answers come back with
-    `--import FILE --out RUN` as a run like a model's; verdicts on the key with `--import FILE`, onto the bench's card.
+    The file holds no answer key; with `--verify` it shows the key, to find out how often that is wrong. `--import
+    FILE --out RUN` turns a reader's answers into a run like a model's; `--import FILE` puts verdicts on the key
+    onto the bench's card.
     """
     from situs.errors import SitusError
 
@@ -76,22 +81,29 @@ def command(
     from situs.review import write_quiz
 
     chosen = "full-stack" if full_stack else profile
-    result = write_quiz(
-        bench,
-        out,
-        profile=chosen,
-        items=items,
-        seed=seed,
-        verify=verify,
-        split=split,
-        data=data,
-        allow_restricted=allow_restricted,
-    )
+    with working("drawing the pictures"):
+        result = write_quiz(
+            bench,
+            out,
+            profile=chosen,
+            items=items,
+            seed=seed,
+            verify=verify,
+            split=split,
+            data=data,
+            allow_restricted=allow_restricted,
+        )
     if as_json:
         print_json(result)
         return
     lost = "".join(f"; left out, {reason}: {count}" for reason, count in result.left_out.items())
-    echo(f"{out}: {result.items} items to {result.mode}, {result.bytes / 1e6:.1f} MB{lost}")
+    echo(
+        f"{out}: {counted(result.items, 'item')} to {result.mode}, {result.bytes / 1e6:.1f} MB{lost}"
+    )
+    if result.bytes > _ITEM_BYTES * result.items:
+        echo(
+            "Over 0.7 MB per item: a profile with fewer slices makes it smaller (situs list profiles)."
+        )
 
 
 def _import(bench: Path, answers: Path, out: Path | None, as_json: bool) -> None:
@@ -103,4 +115,6 @@ def _import(bench: Path, answers: Path, out: Path | None, as_json: bool) -> None
         return
     rows = [[state.replace("_", " "), f"{count:,}"] for state, count in result.states.items()]
     caption = result.key_errors.words if result.key_errors is not None else f"The run is in {out}."
-    print_table(f"{result.reader}: {result.items:,} items", ["said", "items"], rows, caption)
+    print_table(
+        f"{result.reader}: {counted(result.items, 'item')}", ["said", "items"], rows, caption
+    )

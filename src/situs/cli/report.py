@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
+from situs.base.text import counted
 from situs.cli.output.numbers import STRATUM_HELP, FiniteRange
+from situs.cli.output.paths import INPUT, OUTPUT, out_option
 from situs.cli.output.printing import echo, json_option, print_json
+from situs.cli.output.progress import working
 
 
 @click.command("report")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write."
-)
+@click.argument("runs", nargs=-1, required=True, type=INPUT)
+@out_option("the HTML file")
 @click.option(
     "--pictures",
     type=click.IntRange(0),
@@ -24,12 +25,12 @@ from situs.cli.output.printing import echo, json_option, print_json
 )
 @click.option(
     "--bench",
-    type=click.Path(path_type=Path),
-    help="The bench, if it is not where the runs left it.",
+    type=INPUT,
+    help="The bench, if it has moved.",
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
 @click.option(
@@ -40,22 +41,27 @@ from situs.cli.output.printing import echo, json_option, print_json
     help="Embed pictures and report quotes of restricted data too, under a banner.",
 )
 @click.option(
-    "--max-mb", type=FiniteRange(1), default=30, show_default=True, help="Of the file, at most."
+    "--max-mb", type=FiniteRange(1), default=30, show_default=True, help="Largest size of the file."
 )
 @click.option(
     "--tables",
-    type=click.Path(path_type=Path),
-    help="A folder for all tables as Markdown, LaTeX and CSV.",
+    type=OUTPUT,
+    help="Write every table as Markdown, LaTeX and CSV into this folder.",
+)
+@click.option(
+    "--charts",
+    type=OUTPUT,
+    help="Write every chart as SVG and PDF into this folder.",
 )
 @click.option(
     "--names",
-    help="What the runs are called, comma-separated, in their order; else each by its client.",
+    help="Names for the runs, comma-separated, in their order; by default each goes by its model.",
 )
 @click.option(
     "--compare-published",
     "published",
     metavar="PAPER",
-    help="Put its numbers beside: sgmri-vqa, ct-spatialvqa, …",
+    help="Show the numbers of this paper alongside: sgmri-vqa, ct-spatialvqa, …",
 )
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option(
@@ -63,7 +69,7 @@ from situs.cli.output.printing import echo, json_option, print_json
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Of the sample and the bootstrap.",
+    help="Seed of the sample and the bootstrap.",
 )
 @json_option
 def command(
@@ -75,6 +81,7 @@ def command(
     allow_pixels: bool,
     max_mb: float,
     tables: Path | None,
+    charts: Path | None,
     names: str | None,
     published: str | None,
     stratum: str,
@@ -84,27 +91,32 @@ def command(
     """Write one self-contained HTML file about RUNS on one bench: leaderboard, tables and an item viewer."""
     from situs.report import write_report
 
-    result = write_report(
-        runs,
-        out,
-        bench=bench,
-        data=data,
-        pictures=pictures,
-        allow_pixels=allow_pixels,
-        max_bytes=int(max_mb * 1_000_000),
-        tables=tables,
-        names=[name.strip() for name in names.split(",")] if names else (),
-        published=published,
-        stratum=stratum,
-        seed=seed,
-    )
+    with working("reading the runs, drawing their pictures"):
+        result = write_report(
+            runs,
+            out,
+            bench=bench,
+            data=data,
+            pictures=pictures,
+            allow_pixels=allow_pixels,
+            max_bytes=int(max_mb * 1_000_000),
+            tables=tables,
+            charts=charts,
+            names=[name.strip() for name in names.split(",")] if names else (),
+            published=published,
+            stratum=stratum,
+            seed=seed,
+        )
     if as_json:
         print_json(result)
         return
     echo(
-        f"{out}: {result.items:,} items of {result.runs} runs, {result.pictures_embedded} with pictures"
+        f"{out}: {counted(result.items, 'item')} of {counted(result.runs, 'run')}, "
+        f"{result.pictures_embedded} with pictures"
     )
     if result.left_out:
         echo(result.left_out)
     if result.tables:
         echo(f"{tables}: {result.tables} tables")
+    if result.charts:
+        echo(f"{charts}: {result.charts} files of charts")

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.cli.output.paths import INPUT, LOCAL, out_option
 from situs.cli.output.printing import (
     echo,
     json_option,
-    out_option,
     print_json,
     print_table,
-    progress_bar,
     warn,
 )
+from situs.cli.output.progress import progress_bar
 from situs.errors import SitusError
 
 if TYPE_CHECKING:
     from situs.review.station.folder import StationFolder
     from situs.review.station.store.database import Database
 
-_DIR = click.argument("folder", type=click.Path(path_type=Path))
+_DIR = click.argument("folder", type=LOCAL)
 _PROJECT = click.option("--project", required=True, help="The project's name.")
 
 
@@ -69,7 +69,9 @@ def _missing(error: ImportError) -> SitusError:
     help="PostgreSQL instead of a SQLite file: postgresql://user@host/name",
 )
 @click.option("--coordinator", default="coordinator", show_default=True, help="The first account.")
-@click.option("--openid-issuer", default="", help="Sign in by this OpenID Connect provider too.")
+@click.option(
+    "--openid-issuer", default="", help="Also allow signing in with this OpenID Connect provider."
+)
 @click.option("--openid-client", default="", help="The client id registered there.")
 @json_option
 def _init(
@@ -80,7 +82,7 @@ def _init(
     openid_client: str,
     as_json: bool,
 ) -> None:
-    """Make a station and its first account; prints a one-time token by which its password is set.
+    """Make a station and its first account; prints a one-time token for setting its password.
 
     The secret of an OpenID client is read from SITUS_OPENID_SECRET.
     """
@@ -120,27 +122,28 @@ def _init(
 @click.option(
     "--behind-proxy", is_flag=True, help="A proxy with TLS stands in front; see --address."
 )
+@click.option("--tls-cert", type=LOCAL, help="A certificate, for TLS without a proxy.")
+@click.option("--tls-key", type=LOCAL, help="Its key.")
 @click.option(
-    "--tls-cert", type=click.Path(path_type=Path), help="A certificate, for TLS without a proxy."
+    "--benches", type=LOCAL, help="A folder of benches that coordinators may import on the page."
 )
-@click.option("--tls-key", type=click.Path(path_type=Path), help="Its key.")
-def _serve(
-    folder: Path,
-    host: str,
-    port: int,
-    address: str,
-    behind_proxy: bool,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-) -> None:
+@click.option(
+    "--data", type=LOCAL, help="The folder the volumes of those benches are in, if they were moved."
+)
+def _serve(folder: Path, benches: Path | None, data: Path | None, **binding: Any) -> None:
     """Serve the pages, on this machine only unless there is TLS."""
     try:
         from situs.review.station.folder import open_folder
-        from situs.review.station.web.server import Binding, serve
+        from situs.review.station.web.server import Binding, Offer, serve
     except ImportError as error:
         raise _missing(error) from error
-    binding = Binding(host, port, address, behind_proxy, tls_cert, tls_key)
-    serve(open_folder(folder), binding, lambda where: echo(f"reading station on {where}"))
+    certificate, key = binding.pop("tls_cert"), binding.pop("tls_key")
+    serve(
+        open_folder(folder),
+        Binding(certificate=certificate, key=key, **binding),
+        lambda where: echo(f"reading station on {where}"),
+        offer=Offer(benches, data),
+    )
 
 
 @command.command("user")
@@ -181,26 +184,28 @@ def _user(folder: Path, action: str, code: str, roles: tuple[str, ...], as_json:
 
 @command.command("import")
 @_DIR
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=INPUT)
 @click.option("--project", default="", help="A name for the project.")
 @click.option(
     "--items", type=click.IntRange(1), default=200, show_default=True, help="How many to draw."
 )
 @click.option("--protocol", default="default", show_default=True, help="A name, or a TOML file.")
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of draw and plan."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the draw and the plan.",
 )
-@click.option(
-    "--disputes", type=click.Path(path_type=Path), help="Item ids to read whatever is drawn."
-)
+@click.option("--disputes", type=INPUT, help="Ids of items to be read in any case, drawn or not.")
 @click.option(
     "--training", type=click.IntRange(0), default=0, help="Training cases, with feedback."
 )
-@click.option("--wordings", is_flag=True, help="Also read the ways questions are put.")
-@click.option("--data", type=click.Path(path_type=Path), help="Where the scans lie, if moved.")
+@click.option("--wordings", is_flag=True, help="Also have the wordings of questions read.")
+@click.option("--data", type=INPUT, help="The folder the volumes are in, if they were moved.")
 @json_option
 def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
-    """Take a random sample of a bench into a project, or restore an export into an empty station.
+    """Import a random sample of a bench into a project, or restore an export into an empty station.
 
     Protocols: default, spatialmed-figure, spatialmed-card, ct-spatialvqa-audit.
     """
@@ -210,7 +215,8 @@ def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
     from situs.review.station.exported import restore_station
     from situs.review.station.protocol import load_protocol
     from situs.review.station.results import is_export
-    from situs.review.station.store.projects import Sample, import_bench
+    from situs.review.station.sample import Sample, take_sample
+    from situs.review.station.store.projects import add_project, check_project_name
 
     if is_export(source):
         counts = restore_station(database, source)
@@ -223,17 +229,14 @@ def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
     sample = Sample(
         options["items"], options["seed"], tuple(listed), options["training"], options["wordings"]
     )
-    with progress_bar("taking in") as progress, database.write() as db:
-        result = import_bench(
-            db,
-            opened,
-            bench,
-            options["project"],
-            protocol,
-            sample,
-            data=options["data"],
-            progress=progress,
+    with database.read() as db:
+        check_project_name(db, options["project"])
+    with progress_bar("taking in") as progress:
+        taken = take_sample(
+            opened, bench, protocol, sample, data=options["data"], progress=progress
         )
+    with database.write() as db:
+        result = add_project(db, taken, options["project"])
     database.close()
     if as_json:
         print_json(result)
@@ -252,9 +255,11 @@ def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
 @_DIR
 @_PROJECT
 @click.option("--readers", default="", help="Codes, comma-separated.")
-@click.option("--freeze", is_flag=True, help="Hand the lists out; without it, only show them.")
-@click.option("--leaves", default="", metavar="CODE", help="Plan this reader's unbegun cases anew.")
-@click.option("--lock", is_flag=True, help="Close the reads; agreement is shown from then on.")
+@click.option("--freeze", is_flag=True, help="Hand out the lists; without this, only show them.")
+@click.option(
+    "--leaves", default="", metavar="CODE", help="Reassign the cases this reader has not begun."
+)
+@click.option("--lock", is_flag=True, help="Close the reading; agreement is shown from then on.")
 @json_option
 def _assign(
     folder: Path, project: str, readers: str, freeze: bool, leaves: str, lock: bool, as_json: bool
@@ -306,11 +311,9 @@ def _assign(
 @_DIR
 @_PROJECT
 @out_option("a folder")
-@click.option(
-    "--bench", type=click.Path(path_type=Path), help="Write readers' answers as runs of it."
-)
+@click.option("--bench", type=INPUT, help="Write readers' answers as runs of it.")
 @click.option("--volumes", is_flag=True, help="Copy the volumes too: a whole backup.")
-@click.option("--overwrite", is_flag=True, help="Replace an export that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing export.")
 @json_option
 def _export(
     folder: Path,

@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.base.text import counted
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.rooms import room_from, room_options
+from situs.cli.output.events import events_options
 from situs.cli.output.forecast import dry_run_option, print_forecast
+from situs.cli.output.paths import INPUT, out_option
 from situs.cli.output.printing import (
     json_option,
-    out_option,
     print_json,
     print_table,
-    progress_bar,
     warn,
 )
-from situs.cli.output.progress import run_progress
+from situs.cli.output.progress import progress_bar, run_progress
 
 if TYPE_CHECKING:
     from situs.run import RunResult
 
 
 @click.command("run")
-@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
 @click.option(
     "--model",
     required=True,
@@ -37,30 +38,31 @@ if TYPE_CHECKING:
     "--profile",
     help="What a model sees: a name or a TOML file. [default: default]",
 )
-@out_option("the run (a folder; an unfinished run resumes)")
+@out_option("the run (a folder; an unfinished run resumes)", resumes=True)
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
 @click.option(
     "--skip-hidden",
     is_flag=True,
-    help="Do not ask what the profile hides; it is scored apart anyway.",
+    help="Do not ask what the profile hides; such questions are scored separately anyway.",
 )
 @click.option(
     "--shard",
     metavar="I/N",
-    help="Ask part I of N of the questions only, whole studies each; `situs merge` puts the parts together.",
+    help="Ask only part I of N of the questions, never splitting a study; `situs merge` combines the parts.",
 )
 @click.option(
     "--batch",
     is_flag=True,
-    help="Hand the questions over as batch jobs (openai: only): half the price, within a day.",
+    help="Submit the questions as batch jobs (openai: only): half the price, answers within a day.",
 )
 @dry_run_option
+@events_options
 @room_options
 @ask_options
 @json_option
@@ -84,8 +86,8 @@ def command(
     An API key is read from OPENAI_API_KEY, or from the variable named by ?key_env=NAME. Exit code 1: the run stopped
     early (the server is down, or the budget is used up); 130: interrupted.
 
-    With --room the model asks for its pictures, one action a turn, and its looks are journalled in turns.jsonl; the
-    scripted readers driller, random-looker and peeker stand beside it. situs score tells what it saw.
+    With --room the model asks for its pictures, one action per turn, and every look is recorded in turns.jsonl; the
+    scripted readers driller, random-looker and peeker serve as baselines. situs score shows what it saw.
 
     \b
     situs run BENCH --model openai:qwen3-vl@http://localhost:8000/v1 --room frugal --out runs/frugal
@@ -163,7 +165,7 @@ def _print(out: Path, result: RunResult) -> None:
     if result.states.get("failed"):
         notes.append("Failed calls are asked again when the same command is given again.")
     print_table(
-        f"{out}: {result.items:,} items, {', '.join(said)}",
+        f"{out}: {counted(result.items, 'item')}, {', '.join(said)}",
         ["state", "items"],
         rows,
         "\n".join(notes),

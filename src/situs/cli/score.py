@@ -9,17 +9,22 @@ import click
 
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.judges import ask_judges, print_asked
+from situs.cli.output.forecast import dry_run_option, print_forecast
 from situs.cli.output.numbers import STRATUM_HELP
+from situs.cli.output.paths import INPUT, OUTPUT, writes
 from situs.cli.output.printing import json_option, print_json, warn
+from situs.cli.output.progress import working
 
 if TYPE_CHECKING:
     from situs.room import RoomScores
     from situs.score import Scores
+    from situs.score.scored_run import ScoredRun
+    from situs.tables import Table
 
 
 @click.command("score")
-@click.argument("bench", type=click.Path(path_type=Path))
-@click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=click.Path(path_type=Path))
+@click.argument("bench", type=INPUT)
+@click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=INPUT)
 @click.option(
     "--metrics", help="Only these, comma-separated; sbert is computed only if named here."
 )
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
     "--verdicts",
     multiple=True,
     metavar="NAME=FILE",
-    help="A judge's verdicts on free-text answers; repeat.",
+    help="A judge's verdicts on free-text answers; repeatable.",
 )
 @click.option(
     "--judge",
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
     "repeat for a jury.",
 )
 @click.option(
-    "--protocol", help="Also by the released rules of a paper: ct-spatialvqa or sgmri-vqa."
+    "--protocol", help="Also score by the rules a paper released: ct-spatialvqa or sgmri-vqa."
 )
 @click.option(
     "--profile",
@@ -47,25 +52,25 @@ if TYPE_CHECKING:
 @click.option(
     "--reply-language",
     metavar="LANG",
-    help="The language of the replies: en, de, fr, es or zh. Default: the profile's, which is en unless it says other.",
+    help="The language of the replies: en, de, fr, es or zh. Default: the profile's, usually en.",
 )
 @click.option(
     "--human",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Human verdicts on some answers, to calibrate judges.",
 )
 @click.option(
     "--beside",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=INPUT,
     metavar="RUN",
-    help="Of a run in a room: other runs of the bench beside it, e.g. without scrolling; repeat.",
+    help="For a run in a room: other runs of the bench to compare with, e.g. without scrolling; repeatable.",
 )
 @click.option(
     "--truthful",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     metavar="RUN",
-    help="Of a run with a lying tool: the same room with truthful tools, to tell the damage.",
+    help="For a run with a lying tool: the same room with truthful tools, to measure the damage.",
 )
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option(
@@ -86,17 +91,19 @@ if TYPE_CHECKING:
     is_flag=False,
     flag_value="",
     metavar="[PAPER]",
-    help="The papers' numbers beside: sgmri-vqa, ct-spatialvqa, spatialmed, 3dreasonknee. Default: by the bench.",
+    help="Show a paper's numbers alongside: sgmri-vqa, ct-spatialvqa, spatialmed, 3dreasonknee. Default: by the bench.",
 )
 @click.option(
     "--tables",
-    type=click.Path(path_type=Path),
+    type=OUTPUT,
     metavar="DIR",
     help="Write every table as CSV, Markdown and LaTeX.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap."
 )
+@dry_run_option
+@writes()
 @ask_options
 @json_option
 def command(
@@ -117,28 +124,28 @@ def command(
     seed: int,
     beside: tuple[Path, ...],
     truthful: Path | None,
+    dry_run: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Score a run on BENCH, beside rows that show how much of the score needs no image.
 
-    The headline, shown first, is accuracy on the questions with options of --stratum, with chance and the blind rows
-    on the same items; numbers stand apart, as skill over the mean of other patients. Every table, report and
-    comparison shows this number, with this n and chance.
+    The headline, shown first, is accuracy on the questions with options of --stratum, with chance and the blind
+    rows on the same items; numeric answers are reported separately, as skill over the mean of other patients. Every
+    table, report and comparison shows this same number.
 
-    Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right inside
-    its fact's interval, and boxes are if they overlap the true ones by half, label by label. Intervals are over
-    patients, not items. Free text is right if more than half of all judges say so; text metrics compare wording and
-    never rank. A run in a room also gets what it saw of the evidence, what a look was worth, and what a lying tool
-    did to it. Verdicts of --judge are kept in the run, under verdicts/: a second call asks only what is left. Writes
-    scores.json into the run; --tables makes its own folder.
+    Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right
+    inside its fact's interval, and a box is right if it overlaps the true one by half, label by label. Intervals
+    are over patients, not items. Free text is right if more than half of all judges say so; text metrics compare
+    wording and never rank. For a run in a room, score also reports how much of the evidence it saw, what a look was
+    worth, and what a lying tool did to it. Verdicts of --judge are kept in the run, under verdicts/: a second call
+    asks only what is still open. Writes scores.json into the run; --tables makes its own folder.
     """
     import msgspec
 
     from situs.base.files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
-    from situs.room import room_scores, room_tables
     from situs.score import (
         Verdicts,
         choose_metrics,
@@ -157,27 +164,41 @@ def command(
     shown = None if profile is None else load_profile(profile)
     paper = paper_of(bench, published)
     chosen = choose_metrics(metrics)
+    if dry_run:
+        from situs.judges import forecast_judges
+
+        forecast = forecast_judges(
+            bench,
+            answers,
+            judges,
+            asking_from(options),
+            taken=[name for name, _ in files],
+            protocol=protocol,
+        )
+        print_forecast(forecast, as_json)
+        return
     asked = ask_judges(
         bench, answers, judges, [name for name, _ in files], protocol, asking_from(options)
     )
     given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
     replies = open_replies(answers, bench, profile=shown, reply_language=reply_language)
-    run, scores = tables_of_run(
-        replies, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates, stratum=stratum
-    )
-    extras = extras_of(
-        run,
-        scores,
-        answers.name,
-        seed=seed,
-        break_down=break_down or tables is not None,
-        explain=explain,
-        paper=paper,
-    )
-    room = room_scores(run, beside, truthful)
+    with working("reading and scoring replies"):
+        run, scores = tables_of_run(
+            replies, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates, stratum=stratum
+        )
+    with working("breaking the score down"):
+        extras = extras_of(
+            run,
+            scores,
+            answers.name,
+            seed=seed,
+            break_down=break_down or tables is not None,
+            explain=explain,
+            paper=paper,
+        )
+    room, of_room = _in_room(run, beside, truthful)
     if tables is not None:
-        own = [] if room is None else room_tables(room)
-        write_tables(tables, [*score_tables(scores), *own, *extra_tables(extras)])
+        write_tables(tables, [*score_tables(scores), *of_room, *extra_tables(extras)])
     if answers.is_dir():
         write_atomic(
             answers / "scores.json",
@@ -198,16 +219,28 @@ def command(
     print_asked(asked.asked)
     for text in scores.warnings:
         warn(text)
-    told = [] if room is None else room_tables(room)
-    for table in [*score_tables(scores, answers.name, brief=True), *told]:
+    for table in [*score_tables(scores, answers.name, brief=True), *of_room]:
         print_table(table)
     if extras.signatures is not None:
         for text in extras.signatures.warnings:
             warn(text)
     if not break_down:
         extras = msgspec.structs.replace(extras, breakdowns=None)
-    for table in extra_tables(extras):
+    for table in extra_tables(extras, brief=True):
         print_table(table)
+
+
+def _in_room(
+    run: ScoredRun, beside: tuple[Path, ...], truthful: Path | None
+) -> tuple[RoomScores | None, list[Table]]:
+    """What a run in a room saw, and its tables; nothing for any other run, which loads no room."""
+    info = run.replies.info
+    if (info is None or not info.room) and not beside and truthful is None:
+        return None, []
+    from situs.room import room_scores, room_tables
+
+    room = room_scores(run, beside, truthful)
+    return room, [] if room is None else room_tables(room)
 
 
 def _of_room(room: RoomScores | None) -> dict[str, object]:
@@ -236,6 +269,7 @@ def _contract(scores: Scores) -> dict[str, object]:
             name: table.by_stratum for name, table in scores.baselines.items()
         },
         "over_best_shortcut": scores.over_best_shortcut,
+        "same_patient": scores.same_patient,
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
         "unread": scores.unread,

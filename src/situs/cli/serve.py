@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from situs.cli.options.sources import Sources
+from situs.cli.output.paths import INPUT
 from situs.cli.output.printing import warn
 
 
@@ -17,7 +18,7 @@ def command() -> None:
 
 
 @command.command("mcp")
-@click.argument("source", metavar="BENCH|STUDY", type=click.Path(path_type=Path))
+@click.argument("source", metavar="BENCH|STUDY", type=INPUT)
 @click.option(
     "--room",
     "room_name",
@@ -34,11 +35,11 @@ def command() -> None:
     help="Standard input and output, or HTTP on 127.0.0.1.",
 )
 @click.option(
-    "--port", type=click.IntRange(1, 65535), default=8765, show_default=True, help="Of HTTP."
+    "--port", type=click.IntRange(1, 65535), default=8765, show_default=True, help="Port for HTTP."
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
 def _mcp(

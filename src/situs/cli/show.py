@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from situs.base.text import counted
+from situs.cli.output.paths import INPUT, OUTPUT, writes
 from situs.cli.output.printing import echo, json_option, print_json
 
 
 @click.command("show")
-@click.argument(
-    "source", metavar="STUDY|BENCH|RUN", type=click.Path(path_type=Path), required=False
-)
+@click.argument("source", metavar="STUDY|BENCH|RUN", type=INPUT, required=False)
 @click.option(
     "--item",
     "item_id",
@@ -22,21 +22,20 @@ from situs.cli.output.printing import echo, json_option, print_json
     "--profile",
     help="A shipped name (see --list) or a TOML file. [default: default]",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="A folder, or one .png with all pictures."
-)
+@click.option("--out", type=OUTPUT, help="A folder, or one .png with all pictures.")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="The folder the volumes are in, if they were moved.",
 )
 @click.option(
     "--allow-pixels",
     is_flag=True,
-    help="Of a RUN: write pictures of restricted data too, under a banner.",
+    help="For a RUN: write pictures of restricted data too, under a banner.",
 )
-@click.option("--list", "list_all", is_flag=True, help="List the shipped profiles and leave.")
+@click.option("--list", "list_all", is_flag=True, help="List the shipped profiles and exit.")
 @json_option
+@writes()
 def command(
     source: Path | None,
     item_id: str | None,
@@ -56,7 +55,7 @@ def command(
     situs show scan.nii.gz --profile three-views --out sheet.png
     situs show BENCH --item i0123456789abcdef --profile default --out seen/
 
-    Of a RUN in a room it plays the session of an item back: every look with what it showed of the evidence, what was
+    For a RUN in a room it replays the session of an item: every look with what it showed of the evidence, what was
     measured, what a tool said, and the answer; as one .html page, one .png sheet, or a folder of the pictures.
 
     \b
@@ -83,7 +82,9 @@ def command(
     if as_json:
         print_json(shown)
         return
-    echo(f"{out}: {shown.pictures} pictures, profile {shown.profile} ({shown.profile_hash[:8]})")
+    echo(
+        f"{out}: {counted(shown.pictures, 'picture')}, profile {shown.profile} ({shown.profile_hash[:8]})"
+    )
     if shown.prompt:
         echo(f"\n{shown.prompt}")
     for reason in shown.hidden:

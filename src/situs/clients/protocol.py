@@ -46,15 +46,17 @@ class Message(msgspec.Struct, frozen=True):
         return "\n".join(part for part in self.parts if isinstance(part, str))
 
 
-class ToolCall(msgspec.Struct, frozen=True):
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tool the model wants to use, its arguments as JSON text (untrusted)."""
 
     id: str
     name: str
     arguments: str
+    signature: str = ""
+    """What its server wants back with it: sealed thoughts, in that server's own form."""
 
     def __post_init__(self) -> None:
-        _make_whole(self, ("id", "name", "arguments"))
+        _make_whole(self, ("id", "name", "arguments", "signature"))
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -132,9 +134,11 @@ class Reply(msgspec.Struct, frozen=True):
     """The server drew it at random although the request asked for the likeliest reply."""
     cached: bool = False
     """It was answered before; nothing was sent."""
+    thinking: str = ""
+    """What the model thought aloud, where the server hands it over; never part of the answer."""
 
     def __post_init__(self) -> None:
-        _make_whole(self, ("text", "finish_reason", "error"))
+        _make_whole(self, ("text", "finish_reason", "error", "thinking"))
 
 
 def _make_whole(struct: msgspec.Struct, names: Sequence[str]) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from situs.base.cache import cache_folder
+from situs.base.remote import is_stand_in
 from situs.clients.response_cache import CACHE_FILE
 from situs.profiles import SliceStore
 
 __all__ = ["CachePart", "cache_parts", "purge_caches"]
 
 _SLICES = "slices"
+_REMOTE = "situs-remote"
+"""Copies of what lies elsewhere. What waits to be published is work, and stays."""
 
 
 class CachePart(msgspec.Struct, frozen=True):
@@ -27,10 +31,10 @@ class CachePart(msgspec.Struct, frozen=True):
 def cache_parts() -> list[CachePart]:
     """Every cache with its size."""
     folder = cache_folder(create=False)
-    slices = folder / _SLICES
     found = {
         "responses": _responses(folder),
-        _SLICES: [path for path in slices.rglob("*") if path.is_file()],
+        _SLICES: _files(folder / _SLICES),
+        "remote": [path for path in _files(folder / _REMOTE) if not is_stand_in(path)],
     }
     return [CachePart(name, len(paths), sum(map(_size, paths))) for name, paths in found.items()]
 
@@ -43,6 +47,7 @@ def purge_caches() -> list[CachePart]:
             path.unlink()
     if (folder / _SLICES).is_dir():
         SliceStore(folder / _SLICES).purge()
+    shutil.rmtree(folder / _REMOTE, ignore_errors=True)
     for empty in (folder / _SLICES, folder):
         with suppress(OSError):
             empty.rmdir()
@@ -51,6 +56,10 @@ def purge_caches() -> list[CachePart]:
 
 def _responses(folder: Path) -> list[Path]:
     return [path for path in folder.glob(f"{CACHE_FILE}*") if path.is_file()]
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def _size(path: Path) -> int:

@@ -22,6 +22,8 @@ _NAMED_SECRET = re.compile(
     re.IGNORECASE,
 )
 """Names of settings and environment variables under which people keep keys."""
+_FOLDERS = {"PWD", "OLDPWD"}
+"""Where a shell stands and stood: they are called like passwords and are folders, often those of models."""
 _HARMLESS = {
     "key_env",
     "max_tokens",
@@ -94,7 +96,7 @@ def _keys_of_environment() -> list[str]:
     return [
         value
         for name, value in os.environ.items()
-        if len(value) >= _SHORTEST_KEY and _NAMED_SECRET.fullmatch(name)
+        if len(value) >= _SHORTEST_KEY and name not in _FOLDERS and _NAMED_SECRET.fullmatch(name)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,7 @@ from situs.probe import ProbeResult, probe
 from situs.profiles import load_profile
 from situs.report import write_report
 from situs.run import respondent_of
+from situs.run.respondent import ItemProgress, RunProgress
 from situs.score import Scores, score_run
 
 __all__ = ["READERS", "DemoResult", "DemoRow", "run_demo"]
@@ -55,9 +56,18 @@ class DemoResult(msgspec.Struct, frozen=True):
 
 
 def run_demo(
-    folder: Path, studies: int, seed: int, jobs: int, progress: Callable[[int, int], None]
+    folder: Path,
+    studies: int,
+    seed: int,
+    jobs: int,
+    *,
+    stage: ItemProgress = lambda name: nullcontext(lambda done, total: None),
+    asking: RunProgress = lambda name: nullcontext(lambda tally, before, total: None),
 ) -> DemoResult:
-    """Leave `bench`, `probes/reader`, `probes/guesser` and `report.html` in the folder."""
+    """Leave `bench`, `probes/reader`, `probes/guesser` and `report.html` in the folder.
+
+    `stage` and `asking` show how far it has come: on its own steps, and while a reader is asked.
+    """
     # All in one split: the headline needs several patients with each answer, and these are few.
     recipe = msgspec.structs.replace(load_recipe(), splits={"test": 1.0})
     options = BuildOptions(
@@ -69,32 +79,52 @@ def run_demo(
         restricted=False,
         licence="synthetic",
     )
-    built = build_phantoms(studies, folder / "bench", options, progress)
-    checked = check_bench(folder / "bench")
+    with stage("step 1 of 5, making patients and questions") as progress:
+        built = build_phantoms(studies, folder / "bench", options, progress)
+    with stage("step 2 of 5, recomputing every answer") as progress:
+        checked = check_bench(folder / "bench", progress=progress)
     if checked.errors:
         raise SitusError(f"the check found {checked.errors} errors", fix="report this as a bug")
-    bench, profile = open_bench(folder / "bench"), load_profile("default")
     probes, scores = {}, {}
-    for name, spec in READERS.items():
-        asker = respondent_of(spec, Asking(no_cache=True), where="demo")
-        try:
-            probes[name] = probe(bench, profile, ["swap"], folder / "probes" / name, asker)
-        finally:
-            asker.close()
+    for number, (name, spec) in enumerate(READERS.items(), start=3):
+        probes[name] = _probed(folder, name, spec, f"step {number} of 5, asking the {name}", asking)
         scores[name] = score_run(folder / "bench", folder / "probes" / name / "original")
-    report = write_report(
-        [folder / "probes" / name / "original" for name in READERS],
-        folder / "report.html",
-        bench=folder / "bench",
-        names=list(READERS),
-        pictures=_PICTURES,
-        max_bytes=_REPORT_BYTES,
-    )
+    with stage("step 5 of 5, writing the report"):
+        report = write_report(
+            [folder / "probes" / name / "original" for name in READERS],
+            folder / "report.html",
+            bench=folder / "bench",
+            names=list(READERS),
+            pictures=_PICTURES,
+            max_bytes=_REPORT_BYTES,
+        )
     rows = (
         *(_reader_row(name, scores[name], probes[name]) for name in READERS),
         *(_blind_row(name, scores["reader"]) for name in _BLIND_ROWS),
     )
     return DemoResult(built, checked, rows, probes, report.bytes)
+
+
+def _probed(folder: Path, name: str, spec: str, words: str, asking: RunProgress) -> ProbeResult:
+    """One reader, asked with its pictures, without them, and without them and without saying so."""
+    asker = respondent_of(
+        spec,
+        Asking(no_cache=True),
+        where="demo",
+        run_progress=lambda probed: asking(f"{words} ({_ASKED.get(probed, probed)})"),
+    )
+    bench, profile = open_bench(folder / "bench"), load_profile("default")
+    try:
+        return probe(bench, profile, ["swap"], folder / "probes" / name, asker)
+    finally:
+        asker.close()
+
+
+_ASKED = {
+    "original": "with pictures",
+    "text": "without pictures",
+    "silent": "without pictures, and not told so",
+}
 
 
 def _reader_row(name: str, scores: Scores, probed: ProbeResult) -> DemoRow:

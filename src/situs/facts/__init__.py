@@ -3,6 +3,7 @@
 from situs.facts.boxes.ledger import ANY, BoxLedger, Middle, check_fits, is_finding
 from situs.facts.boxes.tubes import Tube, link, stable_count
 from situs.facts.doubts import ALL, Doubted
+from situs.facts.literature import LITERATURE, literature_fact, literature_problems
 from situs.facts.masks import kinds_lesions as kinds_lesions
 from situs.facts.masks import kinds_shape as kinds_shape
 from situs.facts.masks.cut import stored_cuts
@@ -12,6 +13,7 @@ from situs.facts.masks.kinds_spine import LEVELS, has_anchor, level_name
 from situs.facts.masks.ledger import DOUBT_OF_AXIS, SIZE, WHOLE, Ledger, hangs_on, kind
 from situs.facts.masks.marks.kinds import mark_points, marked_structures
 from situs.facts.measured import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
+from situs.facts.measured_cohort import MeasuredStudy, is_table, measure_cohort
 from situs.facts.recipe import AnnotationError, Recipe, Truth, TwinRules, load_recipe
 from situs.facts.recipe_boxes import BoxRules
 from situs.facts.record import (
@@ -31,6 +33,7 @@ __all__ = [
     "ANY",
     "DOUBT_OF_AXIS",
     "LEVELS",
+    "LITERATURE",
     "SIZE",
     "WHOLE",
     "AnnotationError",
@@ -47,6 +50,7 @@ __all__ = [
     "MeasuredFile",
     "MeasuredPair",
     "MeasuredStructure",
+    "MeasuredStudy",
     "Middle",
     "Quoted",
     "Recipe",
@@ -62,12 +66,16 @@ __all__ = [
     "has_axial_slices",
     "is_cut",
     "is_finding",
+    "is_table",
     "kind",
     "level_name",
     "link",
+    "literature_fact",
+    "literature_problems",
     "load_recipe",
     "mark_points",
     "marked_structures",
+    "measure_cohort",
     "measure_file",
     "measured_tables",
     "number",

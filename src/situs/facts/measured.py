@@ -17,7 +17,7 @@ from situs.measure import Region
 from situs.space import AXES, Axis
 from situs.volumes import StudySource, brain_of, find_study, open_labels, open_volume
 
-__all__ = ["MeasuredFile", "MeasuredPair", "MeasuredStructure", "measure_file"]
+__all__ = ["MeasuredFile", "MeasuredPair", "MeasuredStructure", "measure_file", "measure_study"]
 
 Triple = tuple[float, float, float]
 
@@ -81,10 +81,30 @@ def measure_file(
     The names are those of the study's layout unless given. An image beside the labels tells where the scan ends.
     """
     study = find_study(path) if path.is_dir() else None
+    return measure_study(
+        path if study is None else study.labels,
+        study,
+        names=names,
+        pairs=pairs,
+        annotation=annotation,
+        details=details,
+    )
+
+
+def measure_study(
+    path: Path,
+    study: StudySource | None,
+    *,
+    names: str | None,
+    pairs: str | None,
+    annotation: str,
+    details: bool = False,
+) -> MeasuredFile:
+    """Measure the labels of a study; without one, a label file by itself."""
     vocabulary = _vocabulary(names, study)
     image = open_volume(study.image) if study is not None and study.image is not None else None
     source = open_labels(
-        path if study is None else study.labels,
+        path,
         vocabulary.labels,
         ids=vocabulary.ids or load_vocabulary("totalsegmentator").ids,
         reference=image,

@@ -252,7 +252,9 @@ def frames_in(answer: Answer) -> list[int]:
 
 def has_places(answer: Answer) -> bool:
     """Whether an answer speaks of pictures: boxes or frames, also as a part."""
-    return any(rules.is_place for rules, _ in _rules(answer))
+    if isinstance(answer, Compound):
+        return any(KINDS[part].is_place for part in answer.parts.values())
+    return KINDS[answer].is_place
 
 
 def stays_right(before: Answer, after: Answer) -> bool:

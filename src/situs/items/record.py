@@ -33,14 +33,17 @@ __all__ = [
 
 Box = FrameBox | WorldBox
 
+# Records hold plain values and never each other, so that the collector of cycles need not look at millions of them
+# (`gc=False`).
 
-class YesNo(msgspec.Struct, frozen=True, tag="yes_no"):
+
+class YesNo(msgspec.Struct, frozen=True, gc=False, tag="yes_no"):
     """Yes or no."""
 
     value: bool
 
 
-class Choice(msgspec.Struct, frozen=True, tag="choice"):
+class Choice(msgspec.Struct, frozen=True, gc=False, tag="choice"):
     """One of the item's options, named by its value, so that the order of options does not matter."""
 
     value: str
@@ -48,13 +51,13 @@ class Choice(msgspec.Struct, frozen=True, tag="choice"):
     """Other option values that are right as well."""
 
 
-class Choices(msgspec.Struct, frozen=True, tag="choices"):
+class Choices(msgspec.Struct, frozen=True, gc=False, tag="choices"):
     """A set of the item's options, all of which must be named."""
 
     values: tuple[str, ...]
 
 
-class Number(msgspec.Struct, frozen=True, tag="number"):
+class Number(msgspec.Struct, frozen=True, gc=False, tag="number"):
     """A number with its unit (empty for a count)."""
 
     value: float
@@ -63,26 +66,26 @@ class Number(msgspec.Struct, frozen=True, tag="number"):
     """Answers inside are exact."""
 
 
-class Boxes(msgspec.Struct, frozen=True, tag="boxes"):
+class Boxes(msgspec.Struct, frozen=True, gc=False, tag="boxes"):
     """Boxes on frames or in millimetres."""
 
     boxes: tuple[Box, ...]
 
 
-class Frames(msgspec.Struct, frozen=True, tag="frames"):
+class Frames(msgspec.Struct, frozen=True, gc=False, tag="frames"):
     """A set of 0-based frames; `contiguous` if it is asked for as a range."""
 
     frames: tuple[int, ...]
     contiguous: bool = True
 
 
-class Grades(msgspec.Struct, frozen=True, tag="grades"):
+class Grades(msgspec.Struct, frozen=True, gc=False, tag="grades"):
     """One grade per sub-score."""
 
     grades: dict[str, int]
 
 
-class Text(msgspec.Struct, frozen=True, tag="text"):
+class Text(msgspec.Struct, frozen=True, gc=False, tag="text"):
     """Free text; any of the references is right."""
 
     references: tuple[str, ...]
@@ -91,7 +94,7 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 Simple = YesNo | Choice | Choices | Number | Boxes | Frames | Grades | Text
 
 
-class Compound(msgspec.Struct, frozen=True, tag="compound"):
+class Compound(msgspec.Struct, frozen=True, gc=False, tag="compound"):
     """Several answers to one question, by name (e.g. `box`, `grades`)."""
 
     parts: dict[str, Simple]
@@ -100,7 +103,7 @@ class Compound(msgspec.Struct, frozen=True, tag="compound"):
 Answer = Simple | Compound
 
 
-class Option(msgspec.Struct, frozen=True):
+class Option(msgspec.Struct, frozen=True, gc=False):
     """One option: what it means, and how it reads."""
 
     value: str
@@ -127,7 +130,7 @@ class Step(msgspec.Struct, frozen=True):
     value: Measurement | None = None
 
 
-class Item(msgspec.Struct, frozen=True):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """One question. Its answer follows from `fact_ids`, or is asserted by its source (then there are none)."""
 
     item_id: str

@@ -17,6 +17,7 @@ from situs.probe.changes.patients import CHANGES, changed, stored_otherwise
 from situs.probe.changes.reflections import mirrored, reflected
 from situs.probe.diagnosis import FINDINGS, Diagnosis, Effect, Finding, GroupSight
 from situs.probe.flipped import looks_flipped
+from situs.probe.forecast import forecast_probes
 from situs.probe.made import check_made, source_of_made, volumes_of
 from situs.probe.mirage import Mirage, describes_a_picture
 from situs.probe.sight_gain import Gain, SightGain
@@ -60,6 +61,7 @@ __all__ = [
     "derive",
     "describes_a_picture",
     "findings_table",
+    "forecast_probes",
     "lesion_parts",
     "load_patient",
     "looks_flipped",

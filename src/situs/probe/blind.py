@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +25,7 @@ from situs.profiles import (
     encode,
     marks_on,
 )
+from situs.profiles.schema import Encoding
 from situs.space import FrameBox, Grid, IndexPoints, WorldBox, WorldPoints
 
 __all__ = [
@@ -140,10 +142,16 @@ class Blank(KeptHidden):
         )
 
     def _black(self, profile: Profile, layout: Layout, frame: Frame, marks: Marks) -> Image:
+        if not self._marks:
+            return _all_black(frame.height, frame.width, profile.encoding)
         picture: Pixels = np.zeros((frame.height, frame.width), dtype=np.uint8)
-        if self._marks:
-            picture = drawn_on(profile, picture, layout.lattice, frame, marks)
-        return encode(picture, profile.encoding)
+        return encode(drawn_on(profile, picture, layout.lattice, frame, marks), profile.encoding)
+
+
+@cache
+def _all_black(height: int, width: int, encoding: Encoding) -> Image:
+    """Every frame of every item of a size is the same picture, so that it is encoded once."""
+    return encode(np.zeros((height, width), dtype=np.uint8), encoding)
 
 
 class Noise(KeptHidden):

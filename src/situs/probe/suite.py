@@ -10,8 +10,9 @@ from typing import Protocol
 
 import msgspec
 
+from situs.base.engines import HERE, Engine
 from situs.base.files import canonical_json, digest, read_json, write_atomic
-from situs.bench import Bench
+from situs.bench import Bench, SamePatient
 from situs.errors import SitusError
 from situs.items import Item
 from situs.probe.blind import (
@@ -66,7 +67,7 @@ __all__ = ["Ask", "ProbeResult", "Probed", "Stopped", "probe", "probed_beside"]
 
 ORIGINAL = "original"
 RESULT = "probes.json"
-_ALWAYS = ("text", "silent")
+ALWAYS = ("text", "silent")
 """Runs without pictures that a sight gain needs."""
 
 
@@ -112,6 +113,8 @@ class ProbeResult(msgspec.Struct, frozen=True):
     yes_bias: YesBias | None = None
     """How much more often yes is said than right in the original run."""
     warnings: tuple[str, ...] = ()
+    same_patient: SamePatient | None = None
+    """What the bench's card says a patient's other answers tell, where the headline is what is shown."""
 
 
 def probe(
@@ -126,13 +129,15 @@ def probe(
     data: Path | None = None,
     seed: int = 0,
     stratum: str = HEADLINE,
+    engine: Engine = HERE,
 ) -> ProbeResult:
-    """Run the probes into folders under `out`, and say what they show.
+    """Run the probes into folders under `out`, and say what they show; `engine` makes the changed patients.
 
     The runs `text` and `silent` are always made: the sight gain is measured against the better of them, on the items
     of `stratum` (`select`).
     """
-    return _Suite(bench, profile, out, ask, split, limit, data, seed, stratum).run(list(names))
+    suite = _Suite(bench, profile, out, ask, split, limit, data, seed, stratum, engine)
+    return suite.run(list(names))
 
 
 class Probed(msgspec.Struct, frozen=True):
@@ -162,8 +167,10 @@ class _Suite:
         data: Path | None,
         seed: int,
         stratum: str,
+        engine: Engine,
     ) -> None:
         self._bench = bench
+        self._engine = engine
         self._profile = profile
         self._out = out
         self._ask = ask
@@ -183,7 +190,7 @@ class _Suite:
         self._made = self._derived(names)
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
-        blind = {name: self._blind(name, self._profile) for name in _ALWAYS}
+        blind = {name: self._blind(name, self._profile) for name in ALWAYS}
         rows: dict[str, ProbeRow] = {}
         self._blind_runs = blind
         for name in names:
@@ -191,7 +198,7 @@ class _Suite:
         clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
         shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
         gain = self._sight_gain(blind, shortcuts, clusters)
-        for name in _ALWAYS:
+        for name in ALWAYS:
             if name not in rows:
                 self._blind_row(name, blind[name])
         viewing = Viewing(self._bench, self._profile)
@@ -213,6 +220,7 @@ class _Suite:
             wordings=self._wording_table,
             yes_bias=yes_bias(self._full),
             warnings=self._warnings(rows),
+            same_patient=self._same_patient(),
         )
         write_atomic(
             self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n"
@@ -243,7 +251,7 @@ class _Suite:
         if name == "one-slice":
             profile = one_slice(profile)
         shown = WITHHOLDING[name](self._presenter(profile), hidden, self._bench)
-        self._asked(name, self._bench, shown, profile, withhold=name if name in _ALWAYS else "")
+        self._asked(name, self._bench, shown, profile, withhold=name if name in ALWAYS else "")
         return read_answers(self._out / name, self._bench.folder, hidden=hidden)
 
     def _swapped(self, name: str) -> ProbeRow:
@@ -282,7 +290,13 @@ class _Suite:
                 elif name in CHANGES:
                     folder = self._out / f"bench-{name}"
                     made[name] = changed_bench(
-                        self._bench, self._items(), name, self._profile, folder, data=self._data
+                        self._bench,
+                        self._items(),
+                        name,
+                        self._profile,
+                        folder,
+                        data=self._data,
+                        engine=self._engine,
                     )
         except SitusError:
             if self._out in new_folders:
@@ -359,7 +373,7 @@ class _Suite:
         clusters: dict[str, str],
     ) -> SightGain:
         selection, volume = self._selected(), blind.get("one-slice")
-        without = {name: blind[name] for name in _ALWAYS}
+        without = {name: blind[name] for name in ALWAYS}
         against, gain = gain_over_better(self._full, without, selection)
         _, credited = gain_over_better(self._full, without, selection, chance_credit=True)
         alone = {
@@ -406,6 +420,10 @@ class _Suite:
 
     def _selected(self, stratum: str | None = None) -> Selection:
         return select([self._full.columns], stratum or self._stratum, self._bench.info.by_stratum)
+
+    def _same_patient(self) -> SamePatient | None:
+        is_headline = self._selected().stratum == HEADLINE
+        return self._bench.info.same_patient if is_headline else None
 
     def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
         result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]

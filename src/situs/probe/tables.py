@@ -109,7 +109,9 @@ def _shortcut_table(result: ProbeResult) -> Table:
     rows = tuple((name, row.value, row.ci95, row.n) for name, row in result.shortcuts.items())
     title = f"Without looking: {result.sight_gain.items}"
     columns = ("row", "right", "95 %", "items")
-    return Table("without_looking", title, columns, rows, styles={"95 %": INTERVAL})
+    told = result.same_patient
+    note = "" if told is None else f"{told.words} No shortcut here, and no model, is told them."
+    return Table("without_looking", title, columns, rows, note, {"95 %": INTERVAL})
 
 
 def _gain_table(gain: SightGain) -> Table:

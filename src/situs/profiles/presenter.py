@@ -29,7 +29,10 @@ from situs.profiles.sight.visibility import SliceView
 from situs.space import Grid
 from situs.volumes import LabelMap
 
-__all__ = ["FileVolumes", "Presented", "Presenter", "Volumes"]
+__all__ = ["NO_IMAGE", "FileVolumes", "Presented", "Presenter", "Volumes"]
+
+NO_IMAGE = "its study has no image"
+"""Why an item can be shown to nobody, whatever the profile."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,8 @@ class Presenter:
 
     def hidden(self, item: Item) -> tuple[str, ...]:
         """Why the item cannot be answered under this profile; nothing if it can, as far as that can be told."""
+        if item.series and not self.series(item).image_hash:
+            return (NO_IMAGE,)
         return self.verdict(item).hidden
 
     def verdict(self, item: Item) -> Verdict:

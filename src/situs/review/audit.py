@@ -19,6 +19,7 @@ from situs.base.files import digest
 from situs.bench import as_known
 from situs.errors import SitusError
 from situs.items import Choice, Item, Number, Text, YesNo, plain_words
+from situs.profiles import options_text
 from situs.run import released_rows
 from situs.score import Estimate, agreement, clopper_pearson, cluster_of
 from situs.score.stats.agreement import STATISTICS, Ratings
@@ -132,11 +133,12 @@ def audit_sheet(
     seed: int,
     form: str,
     quotes: Mapping[str, str] | None = None,
+    pictures: Mapping[str, str] | None = None,
 ) -> bytes:
     """A sheet with a row per item and rater, for a spreadsheet (`csv`) or a program (`json`).
 
     `overlap` raters read each item, so that agreement can be told; items are dealt evenly. `quotes`, where answers
-    rest on a text: item → the sentence that proves it, for the rater to read.
+    rest on a text: item → the sentence that proves it, for the rater to read. `pictures`: item → where it can be seen.
     """
     if not raters or len(set(raters)) != len(raters) or not all(name.strip() for name in raters):
         raise SitusError(
@@ -154,10 +156,13 @@ def audit_sheet(
                 {
                     "item": item.item_id,
                     "source": item.source_id,
+                    "study": item.study_id,
                     "rater": rater,
                     "question": item.question,
+                    "options": options_text(item).replace("\n", "; "),
                     "answer": _shown(item),
                     **({"quote": quotes.get(item.item_id, "")} if quotes else {}),
+                    **({"picture": pictures.get(item.item_id, "")} if pictures else {}),
                     **dict.fromkeys(AUDIT_QUESTIONS, ""),
                     "note": "",
                 }

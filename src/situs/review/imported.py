@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,7 @@ from situs.run import AnswerRow, Journal, Spec, Viewing, list_boxes, speakable_b
 from situs.score import KeyErrors, key_errors
 from situs.space import FrameBox
 
-__all__ = ["Imported", "import_answers"]
+__all__ = ["Imported", "import_answers", "spoken_answer"]
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -96,18 +96,21 @@ def _row(item: Item, answer: SaidAnswer, shown: Viewing) -> AnswerRow:
         return AnswerRow(
             item.item_id, "refused", answer.state.replace("_", " "), seconds=answer.seconds
         )
-    if isinstance(item.answer, Compound):
-        parts = {
-            name: _part(item, part, answer.parts.get(name, Said()), shown)
-            for name, part in item.answer.parts.items()
-        }
-        return AnswerRow(item.item_id, "answered", json.dumps(parts), seconds=answer.seconds)
+    said = answer.parts if isinstance(item.answer, Compound) else {"": answer.said}
     return AnswerRow(
-        item.item_id,
-        "answered",
-        _words(item, item.answer, answer.said, shown),
-        seconds=answer.seconds,
+        item.item_id, "answered", spoken_answer(item, said, shown), seconds=answer.seconds
     )
+
+
+def spoken_answer(item: Item, said: Mapping[str, Said], shown: Viewing) -> str:
+    """What a reader said of an item, by part, in the words in which a model would say it."""
+    if not isinstance(item.answer, Compound):
+        return _words(item, item.answer, said.get("", Said()), shown)
+    parts = {
+        name: _part(item, part, said.get(name, Said()), shown)
+        for name, part in item.answer.parts.items()
+    }
+    return json.dumps(parts)
 
 
 def _words(item: Item, answer: Simple, said: Said, shown: Viewing) -> str:

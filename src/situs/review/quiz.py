@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from pathlib import Path
 
@@ -14,10 +13,11 @@ from situs.base.page import render_page_file
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item, Simple, boxes_in, frames_in, kind_of, parts_of
-from situs.profiles import Presented, Presenter, load_profile
+from situs.profiles import Presenter, ToneScale, load_profile
 from situs.review import draw_items
 from situs.review.answers import FORMAT, QuizHead
 from situs.review.key import key_words
+from situs.review.quiz_pictures import ItemPictures, QuizPictures
 from situs.run import Viewing
 from situs.space import FrameBox
 
@@ -53,6 +53,8 @@ class QuizItem(msgspec.Struct, frozen=True, omit_defaults=True):
     parts: tuple[PartForm, ...]
     pictures: tuple[str, ...]
     sizes: tuple[tuple[int, int], ...]
+    scale: str
+    """Key of what the pictures' grey levels mean."""
     frame_base: int
     key: Key | None = None
 
@@ -63,6 +65,7 @@ class QuizPage(msgspec.Struct, frozen=True):
     quiz: QuizHead
     items: tuple[QuizItem, ...]
     pictures: dict[str, str]
+    scales: dict[str, ToneScale]
 
 
 class QuizResult(msgspec.Struct, frozen=True):
@@ -73,6 +76,8 @@ class QuizResult(msgspec.Struct, frozen=True):
     items: int
     left_out: dict[str, int]
     bytes: int
+    item_ids: tuple[str, ...] = ()
+    """The items in it, in its order."""
 
 
 def write_quiz(
@@ -101,9 +106,8 @@ def write_quiz(
     drawn = draw_items(list(opened.items(split)), items, seed)
     presenter, shown = Presenter(opened, chosen, data=data), Viewing(opened, chosen)
     left_out: Counter[str] = Counter()
-    pictures: dict[str, str] = {}
+    pictures = QuizPictures(presenter)
     made: list[QuizItem] = []
-    spent = 0
     for item in sorted(drawn, key=lambda item: (item.study_id, item.series)):
         if not item.series or not presenter.series(item).image_hash:
             left_out["no image"] += 1
@@ -111,22 +115,19 @@ def write_quiz(
         if not verify and presenter.hidden(item):
             left_out["cannot be answered under this profile"] += 1
             continue
-        presented = presenter.present(item)
-        for image in presented.images:
-            if image.digest not in pictures:
-                uri = (
-                    f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
-                )
-                pictures[image.digest] = uri
-                spent += len(uri)
-        if spent > max_bytes:
+        prompt, shown_pictures = presenter.prompt(item), pictures.add(item)
+        if pictures.bytes > max_bytes:
             problem = f"the pictures exceed {max_bytes / 1e6:.0f} MB at item {len(made) + 1}"
             raise SitusError(
                 problem, where="--items", fix="ask fewer --items, or a profile with fewer slices"
             )
         made.append(
             _quiz_item(
-                item, presented, chosen.answer.frame_base, _key(item, shown) if verify else None
+                item,
+                prompt,
+                shown_pictures,
+                chosen.answer.frame_base,
+                _key(item, shown) if verify else None,
             )
         )
     if not made:
@@ -150,22 +151,25 @@ def write_quiz(
         if opened.info.restricted
         else ""
     )
-    html = _render(QuizPage(head, tuple(made), pictures), banner).encode("utf-8")
+    html = _render(QuizPage(head, tuple(made), pictures.uris, pictures.scales), banner)
     write_atomic(out, html)
-    return QuizResult(out, head.mode, len(made), dict(left_out), len(html))
+    return QuizResult(out, head.mode, len(made), dict(left_out), len(html), ids)
 
 
-def _quiz_item(item: Item, presented: Presented, frame_base: int, key: Key | None) -> QuizItem:
+def _quiz_item(
+    item: Item, prompt: str, pictures: ItemPictures, frame_base: int, key: Key | None
+) -> QuizItem:
     parts = parts_of(item.answer)
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return QuizItem(
         item_id=item.item_id,
         question=item.question,
-        intro=presented.prompt.partition(item.question)[0].strip(),
+        intro=prompt.partition(item.question)[0].strip(),
         options=tuple((letter, option.text) for letter, option in zip(letters, item.options)),
         parts=tuple(_part(name, part) for name, part in parts.items()),
-        pictures=tuple(image.digest for image in presented.images),
-        sizes=tuple((image.width, image.height) for image in presented.images),
+        pictures=pictures.keys,
+        sizes=pictures.sizes,
+        scale=pictures.scale,
         frame_base=frame_base,
         key=key,
     )
@@ -197,7 +201,7 @@ def _placed(box: FrameBox) -> tuple[int, float, float, float, float, str]:
     )
 
 
-def _render(page: QuizPage, banner: str) -> str:
+def _render(page: QuizPage, banner: str) -> bytes:
     return render_page_file(
         "situs.review",
         "quiz.html.j2",

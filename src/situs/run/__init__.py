@@ -4,7 +4,7 @@ from situs.base.verbs import make_callable
 from situs.clients import Spec, parse_spec
 from situs.run.append_file import AppendFile
 from situs.run.balance import set_aside
-from situs.run.baselines.box_prior import BoxPrior, boxes_of, extent_of, fixed_grid
+from situs.run.baselines.box_prior import BoxPlaces, BoxPrior, boxes_of, fixed_grid
 from situs.run.baselines.catalogue import (
     BASELINES,
     BLIND,
@@ -12,10 +12,12 @@ from situs.run.baselines.catalogue import (
     Baseline,
     blind_rows,
     is_baseline,
+    known_models,
     make_baseline,
 )
 from situs.run.baselines.learners import Prior
 from situs.run.baselines.speech import list_boxes, speakable_boxes
+from situs.run.baselines.survey import surveyed
 from situs.run.folder import RunInfo, open_run, start_run
 from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden
 from situs.run.journal import AnswerRow, Journal, read_journal
@@ -41,6 +43,7 @@ __all__ = [
     "AnswerRow",
     "AppendFile",
     "Baseline",
+    "BoxPlaces",
     "BoxPrior",
     "HiddenRow",
     "Joined",
@@ -58,11 +61,11 @@ __all__ = [
     "Ways",
     "blind_rows",
     "boxes_of",
-    "extent_of",
     "first_text",
     "fixed_grid",
     "is_baseline",
     "items_of",
+    "known_models",
     "list_boxes",
     "make_baseline",
     "merge_runs",
@@ -79,6 +82,7 @@ __all__ = [
     "set_aside",
     "speakable_boxes",
     "start_run",
+    "surveyed",
     "volume_hull",
     "volume_stem",
 ]

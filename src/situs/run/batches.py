@@ -42,7 +42,7 @@ from situs.run.append_file import AppendFile
 if TYPE_CHECKING:
     from situs.clients.openai.batches import BatchServer
 
-__all__ = ["BatchJobs"]
+__all__ = ["BatchJobs", "batch_price"]
 
 _DISCOUNT = 0.5
 """What a token costs in a batch, as a share of its usual price (OpenAI, and those who follow it)."""
@@ -138,6 +138,11 @@ def _batch_server(client: Client) -> BatchServer:
     return server
 
 
+def batch_price(price: Price | None) -> Price | None:
+    """What tokens cost in a batch."""
+    return None if price is None else price.times(_DISCOUNT)
+
+
 class BatchJobs:
     """One session: collects what was handed over before, hands over the rest, and waits for it."""
 
@@ -202,8 +207,7 @@ class BatchJobs:
         if limits.max_tokens is not None:
             left = max(0, limits.max_tokens - int(tokens))
             limits = msgspec.structs.replace(limits, max_tokens=left)
-        price = None if self._price is None else self._price.times(_DISCOUNT)
-        return Budget(limits, price, Spent())
+        return Budget(limits, batch_price(self._price), Spent())
 
     def _run(self, requests: Iterator[Request], folder: Path) -> Asked:
         async def session() -> None:

@@ -9,8 +9,9 @@ import msgspec
 
 from situs import __version__
 from situs.base.files import canonical_json, read_json, write_atomic
+from situs.base.remote import is_url, local_input, url_of
 from situs.bench import Bench, open_bench
-from situs.clients import Settings, Spec
+from situs.clients import Price, Settings, Spec
 from situs.errors import SitusError
 from situs.profiles import Profile
 
@@ -54,6 +55,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     """With a room: which measuring tools it offered."""
     notes: tuple[str, ...] = ()
     """What whoever reads the answers should know: e.g. that the server ignored the pictures."""
+    price: Price | None = None
+    """What its tokens cost when it was begun; nothing for a model on this machine, none where nobody knew."""
 
 
 def start_run(
@@ -70,6 +73,7 @@ def start_run(
     withheld: str = "",
     sample: tuple[str, ...] = (),
     room: tuple[str, str, str] = ("", "", ""),
+    price: Price | None = None,
 ) -> RunInfo:
     """Make the folder, or go on in it if it is the same run.
 
@@ -94,6 +98,7 @@ def start_run(
         room=room[0],
         room_hash=room[1],
         tools=room[2],
+        price=price,
     )
     path = out / "run.json"
     if path.is_file():
@@ -117,7 +122,8 @@ def write_run_info(folder: Path, info: RunInfo, bench: Bench, out: Path) -> None
     info = msgspec.structs.replace(info, bench=_relative(bench.folder, out))
     _write(folder / "run.json", info)
     if (out / info.bench).resolve() != bench.folder.resolve():
-        location = canonical_json({"bench": str(bench.folder.resolve())}) + b"\n"
+        address = url_of(bench.folder.resolve()) or str(bench.folder.resolve())
+        location = canonical_json({"bench": address}) + b"\n"
         _keep(folder / "locations.json", location, private=True)
 
 
@@ -188,11 +194,16 @@ def _find_bench(run: Path, info: RunInfo) -> Path:
     private = run / "locations.json"
     places = [run / info.bench]
     if private.is_file():
-        places.append(Path(read_json(private, dict[str, str]).get("bench", "")))
+        places.append(_bench_at(read_json(private, dict[str, str]).get("bench", "")))
     for place in places:
         if (place / "bench.json").is_file():
             return place
     raise SitusError("its bench is not where it was", where=run, fix="give the bench with --bench")
+
+
+def _bench_at(text: str) -> Path:
+    """The bench at a path or address."""
+    return local_input(text) if is_url(text) else Path(text)
 
 
 def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from situs.clients import Client, Forecast, Limits, Observed, Price, Spec, forecast, settings_for
 from situs.errors import SitusError
+from situs.profiles import NO_IMAGE
 from situs.run.hidden import HiddenReasons
 from situs.run.journal import AnswerRow, read_journal
 from situs.run.plan import Plan
 from situs.run.requests import Presents, requests_for
 
-__all__ = ["forecast_run", "refuse_if_all_hidden"]
+__all__ = ["forecast_run", "forecast_words", "refuse_if_all_hidden", "unanswered"]
 
 _SAMPLE = 24
 """Questions that are prepared as they would be sent; the rest is reckoned from them."""
@@ -32,8 +33,7 @@ def forecast_run(
 ) -> Forecast:
     """Requests, pictures, tokens, money and time of what a run has not asked yet. Nothing is sent or written."""
     rows = read_journal(out / "answers.jsonl") if (out / "answers.jsonl").is_file() else {}
-    done = {item_id for item_id, row in rows.items() if row.state != "failed"}
-    left = [item_id for item_id in plan.item_ids if item_id not in done]
+    left = unanswered(plan, rows)
     hidden = HiddenReasons()
     sampled = set(_evenly(left))
     requests = requests_for(
@@ -47,6 +47,27 @@ def forecast_run(
     return msgspec.structs.replace(reckoned, hidden=round(share * len(left)))
 
 
+def unanswered(plan: Plan, rows: Mapping[str, AnswerRow]) -> list[str]:
+    """The items to ask that have no answer in these rows, in the order of the plan."""
+    part = plan.part()
+    done = {item_id for item_id, row in rows.items() if row.state != "failed"}
+    return [item_id for item_id in plan.item_ids if item_id in part and item_id not in done]
+
+
+def forecast_words(reckoned: Forecast) -> str:
+    """In one line, before the first call that may cost something."""
+    cost = (
+        "price unknown (--prices FILE tells it)"
+        if reckoned.cost is None
+        else f"${reckoned.cost:.2f}"
+    )
+    hidden = f", {reckoned.hidden:,} of them hidden by the profile" if reckoned.hidden else ""
+    return (
+        f"asking {reckoned.requests:,} questions{hidden}, with {reckoned.pictures:,} pictures: about "
+        f"{reckoned.tokens_in:,} + {reckoned.tokens_out:,} tokens, {cost}; Ctrl-C stops, --dry-run only reckons"
+    )
+
+
 def refuse_if_all_hidden(plan: Plan, presenter: Presents, profile: str) -> None:
     """Stop before anything is paid for if the profile shows nothing that a question needs."""
     sampled = set(_evenly(plan.item_ids))
@@ -56,6 +77,9 @@ def refuse_if_all_hidden(plan: Plan, presenter: Presents, profile: str) -> None:
         if not found:
             return
         reasons.extend(found)
+    if set(reasons) == {NO_IMAGE}:
+        fix = "put each image beside its labels and build again (boxes, reports: --images FOLDER)"
+        raise SitusError("no study has an image to show", where=plan.bench.folder, fix=fix)
     raise SitusError(
         f"the profile {profile} hides what the questions need, in all {len(sampled)} that were tried "
         f"({max(set(reasons), key=reasons.count)})",

@@ -19,8 +19,8 @@ __all__ = ["AnswerRow", "Journal", "read_journal"]
 State = Literal["answered", "refused", "failed"]
 
 
-class AnswerRow(msgspec.Struct, frozen=True):
-    """One line of `answers.jsonl`."""
+class AnswerRow(msgspec.Struct, frozen=True, gc=False):
+    """One line of `answers.jsonl`: plain values, of which half a million may be in memory."""
 
     item_id: str
     state: State = "answered"
@@ -34,6 +34,8 @@ class AnswerRow(msgspec.Struct, frozen=True):
     """Why the model ended; `length` is an answer cut off at `max_tokens`."""
     cached: bool = False
     """It came from the response cache: nothing was sent, and `usage` was paid before."""
+    thinking: str = ""
+    """What the model thought aloud, where the server hands it over; not scored."""
 
 
 def read_journal(

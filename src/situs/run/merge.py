@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from situs.base.files import read_json
+from situs.base.files import check_regular, read_json, read_text, write_atomic
 from situs.base.publish import new_folder
 from situs.errors import SitusError
+from situs.run.balance import set_aside
 from situs.run.folder import RunInfo, open_run, refuse_another, write_run_info
-from situs.run.hidden import HiddenRow, read_hidden
+from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden
 from situs.run.journal import AnswerRow, read_journal
-from situs.run.plan import plan_run
+from situs.run.plan import Plan, plan_run
 
 __all__ = ["MergedRun", "merge_runs"]
+
+
+_ROOM = "room.json"
+_TURNS = "turns.jsonl"
+"""Of a run in a reading room: the room, and every turn of its sessions."""
+
+
+class _OfItem(msgspec.Struct, frozen=True):
+    item_id: str
 
 
 class MergedRun(msgspec.Struct, frozen=True):
@@ -30,6 +40,7 @@ class MergedRun(msgspec.Struct, frozen=True):
 def merge_runs(parts: Sequence[Path], out: Path, *, overwrite: bool = False) -> MergedRun:
     """One run with the answers of all parts, refused where they are not parts of one run or contradict each other."""
     first, bench = open_run(parts[0])
+    _refuse_other_rooms(parts)
     notes: dict[str, None] = {}
     rows: dict[str, AnswerRow] = {}
     origin: dict[str, Path] = {}
@@ -46,16 +57,56 @@ def merge_runs(parts: Sequence[Path], out: Path, *, overwrite: bool = False) -> 
             if before is None or before.state == "failed":
                 rows[row.item_id], origin[row.item_id] = row, part
     plan = plan_run(bench, first.split, first.limit)
+    hidden |= _set_aside_now(plan, rows, hidden)
     ordered = [rows[item_id] for item_id in plan.item_ids if item_id in rows]
     with new_folder(out, marker="run.json", overwrite=overwrite) as scratch:
         scratch.chmod(0o700 if bench.info.restricted else 0o755)
         _write(scratch / "answers.jsonl", ordered)
         if hidden:
             _write(scratch / "hidden.jsonl", [HiddenRow(*entry) for entry in hidden.items()])
+        if (parts[0] / _ROOM).is_file():
+            write_atomic(scratch / _ROOM, (parts[0] / _ROOM).read_bytes())
+            _write_turns(scratch / _TURNS, parts, origin)
         merged = msgspec.structs.replace(first, notes=tuple(notes))
         write_run_info(scratch, merged, bench, out)
     done = sum(row.state != "failed" for row in ordered)
     return MergedRun(len(parts), len(plan.item_ids), len(plan.item_ids) - done)
+
+
+def _set_aside_now(
+    plan: Plan, rows: Mapping[str, AnswerRow], hidden: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Twins that are set aside once every item is done, as at the end of a run: no part can tell."""
+    unseen = {item_id for item_id, reasons in hidden.items() if SET_ASIDE not in reasons}
+    done = {item_id for item_id, row in rows.items() if row.state != "failed"} | unseen
+    if not unseen or not done.issuperset(plan.item_ids):
+        return {}
+    return dict.fromkeys(set_aside(plan.items(lambda _: True), unseen), (SET_ASIDE,))
+
+
+def _refuse_other_rooms(parts: Sequence[Path]) -> None:
+    rooms = {part: read_text(part / _ROOM) if (part / _ROOM).is_file() else "" for part in parts}
+    for part, room in rooms.items():
+        if room != rooms[parts[0]]:
+            problem = f"was not run in the same room as {parts[0]}"
+            raise SitusError(problem, where=part, fix="give the parts of one run")
+
+
+def _write_turns(path: Path, parts: Sequence[Path], origin: dict[str, Path]) -> None:
+    """The turns of every session from the part whose answer stands; of unfinished ones from the first that has any."""
+    with path.open("wb") as stream:
+        for part in parts:
+            turns = part / _TURNS
+            check_regular(turns)
+            if not turns.is_file():
+                continue
+            with turns.open("rb") as lines:
+                for line in lines:
+                    if not line.endswith(b"\n"):
+                        continue  # cut off by a crash
+                    item_id = msgspec.json.decode(line, type=_OfItem).item_id
+                    if origin.setdefault(item_id, part) == part:
+                        stream.write(line)
 
 
 def _refuse_contradiction(one: AnswerRow, other: AnswerRow, where: Path, part: Path) -> None:

@@ -36,13 +36,15 @@ class Plan(msgspec.Struct, frozen=True):
     """Items that came without a series, as imported questions do."""
     study_ids: tuple[str, ...] = ()
     """Of each item."""
+    shard: Shard | None = None
+    """The part of them that is asked."""
 
-    def part(self, shard: Shard | None) -> set[str]:
-        """The items of one part; those of a study are in the same."""
-        if shard is None:
+    def part(self) -> set[str]:
+        """The items of the part that is asked; those of a study are in the same."""
+        if self.shard is None:
             return set(self.item_ids)
         studies = list(dict.fromkeys(self.study_ids))
-        chosen = {studies[number] for number in shard.of_jobs(len(studies))}
+        chosen = {studies[number] for number in self.shard.of_jobs(len(studies))}
         return {item for item, study in zip(self.item_ids, self.study_ids) if study in chosen}
 
     def read_through(self) -> None:
@@ -65,7 +67,9 @@ class Plan(msgspec.Struct, frozen=True):
         return (item for group in groups.values() for item in group)
 
 
-def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
+def plan_run(
+    bench: Bench, split: str | None, limit: int | None, shard: Shard | None = None
+) -> Plan:
     """Read the ids only: a run with nothing left to ask starts at once."""
     where = {"split": split} if split is not None else None
     keys = list(
@@ -87,6 +91,7 @@ def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
         changes == len(set(volumes)),
         without,
         tuple(key.study_id for key in keys),
+        shard,
     )
 
 

@@ -88,7 +88,7 @@ def _decode(line: str, where: str) -> object:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
         raise SitusError(
-            f"is not JSON ({error})", where=where, fix="one JSON object a line"
+            f"is not JSON ({error})", where=where, fix="one JSON object per line"
         ) from error
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from situs.clients import Image, Message, Request, Settings, VolumeInput
 from situs.items import Item
-from situs.profiles import options_text
+from situs.profiles import NO_IMAGE, options_text
 from situs.run.hidden import HiddenReasons
 
 __all__ = ["Presents", "Shown", "requests_for"]
@@ -58,8 +58,9 @@ def requests_for(
         if not item.series:
             yield Request(item.item_id, (Message("user", (_question(item),)),), settings)
             continue
-        hidden.add(item.item_id, presenter.hidden(item))
-        if skip_hidden and item.item_id in hidden.reasons:
+        reasons = presenter.hidden(item)
+        hidden.add(item.item_id, reasons)
+        if NO_IMAGE in reasons or (skip_hidden and item.item_id in hidden.reasons):
             continue
         shown = presenter.present(item)
         if volume and (kept is None or kept.digest != shown.volume.digest):

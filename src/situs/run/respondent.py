@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypedDict, Unpack, cast
 
 import msgspec
 
@@ -41,6 +41,22 @@ RunProgress = Callable[[str], AbstractContextManager[Callable[[Tally, int, int],
 """Shows how a model gets on: name → a context that is called with (tally, done before, total)."""
 
 
+class ItemScope(TypedDict):
+    """Which items of a bench."""
+
+    split: str | None
+    limit: int | None
+
+
+class RunScope(ItemScope, total=False):
+    """Which items a run asks, and what it keeps back."""
+
+    withhold: str
+    """`text` or `silent`: all pictures are kept back."""
+    skip_hidden: bool
+    """Whether items are left out whose pictures do not hold what they need."""
+
+
 class Respondent(Protocol):
     """Answers benches, a run folder each."""
 
@@ -50,11 +66,7 @@ class Respondent(Protocol):
         presenter: Presents,
         profile: Profile,
         out: Path,
-        *,
-        split: str | None,
-        limit: int | None,
-        withhold: str = "",
-        skip_hidden: bool = False,
+        **scope: Unpack[RunScope],
     ) -> RunResult:
         """One run, resumed if it was begun."""
 
@@ -63,9 +75,7 @@ class Respondent(Protocol):
         bench: Bench,
         presenter: Presents,
         out: Path,
-        *,
-        split: str | None,
-        limit: int | None,
+        **scope: Unpack[ItemScope],
     ) -> Forecast:
         """What the run would still take; nothing is sent or written."""
 
@@ -159,11 +169,7 @@ class _Model:
         presenter: Presents,
         profile: Profile,
         out: Path,
-        *,
-        split: str | None,
-        limit: int | None,
-        withhold: str = "",
-        skip_hidden: bool = False,
+        **scope: Unpack[RunScope],
     ) -> RunResult:
         client = self._client()
         price = self._asking.price(self._spec, client)
@@ -175,14 +181,11 @@ class _Model:
                 presenter,
                 profile,
                 out,
-                split=split,
-                limit=limit,
                 limits=self._limits(client),
                 cache=cache,
                 price=price,
                 allow_remote=self._asking.allow_remote,
-                skip_hidden=skip_hidden,
-                withhold=withhold,
+                **scope,
                 batch=self._ways.batch,
                 shard=self._ways.shard,
                 progress=progress,
@@ -197,13 +200,11 @@ class _Model:
         bench: Bench,
         presenter: Presents,
         out: Path,
-        *,
-        split: str | None,
-        limit: int | None,
+        **scope: Unpack[ItemScope],
     ) -> Forecast:
         client = self._client()
         return self._ways.forecast(
-            plan_run(bench, split, limit),
+            plan_run(bench, **scope, shard=self._ways.shard),
             client,
             self._spec,
             presenter,
@@ -246,11 +247,7 @@ class _BaselineRespondent:
         presenter: Presents,
         profile: Profile,
         out: Path,
-        *,
-        split: str | None,
-        limit: int | None,
-        withhold: str = "",
-        skip_hidden: bool = False,
+        **scope: Unpack[RunScope],
     ) -> RunResult:
         with self._progress(out.name) as progress:
             return self._ways.answer(
@@ -258,11 +255,11 @@ class _BaselineRespondent:
                 self._spec,
                 profile,
                 out,
-                split=split,
-                limit=limit,
+                split=scope["split"],
+                limit=scope["limit"],
                 shard=self._ways.shard,
                 progress=progress,
-                **self._shown(presenter, withhold),
+                **self._shown(presenter, scope.get("withhold", "")),
             )
 
     def forecast(
@@ -270,9 +267,7 @@ class _BaselineRespondent:
         bench: Bench,
         presenter: Presents,
         out: Path,
-        *,
-        split: str | None,
-        limit: int | None,
+        **scope: Unpack[ItemScope],
     ) -> Forecast:
         return Forecast(0, 0, 0, 0, 0.0, 0.0, None, "a baseline asks no model")
 

@@ -6,7 +6,9 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,13 +18,10 @@ from situs.bench import Bench
 from situs.clients import (
     Asked,
     Client,
-    Limits,
-    Price,
     Reply,
     Request,
-    ResponseCache,
+    Settings,
     Spec,
-    Tally,
     ask,
     check_may_ask,
     settings_for,
@@ -31,19 +30,18 @@ from situs.errors import SitusError
 from situs.profiles import Profile
 from situs.run.balance import set_aside
 from situs.run.baselines.catalogue import make_baseline
-from situs.run.batches import BatchJobs
-from situs.run.folder import add_notes, start_run
-from situs.run.forecast import refuse_if_all_hidden
+from situs.run.batches import BatchJobs, batch_price
+from situs.run.folder import RunInfo, add_notes, start_run
+from situs.run.forecast import forecast_run, forecast_words, refuse_if_all_hidden
 from situs.run.hidden import SET_ASIDE, HiddenItems
 from situs.run.journal import AnswerRow, Journal
+from situs.run.options import RunOptions
 from situs.run.plan import Plan, plan_run
 from situs.run.replay import Replay, recorded_replay
 from situs.run.requests import Presents, requests_for
 from situs.run.result import RunResult, result_of
 
-__all__ = ["run_baseline", "run_client"]
-
-_LIMITS = Limits()
+__all__ = ["begin_asking", "run_baseline", "run_client"]
 
 
 def run_baseline(
@@ -60,7 +58,7 @@ def run_baseline(
     """Answer every item that has no answer yet, or those of one part."""
     baseline = make_baseline(bench, spec, profile)
     delay = _delay(spec)
-    plan = plan_run(bench, split, limit)
+    plan = plan_run(bench, split, limit, shard)
     if not (out / "answers.jsonl").exists():
         plan.read_through()
     client = recorded_replay(spec) if spec.kind == "replay" else None
@@ -69,7 +67,7 @@ def run_baseline(
     asked = 0
     with Journal(out / "answers.jsonl") as journal:
         before = sum(map(journal.is_done, plan.item_ids))
-        part = plan.part(shard)
+        part = plan.part()
         for item in plan.items(lambda id_: id_ in part and not journal.is_done(id_)):
             if delay > 0:
                 time.sleep(delay)
@@ -96,6 +94,50 @@ def run_baseline(
     )
 
 
+def begin_asking(
+    bench: Bench,
+    client: Client,
+    spec: Spec,
+    profile: Profile,
+    out: Path,
+    options: RunOptions,
+    *,
+    refuse: Callable[[Plan], None] = lambda plan: None,
+    room: tuple[str, str, str] = ("", "", ""),
+) -> tuple[Plan, Settings, RunInfo]:
+    """What every way of asking a model begins with: may it be asked, what is it asked, and the run's folder.
+
+    `refuse` looks at the items of a new run before anything is written; `room` as in `start_run`.
+    """
+    check_may_ask(
+        client,
+        restricted=bench.info.restricted,
+        allow_remote=options.allow_remote,
+        limits=options.limits,
+        price=options.price,
+    )
+    plan = plan_run(bench, options.split, options.limit, options.shard)
+    if not (out / "answers.jsonl").exists():
+        plan.read_through()
+        refuse(plan)
+    settings = settings_for(client, spec)
+    info = start_run(
+        out,
+        bench,
+        spec,
+        profile,
+        options.split,
+        options.limit,
+        client=client.name,
+        sampling=settings,
+        versions=dict(client.versions),
+        withheld=options.withhold,
+        room=room,
+        price=batch_price(options.price) if options.batch else options.price,
+    )
+    return plan, settings, info
+
+
 def run_client(
     bench: Bench,
     client: Client,
@@ -103,49 +145,40 @@ def run_client(
     presenter: Presents,
     profile: Profile,
     out: Path,
-    *,
-    split: str | None = None,
-    limit: int | None = None,
-    limits: Limits = _LIMITS,
-    cache: ResponseCache | None = None,
-    price: Price | None = None,
-    allow_remote: bool = False,
-    skip_hidden: bool = False,
-    withhold: str = "",
-    batch: bool = False,
-    shard: Shard | None = None,
-    progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
-    say: Callable[[str], None] = lambda text: None,
+    **given: Any,
 ) -> RunResult:
     """Ask a model every item that has no answer yet; failed calls of an earlier session are asked again.
 
-    `withhold` keeps all pictures back: `text` where the prompt says so, `silent` where it does not.
-    `batch` hands the questions over as jobs, at half price, and waits for them.
-    `progress` is called with the session's tally, how many items were done before it, and how many there are.
+    `given` are fields of `RunOptions`.
     """
-    restricted = bench.info.restricted
-    check_may_ask(
-        client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price
-    )
-    plan = plan_run(bench, split, limit)
-    if not (out / "answers.jsonl").exists():
-        plan.read_through()
+    options = RunOptions(**given)
+    is_new = not (out / "answers.jsonl").exists()
+
+    def look_ahead(plan: Plan) -> None:
+        """Before anything is written or paid for: can the questions be answered, and what will they take?"""
         refuse_if_all_hidden(plan, presenter, profile.name)
-    settings = settings_for(client, spec)
-    info = start_run(
-        out,
+        if client.remote and not options.withhold:
+            reckoned = forecast_run(
+                plan, client, spec, presenter, out, limits=options.limits, price=options.price
+            )
+            options.say(forecast_words(reckoned))
+
+    plan, settings, info = begin_asking(
         bench,
+        client,
         spec,
         profile,
-        split,
-        limit,
-        client=client.name,
-        sampling=settings,
-        versions=dict(client.versions),
-        withheld=withhold,
+        out,
+        options,
+        refuse=look_ahead,
     )
-    with Journal(out / "answers.jsonl") as journal, HiddenItems(out / "hidden.jsonl") as hidden:
-        left = {item_id for item_id in plan.part(shard) if not journal.is_done(item_id)}
+    skip_hidden, limits, price = options.skip_hidden, options.limits, options.price
+    with (
+        _unless_unanswered(out, is_new),
+        Journal(out / "answers.jsonl") as journal,
+        HiddenItems(out / "hidden.jsonl") as hidden,
+    ):
+        left = {item_id for item_id in plan.part() if not journal.is_done(item_id)}
         if skip_hidden:
             left -= hidden.reasons.keys()
         before = len(plan.item_ids) - len(left)
@@ -161,6 +194,7 @@ def run_client(
                     reply.error,
                     reply.finish_reason,
                     reply.cached,
+                    reply.thinking,
                 )
             )
 
@@ -171,7 +205,7 @@ def run_client(
                 settings,
                 hidden,
                 volume=client.takes_volume,
-                withhold=bool(withhold),
+                withhold=bool(options.withhold),
                 skip_hidden=skip_hidden,
             )
 
@@ -180,27 +214,27 @@ def run_client(
                 client,
                 wanted,
                 record,
-                restricted=restricted,
-                allow_remote=allow_remote,
+                restricted=bench.info.restricted,
+                allow_remote=options.allow_remote,
                 limits=limits,
-                cache=cache,
+                cache=options.cache,
                 price=price,
                 spent=journal.spent,
-                progress=lambda tally: progress(tally, before, len(plan.item_ids)),
-                say=say,
+                progress=lambda tally: options.progress(tally, before, len(plan.item_ids)),
+                say=options.say,
             )
 
-        if batch:
+        if options.batch:
             jobs = BatchJobs(
-                client, record, journal.is_done, limits, price, lambda: journal.spent, cache
+                client, record, journal.is_done, limits, price, lambda: journal.spent, options.cache
             )
             asked = jobs.ask(
                 left,
                 requests,
                 ask_at_once,
                 out,
-                progress=lambda tally: progress(tally, before, len(plan.item_ids)),
-                say=say,
+                progress=lambda tally: options.progress(tally, before, len(plan.item_ids)),
+                say=options.say,
             )
         else:
             asked = ask_at_once(requests(left))
@@ -212,6 +246,21 @@ def run_client(
             for item_id in set_aside(plan.items(lambda _: True), unseen):
                 hidden.add(item_id, (SET_ASIDE,))
         return result_of(plan, journal, asked, unseen, info.notes)
+
+
+@contextmanager
+def _unless_unanswered(out: Path, is_new: bool) -> Iterator[None]:
+    """Take back a new run that ends in an error before any answer: its folder would refuse another model."""
+    try:
+        yield
+    except SitusError:
+        journal = out / "answers.jsonl"
+        if is_new and journal.is_file() and not journal.stat().st_size:
+            for name in ("answers.jsonl", "hidden.jsonl", "locations.json", "run.json"):
+                (out / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                out.rmdir()
+        raise
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from situs.space import FrameBox, Grid, PixelGrid
 __all__ = ["NATIVE", "Viewing", "volume_hull"]
 
 Made = TypeVar("Made")
-_MOST_LAYOUTS = 256
-"""Layouts that are remembered; each holds a few kilobytes a picture."""
+_MOST_PICTURES = 8000
+"""Pictures of all layouts that are remembered; each holds a few kilobytes."""
 
 NATIVE = msgspec.convert(
     {
@@ -44,6 +44,10 @@ class Viewing:
         self._open_ended: frozenset[tuple[str, str]] = frozenset()
         self._known: dict[Hashable, Any] = {}
         self._layouts: dict[Hashable, Layout] = {}
+        self._pictures = 0
+        self._last: tuple[Item, Layout] | None = None
+        self._obstacle: tuple[Item, str] | None = None
+        self._framed: tuple[Layout, tuple[int, ...], list[int]] | None = None
         self._boxes: dict[tuple[int, tuple[Box, ...]], tuple[Layout, list[FrameBox]]] = {}
 
     def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
@@ -60,15 +64,24 @@ class Viewing:
 
     def layout(self, item: Item) -> Layout:
         """The pictures of an item; items of one series, or of alike ones, mostly share them."""
+        # An item is asked for again and again before the next one is.
+        if self._last is None or self._last[0] is not item:
+            self._last = item, self._layout(item)
+        return self._last[1]
+
+    def _layout(self, item: Item) -> Layout:
         grid = self.grid(item)
         if isinstance(grid, PixelGrid) and not grid.frames:
             return layout_of(self.profile, grid, item)  # as many as the item speaks of
-        marks = tuple(box for box in item.boxes if box.label.startswith("mark:"))
+        marks = tuple([box for box in item.boxes if box.label.startswith("mark:")])
         key = (id(grid), item.level, item.frames, marks)
         if key not in self._layouts:
-            if len(self._layouts) >= _MOST_LAYOUTS:
+            layout = layout_of(self.profile, grid, item)
+            self._pictures += len(layout.frames)
+            if self._pictures > _MOST_PICTURES:
                 self._layouts.clear()
-            self._layouts[key] = layout_of(self.profile, grid, item)
+                self._pictures = len(layout.frames)
+            self._layouts[key] = layout
         return self._layouts[key]
 
     def prompt(self, item: Item) -> str:
@@ -84,6 +97,11 @@ class Viewing:
 
     def obstacle(self, item: Item) -> str:
         """Why places cannot be spoken of under the profile; empty if they can."""
+        if self._obstacle is None or self._obstacle[0] is not item:
+            self._obstacle = item, self._find_obstacle(item)
+        return self._obstacle[1]
+
+    def _find_obstacle(self, item: Item) -> str:
         try:
             layout = self.layout(item)
             self.sizes(item)
@@ -112,7 +130,11 @@ class Viewing:
 
     def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
         """Positions of the pictures that show these frames."""
-        return self.layout(item).shown_frames(frames)
+        layout, wanted = self.layout(item), tuple(frames)
+        # Several metrics of one answer ask for the same.
+        if self._framed is None or self._framed[:2] != (layout, wanted):
+            self._framed = layout, wanted, layout.shown_frames(wanted)
+        return list(self._framed[2])
 
     def has_open_end(self, item: Item) -> bool:
         """Whether more frames may exist than are known of: there is no image, and the last one named is the last."""

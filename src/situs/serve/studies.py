@@ -19,6 +19,7 @@ from situs.room.actions import action_kinds
 from situs.room.desk import Desk, Done
 from situs.room.view.opened import OpenScans
 from situs.room.view.scan import Scan
+from situs.room.view.used import Used
 from situs.room.words import action_words, inventory, picture_words
 from situs.show import volume_of
 from situs.volumes import modality_of
@@ -30,13 +31,42 @@ _MOST_OPEN = 3
 _MOST_QUESTIONS = 200
 
 
+class _Viewer:
+    """A scan that is open, and what was used of the room's allowance at it."""
+
+    def __init__(self, scan: Scan) -> None:
+        self.scan = scan
+        self.desk = Desk(scan, None, None)
+        self.used = Used(scan)
+        self.turns = 0
+
+    def take_turn(self) -> None:
+        """One more call; a mistake costs one too, as it does in a session."""
+        if self.turns >= self.scan.room.budget.turns:
+            raise self.used_up("turns", self.scan.room.budget.turns)
+        self.turns += 1
+
+    def check(self, action: Action) -> None:
+        """An error if a look is beyond what the room allows."""
+        over = self.used.exceeded_by(self.desk.look_of(action))
+        if over:
+            raise self.used_up(over, getattr(self.scan.room.budget, over))
+
+    def used_up(self, what: str, allowed: int) -> SitusError:
+        """Which allowance is used up, and how to go on."""
+        problem = (
+            f"no {what} are left at this viewer: room {self.scan.room.name} allows {allowed:,}"
+        )
+        return SitusError(problem, fix="answer with what was seen; open_study starts again")
+
+
 class Studies:
     """Scans by number. Nothing that is told names a patient, a label or a path, and no answer is."""
 
     def __init__(self, room: Room, restricted: bool) -> None:
         self.room = room
         self.restricted = restricted
-        self._desks: OrderedDict[int, tuple[Desk, Scan]] = OrderedDict()
+        self._viewers: OrderedDict[int, _Viewer] = OrderedDict()
         self._opened = 0
 
     def count(self) -> int:
@@ -63,36 +93,38 @@ class Studies:
         """Open a viewer on a scan: its number, the inventory and the actions."""
         if not 1 <= number <= self.count():
             raise SitusError(f"there is no study {number}; they run from 1 to {self.count()}")
-        while len(self._desks) >= _MOST_OPEN:
-            self._desks.popitem(last=False)
+        while len(self._viewers) >= _MOST_OPEN:
+            self._viewers.popitem(last=False)
         scan = self.scan(number)
         self._opened += 1
-        self._desks[self._opened] = Desk(scan, None, None), scan
+        self._viewers[self._opened] = _Viewer(scan)
         kinds = [kind for kind in action_kinds(self.room, scan) if kind.name != "answer"]
-        return f"Viewer {self._opened}.\n{inventory(scan)}\n\n{action_words(kinds, scan, budget=False)}"
+        return f"Viewer {self._opened}.\n{inventory(scan)}\n\n{action_words(kinds, scan)}"
 
     def do(self, name: str, arguments: dict[str, Any], viewer: int | None) -> Done:
         """Carry out an action at a viewer; the latest opened one if none is named."""
-        desk, scan = self._desk(viewer)
+        at = self._viewer(viewer)
+        at.take_turn()
         call = ToolCall("", name, json.dumps(arguments))
-        read = read_action(Reply("answered", tool_calls=(call,)), action_kinds(self.room, scan))
+        read = read_action(Reply("answered", tool_calls=(call,)), action_kinds(self.room, at.scan))
         if isinstance(read, Misread):
             raise SitusError(read.reason)
-        assert isinstance(read, Action)
-        done = desk.do(read)
+        at.check(read)
+        done = at.desk.do(read)
         if done.picture is None:
             return done
-        words = picture_words(len(desk.pictures), done.picture, scan, None)
+        at.used.add(done.picture)
+        words = picture_words(at.used.looks, done.picture, at.scan, at.used.looks_left)
         return done._replace(words=words)
 
-    def _desk(self, viewer: int | None) -> tuple[Desk, Scan]:
-        if not self._desks:
+    def _viewer(self, number: int | None) -> _Viewer:
+        if not self._viewers:
             raise SitusError("no study is open; call open_study first")
-        wanted = next(reversed(self._desks)) if viewer is None else viewer
-        if wanted not in self._desks:
-            shown = ", ".join(map(str, self._desks))
+        wanted = next(reversed(self._viewers)) if number is None else number
+        if wanted not in self._viewers:
+            shown = ", ".join(map(str, self._viewers))
             raise SitusError(f"viewer {wanted} is not open; open are {shown}")
-        return self._desks[wanted]
+        return self._viewers[wanted]
 
 
 class _OfBench(Studies):

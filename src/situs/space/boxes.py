@@ -40,7 +40,7 @@ class IndexBox(msgspec.Struct, frozen=True):
         return WorldBox.of(world.min(axis=0), world.max(axis=0))
 
 
-class WorldBox(msgspec.Struct, frozen=True, tag="world"):
+class WorldBox(msgspec.Struct, frozen=True, gc=False, tag="world"):
     """Axis-aligned box in RAS+ millimetres."""
 
     lo_mm: tuple[float, float, float]
@@ -91,7 +91,7 @@ class WorldBox(msgspec.Struct, frozen=True, tag="world"):
         return shared / union if union > 0 else 0.0
 
 
-class FrameBox(msgspec.Struct, frozen=True, tag="frame"):
+class FrameBox(msgspec.Struct, frozen=True, gc=False, tag="frame"):
     """Half-open pixel box on one 0-based frame: x to the right, y downwards, as stored."""
 
     frame: int

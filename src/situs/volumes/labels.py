@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from situs.base.remote import arrive
 from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes.formats.nifti import label_table
@@ -83,6 +84,7 @@ def open_labels(
     label file or a folder of masks that holds a block of it.
     """
     path = Path(path)
+    arrive(path)
     if _is_dicom_labels(path):
         from situs.volumes.dicom.labels import open_dicom_labels
 

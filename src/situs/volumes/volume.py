@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.base.remote import arrive
 from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes.dicom.files import dicom_files, is_dicom
@@ -176,6 +177,7 @@ def stem_of(path: Path) -> str:
 
 def holds_dicom(path: Path) -> bool:
     """Whether a file is DICOM by its bytes (and not of another kind by its name), or a folder holds such files."""
+    arrive(path)
     if path.is_dir():
         return bool(dicom_files(path))
     return kind_of(path) is None and is_dicom(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -95,8 +96,11 @@ def ok(answer: Any) -> Any:
 
 
 def first_answer(view: Any, said: str | None = None, confidence: int = 2) -> dict[str, Any]:
-    usual = {"yes_no": "yes", "choice": "A", "number": "12"}
-    answers = {part["name"]: said or usual.get(part["form"], "1") for part in view["parts"]}
+    usual = {"yes_no": "yes", "choice": "A", "number": "12", "boxes": "[]"}
+    answers = {}
+    for part in view["parts"]:
+        grades = json.dumps(dict.fromkeys(part["grades"], 1)) if part["form"] == "grades" else "1"
+        answers[part["name"]] = said or usual.get(part["form"], grades)
     return {"answers": answers, "confidence": confidence}
 
 
@@ -211,9 +215,10 @@ def make_station(root: Path, bench: Path, address: str, **options: Any) -> Runni
     from situs.bench import open_bench
     from situs.review.station.folder import create_folder
     from situs.review.station.protocol import load_protocol
+    from situs.review.station.sample import Sample, take_sample
     from situs.review.station.store.accounts import add_user
     from situs.review.station.store.database import open_database
-    from situs.review.station.store.projects import Sample, import_bench
+    from situs.review.station.store.projects import add_project
     from situs.review.station.web.app import create_app
     from situs.review.station.web.station import Station
 
@@ -223,7 +228,7 @@ def make_station(root: Path, bench: Path, address: str, **options: Any) -> Runni
     with database.write() as db:
         tokens = {code: add_user(db, code, roles, "test") for code, roles in CODES.items()}
         sample = Sample(**{"items": 14, "training": 1, **options})
-        import_bench(db, folder, open_bench(bench), "pilot", protocol, sample)
+        add_project(db, take_sample(folder, open_bench(bench), protocol, sample), "pilot")
     app = create_app(Station(folder, database, (ADDRESS,)))
     return Running(folder, database, app, tokens)
 
@@ -247,6 +252,21 @@ def template(tmp_path_factory: pytest.TempPathFactory, bench: Path) -> tuple[Pat
     running = make_station(root, bench, "")
     running.database.close()
     return root, running.invitations
+
+
+@pytest.fixture(scope="session")
+def lesions(tmp_path_factory: pytest.TempPathFactory, situs: Callable[..., Any]) -> Path:
+    """A bench of boxes around lesions of phantoms, and of the slices that show them;"""
+    from situs.volumes.phantoms import make_patient, write_patient
+
+    folder = tmp_path_factory.mktemp("lesions")
+    for index in range(3):
+        patient = make_patient(31, index, spacing_mm=(4.0, 4.0, 4.0), noise=False)
+        write_patient(patient, folder / "data" / f"patient{index}")
+    args = ("--annotation", "exact", "--tasks", "location", "--licence", "CC0-1.0")
+    ran = situs("build", "masks", folder / "data", *args, "--out", folder / "bench")
+    assert ran.code == 0, ran.err
+    return folder / "bench"
 
 
 @pytest.fixture

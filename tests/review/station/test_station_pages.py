@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -76,6 +77,26 @@ def desk(new_station: Callable[..., Running], chromium: Any) -> Iterator[Desk]:
     assert made.errors == []
 
 
+def sign_in(page: Any, code: str) -> None:
+    page.fill("input[autocomplete=username]", code)
+    page.fill("input[type=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("header.bar")
+
+
+def a_case_of(running: Running, code: str) -> str:
+    """The address of a finished case."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.tables import Assignment, User
+
+    with running.database.read() as db:
+        query = select(Assignment.public_id).join(User, User.id == Assignment.user_id)
+        found = db.scalar(query.where(User.code == code, Assignment.state == "done").limit(1))
+    assert found is not None
+    return str(found)
+
+
 def begin(page: Any) -> None:
     page.click("a.primary")
     page.wait_for_selector(".sheet h1")
@@ -92,7 +113,20 @@ def in_view(page: Any, stage: int) -> None:
 def answer_by_keys(page: Any) -> None:
     """Stage 1 without a mouse."""
     field = page.query_selector(".sheet form label.field input:not(#cannot)")
-    if field is not None:
+    if page.query_selector(".boxing") is not None:
+        page.focus(".boxing input[type=checkbox]")  # nothing to box
+        page.keyboard.press("Space")
+        page.evaluate("document.activeElement.blur()")
+    elif page.query_selector("#first-slice") is not None:
+        page.wait_for_function("() => window.situsPlanes")
+        page.keyboard.press("[")  # the slice one is at is the first and the last
+        page.keyboard.press("]")
+        assert field is not None
+        page.wait_for_function(
+            "(field) => field.value === [1, 1].map((n) => situsPlanes.controls.at.axial + n).join('-')",
+            arg=field,
+        )
+    elif field is not None:
         field.focus()
         page.keyboard.type("12")
         page.keyboard.press("Escape")
@@ -129,55 +163,131 @@ def no_serious_findings(page: Any) -> None:
     assert bad == []
 
 
-def test_a_whole_project_by_keyboard(desk: Desk) -> None:
-    """Coordinator, two readers and an adjudicator in browsers of their own, from freezing to the agreement table."""
+def reach(page: Any, selector: str) -> None:
+    """Go to a control by Tab alone, as somebody without a mouse does."""
+    for _ in range(300):
+        page.keyboard.press("Tab")
+        if page.evaluate("(s) => document.activeElement.matches(s)", selector):
+            return
+    raise AssertionError(f"{selector} cannot be reached by Tab")
+
+
+def press(page: Any, selector: str, key: str = "Enter") -> None:
+    """Reach a control and press a key on it."""
+    reach(page, selector)
+    page.keyboard.press(key)
+
+
+def mark_button(page: Any, words: str) -> str:
+    """A selector for the control with these words; marked by the test, not used to click it."""
+    page.locator("button, label, a", has_text=words).first.evaluate(
+        "(e, words) => (e.querySelector('input, select') || e).setAttribute('data-test', words)",
+        words,
+    )
+    return f'[data-test="{words}"]'
+
+
+def freeze_by_keyboard(head: Any, readers: tuple[str, ...]) -> None:
+    for code in readers:
+        press(head, mark_button(head, code), "Space")
+    press(head, mark_button(head, "Preview the assignment"))
+    head.wait_for_selector("text=Freeze and hand out")
+    press(head, mark_button(head, "Freeze and hand out"))
+    head.wait_for_selector("text=Agreement is closed until")
+
+
+def settle_by_keyboard(judge: Any, reason: str) -> None:
+    """An adjudication without a mouse: the case blind, then the decision by Tab, arrows and Space."""
+    answer_by_keys(judge)
+    judge.wait_for_selector("text=Reader B")
+    assert "R1" not in judge.inner_text("main")
+    press(judge, "input[name=wrong]", "Space")
+    press(judge, "input[name=decision]", "Space")
+    reach(judge, ".sheet textarea")
+    judge.keyboard.type(reason)
+    done = judge.inner_text(".sheet .kicker")
+    judge.keyboard.press("Shift+Enter")
+    judge.wait_for_function(
+        "(old) => document.querySelector('.sheet .kicker')?.innerText !== old", arg=done
+    )
+
+
+def whole_project(desk: Desk, shots: Path | None = None) -> Any:
+    """Coordinator, two readers and an adjudicator in browsers of their own, from freezing to the agreement table.
+
+    Nobody touches a mouse. R1 scores 2 throughout; R2 scores 0 and calls every key wrong. Returns the statistics.
+    """
+
+    def look(page: Any, name: str) -> None:
+        no_serious_findings(page)
+        if shots is not None:
+            page.screenshot(path=shots / f"{name}.png", full_page=True)
+
     head = desk.sit("C1")
     head.goto(desk.address + "/#desk")
-    for code in ("R1", "R2"):
-        head.get_by_label(code, exact=True).check()
-    head.click("text=Preview the assignment")
-    head.click("text=Freeze and hand out")
-    head.wait_for_selector("text=Agreement is closed until")
-    no_serious_findings(head)
+    head.wait_for_selector("text=Preview the assignment")
+    freeze_by_keyboard(head, ("R1", "R2"))
+    look(head, "desk")
     for code, score, wrong in (("R1", "2", False), ("R2", "0", True)):
         page = desk.sit(code)
-        no_serious_findings(page)
-        begin(page)
+        look(page, "list")
+        press(page, "a.primary")
+        page.wait_for_selector(".sheet h1")
         first = True
         while page.query_selector(".sheet h1"):
             if first:
-                no_serious_findings(page)
+                look(page, "stage-1")
             read_one(page, score, wrong)
             if first:
                 no_serious_findings(page)
             first = False
         assert "Nothing is" in page.inner_text("main")
     judge = desk.sit("J1")
-    begin(judge)
-    answer_by_keys(judge)
-    judge.wait_for_selector("text=Reader B")
-    assert "R1" not in judge.inner_text("main")
-    judge.get_by_label("The key is right").check()
-    judge.get_by_label("Keep it").check()
-    judge.get_by_label("Reason").fill("<b>clear</b> on the scan")
-    no_serious_findings(judge)
-    judge.click("button.primary")
-    judge.wait_for_function(
-        "() => document.querySelector('.sheet .kicker')?.textContent.includes('1 of')"
-    )
+    press(judge, "a.primary")
+    judge.wait_for_selector(".sheet h1")
+    settle_by_keyboard(judge, "<b>clear</b> on the scan")
+    look(judge, "adjudication")
     head.reload()
-    head.click("text=Lock the reads and show agreement")
+    head.wait_for_selector("text=Lock the reads and show agreement")
+    press(head, mark_button(head, "Lock the reads and show agreement"))
     head.wait_for_selector("text=Key errors")
-    table = head.inner_text("main")
-    assert "score" in table
-    no_serious_findings(head)
+    look(head, "agreement")
     head.goto(desk.address + "/#trail")
-    head.click("text=Verify the record")
+    head.wait_for_selector("text=Verify the record")
+    press(head, mark_button(head, "Verify the record"))
     head.wait_for_selector("text=Whole:")
-    no_serious_findings(head)
+    look(head, "trail")
     head.goto(desk.address + "/#help")
     head.wait_for_selector("kbd")
-    no_serious_findings(head)
+    look(head, "help")
+    return head.evaluate(
+        "() => fetch('/api/v1/projects').then((r) => r.json())"
+        ".then(([p]) => fetch(`/api/v1/projects/${p.id}/agreement`)).then((r) => r.json())"
+    )
+
+
+def closed_forms(found: Any) -> None:
+    """Of two readers who always say 2 and 0: nothing is equal, and every coefficient follows from that.
+
+    Raw 0. AC1 over three scores: shares ½, ½, 0, so chance is (¼ + ¼) / 2 = ¼, and AC1 = −¼ / ¾ = −⅓. Fleiss: chance
+    ½, so −1. Conger: the readers' marginals never meet, so chance is 0, and κ = 0. α: 2n ratings, n of each score, so
+    expected disagreement is 2n² / (2n (2n − 1)), and α = 1 − (2n − 1) / n = 1/n − 1. "Key wrong" has two categories:
+    chance of AC1 is ½, so −1.
+    """
+    score, wrong = found["agreement"]["score"], found["agreement"]["key wrong"]
+    n = score["n"]
+    for entry in (score, wrong):
+        assert entry["raw"] == pytest.approx(0.0, abs=1e-9)
+        assert entry["kappa"] == pytest.approx(-1.0, abs=1e-9)
+        assert entry["conger"] == pytest.approx(0.0, abs=1e-9)
+        assert entry["alpha"] == pytest.approx(1 / n - 1, abs=1e-9)
+    assert score["ac1"] == pytest.approx(-1 / 3, abs=1e-9)
+    assert wrong["ac1"] == pytest.approx(-1.0, abs=1e-9)
+
+
+def test_a_whole_project_by_keyboard(desk: Desk) -> None:
+    shots = os.environ.get("SITUS_SHOTS")
+    closed_forms(whole_project(desk, Path(shots) if shots else None))
 
 
 def bright_voxel(running: Running) -> tuple[np.ndarray, np.ndarray]:
@@ -313,12 +423,13 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     # The session ends in the middle of a sentence: sign in again over the page, and nothing is gone.
     with desk.running.database.write() as db:
         db.execute(delete(Session))
-    field.fill("half a reason, then more, then the end")
+    last = "half a reason, then more, then the end <img src=x onerror=window.hacked=1>"
+    field.fill(last)
     page.wait_for_selector("text=Sign in again")
     page.fill("input[type=password]", PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Draft kept.")
-    assert page.input_value("#cannot") == "half a reason, then more, then the end"
+    assert page.input_value("#cannot") == last
     # Offline: the submit waits, and counts once when the network is back.
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("3")
@@ -334,7 +445,9 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     page.go_back()
     page.go_forward()
     page.wait_for_selector("text=You said:")
-    assert "half a reason, then more, then the end" in page.inner_text(".revealed")
+    # What was typed is shown as text and never run (stored XSS).
+    assert last in page.inner_text(".revealed")
+    assert page.evaluate("window.hacked") is None
 
 
 @pytest.mark.parametrize(
@@ -367,6 +480,10 @@ def test_every_screen_fits(desk: Desk, width: int, height: int, dark: bool, tmp_
     page.wait_for_selector("text=Locked")
     fits("locked")
     assert page.evaluate("document.activeElement.type") == "password"
+    # Nothing of a case can be seen behind the lock, wherever one scrolls.
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.behind')).visibility") == "hidden"
+    )
     no_serious_findings(page)
 
 
@@ -419,11 +536,73 @@ def test_a_key_and_buttons_lead_to_the_marks(
         desk.close()
 
 
+@pytest.mark.parametrize("flipped", [False, True])
+def test_a_box_is_kept_where_it_was_drawn(
+    new_station: Callable[..., Running], chromium: Any, lesions: Path, flipped: bool
+) -> None:
+    """Drawn with the mouse, in either convention, or typed: the pixels that were sent are those under the pointer."""
+    desk = Desk(new_station(bench=lesions, items=2, training=0), chromium)
+    try:
+        desk.running.freeze("R1", "R2")
+        page = desk.sit("R1")
+        begin(page)
+        page.wait_for_selector("#draw")
+        page.wait_for_function("() => window.situsPlanes && window.situsPlanes.kept.size >= 3")
+        if flipped:
+            page.keyboard.press("n")
+        page.keyboard.press("w")
+        page.wait_for_selector("#draw[aria-pressed=true]")
+        corners = page.evaluate(
+            """() => { const { canvas } = situsPlanes.controls.panes.axial, box = canvas.getBoundingClientRect();
+              const [w, h] = situsPlanes.series.shape;
+              return { box: [box.left, box.top, box.width, box.height], size: [w, h],
+                at: situsPlanes.controls.at.axial }; }"""
+        )
+        left, top, width, height = corners["box"]
+        columns, rows = corners["size"]
+        page.mouse.move(left + 0.2 * width, top + 0.3 * height)
+        page.mouse.down()
+        page.mouse.move(left + 0.5 * width, top + 0.6 * height, steps=4)
+        page.mouse.up()
+        page.wait_for_selector(".drawn li")
+        x0, x1 = (0.5, 0.8) if flipped else (0.2, 0.5)
+        page.wait_for_selector("text=Draft kept.")
+        kept = page.evaluate(
+            "() => fetch('/api/v1/assignments/' + location.hash.split('/').pop()).then((r) => r.json())"
+        )
+        (box,) = json.loads(next(iter(kept["draft"]["answers"].values())))
+        assert box["frame"] == corners["at"]
+        edges = [box["x0"] / columns, box["y0"] / rows, box["x1"] / columns, box["y1"] / rows]
+        assert edges == pytest.approx([x0, 0.3, x1, 0.6], abs=1.5 / min(columns, rows))
+        # Without a mouse: the edges are typed.
+        page.get_by_text("Type a box").focus()
+        page.keyboard.press("Enter")
+        for edge in ("3", "4", "9", "11"):
+            page.keyboard.press("Tab")
+            page.keyboard.type(edge)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".drawn li:nth-child(2)")
+        no_serious_findings(page)
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        in_view(page, 2)
+        page.click("text=Go to the key’s slice")
+        page.wait_for_selector("path.bx.key")
+        if "SITUS_SHOTS" in os.environ:
+            page.screenshot(path=Path(os.environ["SITUS_SHOTS"]) / f"boxes-{flipped}.png")
+        assert "2 boxes on slice" in page.inner_text(".revealed")
+        assert desk.errors == []
+    finally:
+        desk.close()
+
+
 @pytest.mark.real
 def test_one_real_ct(
     new_station: Callable[..., Running], chromium: Any, tmp_path: Path, situs: Callable[..., Any]
 ) -> None:
-    """A real abdomen: what the interface serves are the file's own voxels, and a reader gets through a case."""
+    """A real abdomen: what the interface serves are the file's own voxels, and a whole project is read on it."""
     import nibabel
 
     given = os.environ.get("SITUS_REAL_DATA", "")
@@ -442,9 +621,11 @@ def test_one_real_ct(
     values = np.asarray(ordered.dataobj)
     made = Desk(running, chromium)
     try:
-        running.freeze("R1", "R2")
-        page = made.sit("R1")
-        begin(page)
+        closed_forms(whole_project(made))
+        page = made.open()
+        sign_in(page, "R1")
+        page.goto(made.address + "/#case/" + a_case_of(running, "R1"))
+        page.wait_for_selector(".revealed")
         middle = values.shape[2] // 2
         page.wait_for_function("(n) => window.situsPlanes?.kept.has('axial/' + n)", arg=middle)
         shown = page.evaluate(
@@ -454,8 +635,6 @@ def test_one_real_ct(
         expected = np.rint(values[::-1, ::-1, middle].T)
         assert np.array(shown).reshape(expected.shape).tolist() == expected.tolist()
         shots = Path(os.environ.get("SITUS_SHOTS", tmp_path))
-        answer_by_keys(page)
-        page.wait_for_selector(".revealed")
         page.wait_for_timeout(1500)
         page.screenshot(path=shots / "real.png")
         assert made.errors == []

@@ -136,14 +136,18 @@ def test_a_correction_is_a_new_version_with_a_reason(reading: Running) -> None:
 
 def test_a_signed_block_is_closed(reading: Running) -> None:
     reader = reading.person("R1")
-    assert reader.send("/blocks/1/sign").status_code == 409
+    project = ok(reader.get("/blocks"))["blocks"][0]["project"]
+    assert reader.send(f"/blocks/{project}/1/sign").status_code == 409
+    assert reader.send(f"/blocks/{'0' * 32}/1/sign").status_code == 404
     last = None
     while (view := reader.case()) is not None:
         last = reader.read(view) if view["kind"] != "wording" else ok(reader.rate(view))
-    blocks = ok(reader.get("/blocks"))
+    blocks = ok(reader.get("/blocks"))["blocks"]
     whole = [b for b in blocks if b["done"] == b["cases"] and b["name"].startswith("block")]
     for block in whole:
-        assert ok(reader.send(f"/blocks/{block['block']}/sign"))["signed"] == block["cases"]
+        assert (
+            ok(reader.send(f"/blocks/{project}/{block['block']}/sign"))["signed"] == block["cases"]
+        )
     if whole and last is not None:
         now = ok(reader.get(f"/assignments/{last['id']}"))
         if now["state"] == "signed":
@@ -217,7 +221,7 @@ def test_training_gives_feedback_and_counts_nowhere(reading: Running) -> None:
 
 def test_a_hidden_repeat_waits_for_its_time(reading: Running) -> None:
     """After everything else is read only repeats are left; they come two weeks later, not before."""
-    from situs.review.station.store.readings import next_assignment
+    from situs.review.station.store.lists import next_assignment
     from situs.review.station.store.tables import Unit, User
 
     read_everything(reading, "R1", 2)

@@ -79,6 +79,8 @@ LAST = "(SELECT max(sequence) FROM events)"
         (["DELETE FROM readings WHERE id = 1"], "readings 1 was removed"),
         (["UPDATE events SET actor = 'R9' WHERE sequence = 4"], "event 4 was changed"),
         (["DELETE FROM events WHERE sequence = 5"], "event 5 is missing"),
+        (["UPDATE snapshots SET shown = '{}'"], "snapshot"),
+        (["UPDATE protocols SET body = '{}'"], "protocol"),
         ([f"DELETE FROM events WHERE sequence >= {LAST}"], "were removed"),
         (
             [
@@ -246,6 +248,15 @@ def test_unaided_answers_become_runs_that_are_scored(
         reader, case, _, score = line.split(",")
         if reader == "R1":
             assert (int(score) > 0) == (truth[case] == "1")
+    rows = (tmp_path / "out" / "imrmc_options.csv").read_text().splitlines()[1:]
+    lines = [line.split(",") for line in rows]
+    holds = {case: value == "1" for reader, case, _, value in lines if reader == "-1"}
+    assert {True, False} <= set(holds.values())
+    for reader, case, _, score in lines:
+        if reader == "R1":  # who always chooses the right option
+            assert (int(score) > 0) == holds[case]
+        if reader == "R2":  # who never does
+            assert not (int(score) > 0 and holds[case])
     requests = json.loads((tmp_path / "out" / "requests.json").read_text())
     assert {"item", "decision", "reason", "verified_by"} <= set(requests[0])
 
@@ -318,7 +329,7 @@ LATER = '''
 """A later schema."""
 import sqlalchemy as sa
 from alembic import op
-revision, down_revision = "v2", "v1"
+revision, down_revision = "v3", "v2"
 def upgrade():
     op.add_column("assignments", sa.Column("note", sa.Text(), nullable=False, server_default="moved"))
     op.execute("UPDATE assignments SET note = purpose")
@@ -329,12 +340,12 @@ def test_a_migration_keeps_the_data(read: Running, tmp_path: Path) -> None:
     """A later revision changes a table that holds work; every reading is still there and the record whole."""
     from situs.review.station.store.database import open_database, schema_version, upgrade
 
-    (tmp_path / "v2.py").write_text(LATER)
+    (tmp_path / "v3.py").write_text(LATER)
     with read.database.engine.connect() as connection:
         before = connection.execute(text("SELECT id, body, at FROM readings ORDER BY id")).all()
         upgrade(connection, more=(tmp_path,))
         connection.commit()
-        assert schema_version(connection) == "v2"
+        assert schema_version(connection) == "v3"
         after = connection.execute(text("SELECT id, body, at FROM readings ORDER BY id")).all()
         notes = connection.execute(text("SELECT DISTINCT note FROM assignments")).scalars().all()
     assert list(map(tuple, before)) == list(map(tuple, after))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from conftest import ADDRESS, PASSWORD, Person, Running, ok
+from conftest import ADDRESS, PASSWORD, Person, Running, first_answer, ok
 from situs.errors import SitusError
 
 OPEN_TO_ALL = {"/api/v1/auth/login", "/api/v1/auth/invite"}
@@ -79,11 +79,34 @@ def test_nobody_and_another_reader_get_nothing(reading: Running) -> None:
             "/api/v1/events",
             "/api/v1/verify",
             "/api/v1/readers",
+            "/api/v1/benches",
+            "/api/v1/users",
+            "/api/v1/users/invite",
         ):
             assert other.send(
                 where, {"readers": [], "reader": ""}, version=1, method=verb
             ).status_code in (403, 422)
     assert visited >= 20
+
+
+def test_another_reader_writes_nothing_into_a_case(reading: Running) -> None:
+    """With bodies that its owner could have sent: each is refused as if the case were not there."""
+    owner, other = reading.person("R1"), reading.person("R2")
+    view = owner.case()
+    bodies = {
+        "draft": ("PUT", {"draft": {"comment": "mine now"}}),
+        "answer": ("POST", first_answer(view)),
+        "rating": ("POST", {"score": 0}),
+        "amend": ("POST", {"score": 0, "reason": "because"}),
+    }
+    for path, (method, body) in bodies.items():
+        where = f"/assignments/{view['id']}/{path}"
+        answer = other.send(where, body, version=view["version"], method=method)
+        assert answer.status_code == 404, path
+    decision = {"decision": "drop", "key_wrong": True, "reason": "because"}
+    where = f"/assignments/{view['id']}/decision"
+    assert reading.person("J1").send(where, decision, version=1).status_code == 404
+    assert owner.case() == view
 
 
 def test_before_the_reveal_no_byte_tells_the_key(reading: Running) -> None:
@@ -399,6 +422,44 @@ def test_the_station_asks_no_address_that_a_request_names(reading: Running) -> N
     schema = reading.stranger().client.get("/api/v1/openapi.json").text
     assert not re.search(r'"(?:url|uri|href|callback|webhook|path|file)"\s*:\s*\{', schema.lower())
     assert reading.stranger().get("/auth/openid/start").status_code == 404
+
+
+def test_no_request_makes_the_station_connect(
+    new_station: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SSRF: every text of every body is an address of an inner machine; nothing is ever connected to."""
+    import socket
+
+    running: Running = new_station()
+    running.freeze("R1", "R2")
+    head, view = running.person("C1"), running.person("R1").case()
+    schema = ok(head.client.get("/api/v1/openapi.json"))
+    models, inner = schema["components"]["schemas"], "http://169.254.169.254/latest"
+    asked: list[Any] = []
+
+    def refuse(_: socket.socket, address: Any) -> None:
+        asked.append(address)
+        raise OSError("no")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    kinds = {"integer": 1, "number": 1.0, "boolean": True, "object": {"x": inner}}
+    signed_in = {path: verbs for path, verbs in schema["paths"].items() if "/auth/lo" not in path}
+    for path, verbs in signed_in.items():
+        for verb, about in verbs.items():
+            body = None
+            if "requestBody" in about:
+                form = about["requestBody"]["content"]["application/json"]["schema"]
+                fields = models[form["$ref"].rpartition("/")[2]]["properties"]
+                body = {
+                    name: [inner]
+                    if field.get("type") == "array"
+                    else kinds.get(field.get("type"), inner)
+                    for name, field in fields.items()
+                }
+            where = filled(path, running, view["id"], view["series"]["token"])
+            answer = head.send(where, body, version=1, method=verb.upper())
+            assert answer.status_code < 500, (path, answer.text)
+    assert asked == []
 
 
 def test_exports_hold_codes_and_no_secret(reading: Running, tmp_path: Path) -> None:

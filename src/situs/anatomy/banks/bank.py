@@ -242,7 +242,7 @@ def load_bank(spec: str) -> Bank:
     problems = _problems(bank)
     if problems:
         raise SitusError(
-            "; ".join(problems), where=spec, fix="mend the bank: each question must be complete"
+            "; ".join(problems), where=spec, fix="correct the bank: each question must be complete"
         )
     return bank
 

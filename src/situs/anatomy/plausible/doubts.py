@@ -26,6 +26,8 @@ __all__ = ["judge"]
 _ON_ONE_SIDE = 0.9
 _ASTRIDE = 0.6
 """Part on its own side under which a whole paired organ or bone lies across the midline, where it does not belong."""
+_ONE_OF_A_PAIR = 0.8
+"""Part of a cut organ or bone that its largest piece has at least: no two of a pair under one name."""
 _BESIDE_MIDLINE = (
     "kidney",
     "lung",
@@ -73,7 +75,11 @@ def judge(scene: Scene) -> list[Suspicion]:
     settled = [axis for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
     mirrored = any(found.code is Suspect.SITUS_INVERSUS for found in whole)
     names = misnamed(
-        scene, [axis.world_index for axis in settled], patient_size(scene), mirrored=mirrored
+        scene,
+        [axis.world_index for axis in settled],
+        patient_size(scene),
+        mirrored=mirrored,
+        contradicted=all(found.code is not Suspect.NO_GEOMETRY for found in whole),
     )
     # Where an organ lies on its other side, too, the whole patient may be mirrored.
     askew = {name for one in whole if one.code is Suspect.WRONG_SIDE for name in one.structures}
@@ -114,11 +120,13 @@ def _sides(scene: Scene, votes: list[Vote], odd_ones: set[str]) -> Iterator[Susp
             continue
         observed[name] = _side(seen.right_share)
         own = seen.right_share if entry.side is Side.RIGHT else 1.0 - seen.right_share
+        # Cut or not, a mask of several pieces on both sides is not one of a pair.
+        in_pieces = seen.largest_part < _ONE_OF_A_PAIR
         if (
             positional
-            and not seen.cut
+            and (in_pieces or not seen.cut)
             and entry.canonical.startswith(_BESIDE_MIDLINE)
-            and 0.1 < own < _ASTRIDE
+            and 0.1 < own < (_ON_ONE_SIDE if in_pieces else _ASTRIDE)
         ):
             astride.append(name)
     agreeing, _ = count_votes(votes, Axis.LEFT_RIGHT)

@@ -23,6 +23,8 @@ _FAR_OFF = 24.0
 """Cost of a place that no usual patient's structure has: two axes at more than 3.5 spreads."""
 _MANY = 3
 _IMPOSSIBLE = 1e6
+_NAMED_BY_PLACE = ("organ", "tract")
+"""Kinds of structure whose place and size tell what they are, one by one."""
 _ROWS = ("vertebrae_", "rib_left_", "rib_right_")
 """Rows of like bones: their order is tested by their numbers, not by place and volume."""
 _FIX = "check the names of the masks (name map, label numbers, file names)"
@@ -45,12 +47,21 @@ def crossed(scene: Scene, *, mirrored: bool) -> Iterator[Suspicion]:
 
 
 def misnamed(
-    scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool
+    scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool, contradicted: bool
 ) -> Iterator[Suspicion]:
     """Names that fit better exchanged, single wrong names, and studies of which many names do not fit.
 
-    `axes`, `size` and `mirrored` are those of `fit_of`.
+    `axes`, `size` and `mirrored` are those of `fit_of`. `contradicted`: the axes that are missing are those the anatomy
+    speaks against, none of them one that a mute header leaves open.
     """
+    if not axes and not contradicted:
+        return
+    if not axes:
+        text = (
+            "its structures lie the wrong way round along every axis: their names may be mixed up"
+        )
+        yield Suspicion(Suspect.MISNAMED, tuple(scene.terms), text, _FIX, Doubt.STRUCTURE)
+        return
     fit = fit_of(scene, axes, size, mirrored=mirrored)
     if fit is None:
         return
@@ -112,12 +123,13 @@ def _alone(scene: Scene, fit: Fit, place: int) -> Iterator[Suspicion]:
             Suspect.MISPLACED, (name,), text, "check its name and mask", Doubt.STRUCTURE
         )
         return
-    if scene.terms[name].kind != "organ":
+    if scene.terms[name].kind not in _NAMED_BY_PLACE:
         return
     gains = fit.cost[place, place] - fit.absent_cost[:, place]
     # Disease changes sizes more than places: without a better place the name stays.
     nearer = fit.place_cost[place] - fit.absent_place_cost[:, place] > _NEARER
-    gains[~nearer | [term(other).kind != "organ" for other in fit.absent]] = -np.inf
+    other_kind = [term(other).kind not in _NAMED_BY_PLACE for other in fit.absent]
+    gains[~nearer | other_kind] = -np.inf
     best = int(gains.argmax()) if len(gains) else 0
     if len(gains) and gains[best] > _GAIN_OF_ABSENT:
         text = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from situs.base.files import check_regular, digest
+from situs.base.files import file_digest
 from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.folder import Bench
 from situs.bench.ids import opaque_id
@@ -30,18 +30,7 @@ from situs.volumes import (
     read_sides,
 )
 
-__all__ = ["BoxEvidence", "BoxSource", "file_digest", "find_middle"]
-
-
-def file_digest(path: Path) -> str:
-    """Hash of a file's bytes."""
-    try:
-        check_regular(path)
-        return digest(path.read_bytes())
-    except OSError as error:
-        raise SitusError(
-            f"cannot be read ({error.strerror})", where=path, fix="check the path"
-        ) from error
+__all__ = ["BoxEvidence", "BoxSource", "find_middle"]
 
 
 def find_middle(

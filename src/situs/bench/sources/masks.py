@@ -18,7 +18,7 @@ from situs.bench.sources.images import not_the_evidence
 from situs.bench.sources.source import Source, StudyRows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
-from situs.facts import Fact, Ledger, stored_cuts
+from situs.facts import LITERATURE, Fact, Ledger, literature_problems, stored_cuts
 from situs.items import (
     Choice,
     Item,
@@ -157,6 +157,10 @@ class MaskSource(Source):
         ledger = load_ledger(self.bench, study, series, labels, volume, rows.facts)
         self._check_grid(study, series, ledger)
         for fact in rows.facts:
+            if fact.kind == LITERATURE:
+                for text in literature_problems(fact):
+                    self.result.error("citation", fact.fact_id, text, "author the bench again")
+                continue
             for text in fact_problems(fact, ledger):
                 fix = "the stored fact does not follow from the voxels; rebuild"
                 self.result.error("fact", fact.fact_id, text, fix)
@@ -192,6 +196,12 @@ def _item_problems(
     missing = [fact for fact in item.fact_ids if fact not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"
+    if any(fact in stored and stored[fact].kind == LITERATURE for fact in item.fact_ids):
+        yield "its answer rests on a publication"
+    known = {f"cites:{fact.value}" for fact in stored.values() if fact.kind == LITERATURE}
+    for tag in item.tags:
+        if tag.startswith("cites:") and tag not in known:
+            yield f"it cites {tag.removeprefix('cites:')}, of which the bench has no passage"
     task = task_of_masks(item.task)
     if task is None:
         yield f"its task {item.task!r} is unknown"

@@ -82,7 +82,9 @@ class ItemsImporter(Importer[_Row]):
 
     def nothing(self) -> SitusError:
         """The error for empty files."""
-        return SitusError("no item in the file", where=self._paths[0], fix="one JSON object a line")
+        return SitusError(
+            "no item in the file", where=self._paths[0], fix="one JSON object per line"
+        )
 
     def studies(self, rows: list[_Row], run: ImportRun) -> Iterator[ImportedStudy]:
         """In the order in which the files first name them."""
@@ -108,7 +110,7 @@ def _read(where: str, line: bytes) -> _Row | Problem:
         odd = next(number_problems(_answer(row)[0], "$.answer"), None)
     except (msgspec.DecodeError, SitusError, RecursionError, UnicodeDecodeError) as error:
         odd = str(error)
-    return (where, row) if odd is None else bad_row(where, odd, "mend this line")
+    return (where, row) if odd is None else bad_row(where, odd, "correct this line")
 
 
 def _check_ids(rows: list[_Row]) -> None:
@@ -183,7 +185,7 @@ def _chosen(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
         for letter, text in zip(_LETTERS, row.options)
     ]
     if len(set(texts)) != len(row.options) or not 2 <= len(texts) <= len(_LETTERS):
-        raise SitusError("$.options are not two to 26 different texts", fix="mend the options")
+        raise SitusError("$.options are not two to 26 different texts", fix="correct the options")
     shown = tuple(Option(text, text) for text in texts)
     given = row.answer if isinstance(row.answer, list) else [str(row.answer)]
     values = []

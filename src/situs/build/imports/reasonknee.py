@@ -182,7 +182,7 @@ class _ReasonKnee(Importer["_Entry"]):
                     )
                 yield _entry(record, self._fields, self._bank, image, where)
             except SitusError as error:
-                yield bad_row(where, error.problem, error.fix or "mend this entry")
+                yield bad_row(where, error.problem, error.fix or "correct this entry")
 
     def nothing(self) -> SitusError:
         return SitusError(
@@ -298,7 +298,7 @@ def _grades(answer: Any, question: BankQuestion, bank: Bank) -> tuple[dict[str, 
     for name in any_grade:
         if name not in on_scale:
             problem = f"{keys[name]} has grade {any_grade[name]}, which is not on its scale"
-            raise SitusError(problem, fix="mend this entry")
+            raise SitusError(problem, fix="correct this entry")
     if not on_scale:
         raise SitusError(
             f"no grade of question {question.id} can be read from its answer",
@@ -348,7 +348,7 @@ def _box(record: Any, name: str) -> tuple[float, ...]:
         or not all(isinstance(v, int | float) for v in box)
     ):
         raise SitusError(
-            f"its {name} is not a list of six numbers", fix="mend this entry, or the field map"
+            f"its {name} is not a list of six numbers", fix="correct this entry, or the field map"
         )
     return tuple(float(v) for v in box)
 
@@ -396,7 +396,7 @@ def _place(entry: _Entry, image: Volume | None, bank: Bank) -> WorldBox | None:
     try:
         box = from_published(entry.box, image.grid)
     except SitusError as error:
-        raise SitusError(error.problem, where=entry.where, fix="mend this entry") from error
+        raise SitusError(error.problem, where=entry.where, fix="correct this entry") from error
     return WorldBox(box.lo_mm, box.hi_mm, bank.regions[entry.question.region].text)
 
 
@@ -412,7 +412,7 @@ def _refuse_other_slices(grid: Grid, where: str) -> None:
             f"its box counts slices on axis {ruled} of {shape} voxels "
             f"({_SLICES} first, else last); the header has "
         )
-        fix = "mend the orientation in the image's header, or leave the image out (grades alone)"
+        fix = "correct the orientation in the image's header, or leave the image out (grades alone)"
         raise SitusError(f"{problem}the sagittal slices on axis {in_header}", where=where, fix=fix)
 
 

@@ -80,7 +80,7 @@ def sgmri_rows(path: Path) -> Iterator[SgmriRow | SitusError]:
             problem = (
                 error.problem if isinstance(error, SitusError) else "is not a question of this set"
             )
-            yield SitusError(problem, where=where, fix="mend this entry")
+            yield SitusError(problem, where=where, fix="correct this entry")
 
 
 class _Entry:
@@ -99,13 +99,13 @@ class _Entry:
         question = entry.get("question")
         asked = isinstance(question, str) and question.strip()
         if not asked or answer is None or not isinstance(self._truth, dict):
-            raise SitusError("lacks question or answer", fix="mend this entry")
+            raise SitusError("lacks question or answer", fix="correct this entry")
         self._question = str(question)
         self._answer = str(answer)
         self._sample = self._text("sample_id", "id")
         self._volume = self._text("volume_id") or _volume_in(self._sample)
         if not self._volume:
-            raise SitusError("lacks volume_id or sample_id", fix="mend this entry")
+            raise SitusError("lacks volume_id or sample_id", fix="correct this entry")
 
     def _text(self, *names: str, default: str = "") -> str:
         """The first of these fields that is not empty."""

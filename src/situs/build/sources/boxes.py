@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import organ_of_volume
+from situs.base.files import file_digest
 from situs.base.publish import new_folder
 from situs.bench import (
     SeriesRecord,
     StudyRecord,
-    file_digest,
     find_middle,
     opaque_id,
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from situs.cli.output.numbers import FiniteRange
+from situs.cli.output.paths import INPUT
 
 if TYPE_CHECKING:
     from situs.clients import Asking
@@ -56,14 +56,12 @@ _OPTIONS = (
         type=click.IntRange(1),
         help="Stop before the run uses more tokens than this.",
     ),
+    click.option("--prices", type=INPUT, help="A TOML file with prices, see the docs."),
     click.option(
-        "--prices", type=click.Path(path_type=Path), help="A TOML file with prices, see the docs."
+        "--no-cache", is_flag=True, help="Ask again what was answered before, and store no answers."
     ),
     click.option(
-        "--no-cache", is_flag=True, help="Ask again what was answered before, and keep no answer."
-    ),
-    click.option(
-        "--cache-samples", is_flag=True, help="Reuse sampled answers that have no seed, too."
+        "--cache-samples", is_flag=True, help="Also reuse sampled answers that have no seed."
     ),
     click.option(
         "--allow-remote",

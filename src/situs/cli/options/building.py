@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.base.text import counted
+from situs.cli.options.engines import engine_options
 from situs.cli.options.judges import print_asked
-from situs.cli.output.printing import echo, json_option, out_option, print_json, print_table, warn
+from situs.cli.output.events import events_options
+from situs.cli.output.paths import INPUT, out_option
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.build import BuildOptions, BuildResult
@@ -34,34 +37,26 @@ licence_option = click.option(
 
 _MOST_SUSPECTS = 20
 
-_SHARED = [
+_SHARED: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
     out_option("the bench (a new folder)"),
     click.option(
         "--tasks", help="Only these, comma-separated, e.g. direction,volume (default: all)."
     ),
     click.option(
-        "--per-study", type=click.IntRange(1), help="At most this many questions a study."
+        "--per-study", type=click.IntRange(1), help="At most this many questions per study."
     ),
     click.option(
         "--seed",
         type=click.IntRange(0),
         default=0,
         show_default=True,
-        help="Same seed, same bytes.",
+        help="Seed; the same one gives the same bytes.",
     ),
-    click.option(
-        "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Worker processes."
-    ),
-    click.option(
-        "--engine",
-        default="local",
-        show_default=True,
-        help="What works on the studies: local, ray (on this machine) or ray://HOST:PORT (a cluster).",
-    ),
+    engine_options,
     click.option(
         "--recipe",
-        type=click.Path(path_type=Path),
-        help="Your own thresholds (TOML); default: shipped.",
+        type=INPUT,
+        help="Your own thresholds (TOML); by default those that ship.",
     ),
     click.option("--restricted", is_flag=True, help="Mark the bench as restricted data."),
     click.option(
@@ -72,11 +67,18 @@ _SHARED = [
     click.option("--overwrite", is_flag=True, help="Replace an existing bench."),
     click.option(
         "--review",
-        type=click.Path(path_type=Path),
+        type=INPUT,
         help="Leave out what readers dropped or want fixed: a folder of situs review export.",
     ),
+    events_options,
     json_option,
 ]
+
+
+_NO_HEADLINE = (
+    ". No headline question: those need patients with different answers to the same words. Textbook questions can be "
+    "answered by knowing anatomy; untwinned ones were asked of too few patients. More studies help."
+)
 
 
 def shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,8 +117,11 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
         warn(f"and {len(result.problems) - 5} more (--json lists all)")
     rows = [[task, f"{count:,}"] for task, count in result.by_task.items()]
     strata = ", ".join(f"{name} {count:,}" for name, count in result.by_stratum.items())
-    title = f"{given['out']}: {result.items:,} questions on {result.studies:,} studies"
-    print_table(title, ["task", "questions"], rows, f"by stratum: {strata or 'none'}")
+    title = f"{given['out']}: {counted(result.items, 'question')} on {counted(result.studies, 'study', 'studies')}"
+    caption = f"by stratum: {strata or 'none'}"
+    if result.items and not result.by_stratum.get("headline"):
+        caption += _NO_HEADLINE
+    print_table(title, ["task", "questions"], rows, caption)
     _print_suspects(result)
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
@@ -144,7 +149,7 @@ def _print_suspects(result: BuildResult) -> None:
         else "--json says how to remedy each"
     )
     print_table(
-        "suspect studies: what hangs on the doubt is not asked",
+        "suspect studies: questions that depend on what is in doubt are not asked",
         ["study", "in doubt", "why"],
         rows,
         note,

@@ -44,6 +44,12 @@ def room_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def room_from(given: dict[str, Any]) -> tuple[Room | None, Ways]:
     """Takes the options out of what a command was given: the room, and how to run benches in it."""
+    name, tools, turns = (given.pop(key) for key in ("room_name", "tools", "turns"))
+    if (name, tools, turns) == (None, None, "auto"):
+        # Without a room nothing of it is loaded: that takes longer than many a short run.
+        from situs.run import Ways
+
+        return None, Ways()
     from situs.room import enter_room
 
-    return enter_room(*(given.pop(key) for key in ("room_name", "tools", "turns")))
+    return enter_room(name, tools, turns)

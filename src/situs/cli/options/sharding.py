@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from situs.base.remote import is_url, local_input, url_of
 from situs.cli.output.printing import echo, print_json
 
 __all__ = ["build_from_shards", "shardable"]
@@ -24,13 +25,16 @@ def shardable(source: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         @click.option(
             "--shard",
             metavar="I/N",
-            help="Do part I of N of the work on studies only; `situs merge` makes the bench of all parts.",
+            help="Do only part I of N of the studies; `situs merge` makes one bench of all parts.",
         )
         @functools.wraps(function)
         def command(**given: Any) -> Any:
             from situs.build import ShardFinished, write_shard_info
 
             arguments = {name: _stored(value) for name, value in given.items()}
+            if given["shard"] is not None:
+                # The parts are put together with whole paths, maybe in another folder: a part is built with them, too.
+                given = {name: _restored(value) for name, value in arguments.items()}
             try:
                 return function(**given)
             except ShardFinished as done:
@@ -74,7 +78,7 @@ def build_from_shards(
 
 def _stored(value: Any) -> Any:
     if isinstance(value, Path):
-        return f"{_PATH}{value.absolute()}"
+        return f"{_PATH}{url_of(value) or value.absolute()}"
     if isinstance(value, tuple | list):
         return [_stored(entry) for entry in value]
     return value
@@ -82,7 +86,8 @@ def _stored(value: Any) -> Any:
 
 def _restored(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_PATH):
-        return Path(value.removeprefix(_PATH))
+        text = value.removeprefix(_PATH)
+        return local_input(text) if is_url(text) else Path(text)
     if isinstance(value, list):
         return tuple(_restored(entry) for entry in value)
     return value

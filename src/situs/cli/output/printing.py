@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 import msgspec
 
+from situs.base.remote import in_urls
 from situs.base.text import json_safe, printable
 from situs.errors import SitusError
 
@@ -23,23 +23,14 @@ __all__ = [
     "OutputStream",
     "echo",
     "json_option",
-    "out_option",
     "print_json",
     "print_table",
-    "progress_bar",
     "warn",
 ]
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
 )
-
-
-def out_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`--out` for a folder or file that the command makes."""
-    return click.option(
-        "--out", required=True, type=click.Path(path_type=Path), help=f"Where to write {what}."
-    )
 
 
 class _Stream:
@@ -97,7 +88,7 @@ class OutputStream(_Stream):
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
     text = msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode()
-    click.echo(json_safe(text))
+    click.echo(json_safe(in_urls(text)))
 
 
 def print_table(
@@ -112,29 +103,14 @@ def print_table(
     from situs.tables import print_table as print_any
 
     body = tuple(tuple(row) for row in rows)
-    print_any(Table("", title, tuple(columns), body, caption, styles or {}))
+    print_any(Table("", in_urls(title), tuple(columns), body, caption, styles or {}))
 
 
 def warn(text: str) -> None:
     """A line on standard error."""
-    click.echo(f"situs: {printable(text)}", err=True)
+    click.echo(f"situs: {printable(in_urls(text))}", err=True)
 
 
 def echo(text: str) -> None:
     """Words on standard output. All that a command says passes here or by a table: data hold escape codes."""
-    click.echo(printable(text, lines=True))
-
-
-@contextmanager
-def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, on a terminal only; called with (done, total)."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    if not console.is_terminal or not shown:
-        yield lambda done, total: None
-        return
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    click.echo(printable(in_urls(text), lines=True))

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from situs.cli.output.events import tell_progress, tell_tally
+
 if TYPE_CHECKING:
     from situs.clients import Tally
 
-__all__ = ["run_progress"]
+__all__ = ["progress_bar", "run_progress", "working"]
 
 _LOG_SECONDS = 30.0
+
+
+def _left(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d} left"
 
 
 def progress_text(tally: Tally, before: int, total: int) -> str:
@@ -24,8 +31,7 @@ def progress_text(tally: Tally, before: int, total: int) -> str:
     rate = now / seconds if seconds > 0 else 0.0
     parts = [f"{done:,}/{total:,}", f"{rate:.1f}/s"]
     if rate > 0 and done < total:
-        left = int((total - done) / rate)
-        parts.append(f"{left // 3600}:{left // 60 % 60:02d}:{left % 60:02d} left")
+        parts.append(_left((total - done) / rate))
     if tally.items is not None:
         parts.append(f"{tally.done:,} turns, {tally.looks:,} looks")
     if tally.prompt_tokens or tally.completion_tokens:
@@ -49,9 +55,10 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
 
         def log(tally: Tally, before: int, total: int) -> None:
             nonlocal shown
+            tell_tally(name, tally, before, total)
             if time.monotonic() - shown >= _LOG_SECONDS:
                 shown = time.monotonic()
-                click.echo(f"situs: {progress_text(tally, before, total)}", err=True)
+                click.echo(f"situs: {name}: {progress_text(tally, before, total)}", err=True)
 
         yield log
         return
@@ -61,8 +68,69 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
         task = bar.add_task(name, total=None)
 
         def show(tally: Tally, before: int, total: int) -> None:
+            tell_tally(name, tally, before, total)
             text = progress_text(tally, before, total)
             now = tally.done if tally.items is None else tally.items
-            bar.update(task, completed=before + now, total=total, description=text)
+            bar.update(task, completed=before + now, total=total, description=f"{name} · {text}")
 
         yield show
+
+
+@contextmanager
+def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """Progress on standard error, called with (done, total): a bar on a terminal, a line now and then in a log."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    if not shown:
+        yield lambda done, total: None
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _logged(what)
+        return
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+
+        def show(done: int, total: int) -> None:
+            tell_progress(what, done, total)
+            progress.update(task, completed=done, total=total)
+
+        yield show
+
+
+def _logged(what: str) -> Callable[[int, int], None]:
+    started = told = time.monotonic()
+    first = 0
+
+    def log(done: int, total: int) -> None:
+        nonlocal told, first
+        tell_progress(what, done, total)
+        now = time.monotonic()
+        first = first or done
+        if now - told < _LOG_SECONDS:
+            return
+        told = now
+        rate = (done - first) / (now - started)
+        parts = [f"{what} {done:,}/{total:,}", f"{rate:.1f}/s"]
+        if rate > 0 and done < total:
+            parts.append(_left((total - done) / rate))
+        click.echo(f"situs: {' · '.join(parts)}", err=True)
+
+    return log
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """That something is being done, and for how long, on standard error; on a terminal only."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(what, total=None)
+        yield

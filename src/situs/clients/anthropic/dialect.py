@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import msgspec
-import orjson
 
 from situs.clients.protocol import Image, Message, Reply, Request, Settings, ToolCall
 from situs.clients.wire.errors import words_of_error
@@ -21,6 +21,10 @@ _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 class _Block(msgspec.Struct):
     type: str
     text: str = ""
+    thinking: str = ""
+    signature: str = ""
+    data: str = ""
+    """Of thoughts that are handed over sealed."""
     id: str = ""
     name: str = ""
     input: Any = None
@@ -53,45 +57,58 @@ class AnthropicDialect:
         )
 
     def pieces(self, request: Request) -> list[bytes]:
-        """The body. The last picture of the first message that has any is marked as worth keeping."""
+        """The body. Of the first and the last message with pictures the last one is marked as worth keeping.
+
+        Up to the first, questions on one scan are alike; up to the last, the turns of a session.
+        """
         system = "\n".join(m.text() for m in request.messages if m.role == "system")
         turns = [message for message in request.messages if message.role != "system"]
-        marked = next((m for m in turns if any(isinstance(p, Image) for p in m.parts)), None)
-        pieces = [b'{"model":', orjson.dumps(self._model), b',"messages":[']
-        for number, message in enumerate(turns):
-            if number:
-                pieces.append(b",")
-            pieces += self._turn(message, keep=message is marked)
+        marked = [m for m in turns if any(isinstance(p, Image) for p in m.parts)]
+        ends = {id(marked[0]), id(marked[-1])} if marked else set()
+        pieces = [b'{"model":', msgspec.json.encode(self._model), b',"messages":[']
+        # Some gateways insist that roles alternate; a tool's result and the picture after it are one turn.
+        for number, (role, messages) in enumerate(groupby(turns, _role)):
+            blocks = [b for m in messages for b in self._blocks(m, keep=id(m) in ends)]
+            pieces += [b"," * bool(number) + b'{"role":"' + role + b'","content":[']
+            pieces += [b",".join(blocks), b"]}"]
         rest = _settings(request.settings)
         if system:
             rest["system"] = system
         if request.tools:
             rest["tools"] = [_tool(tool) for tool in request.tools]
-        return [*pieces, b"]," + orjson.dumps(rest)[1:]]
+        return [*pieces, b"]," + msgspec.json.encode(rest)[1:]]
 
     def samples(self, settings: Settings) -> bool:
         """Thinking goes with the server's own temperature, and there is no seed."""
         return _thinks(settings)
 
-    def _turn(self, message: Message, *, keep: bool) -> list[bytes]:
-        parts = [part for part in message.parts if isinstance(part, str | Image)]
+    def _blocks(self, message: Message, *, keep: bool) -> list[bytes]:
+        # Blocks of blank text are refused, and a model that calls a tool often says nothing beside.
+        parts = [
+            part
+            for part in message.parts
+            if isinstance(part, Image) or (isinstance(part, str) and part.strip())
+        ]
         blocks = [self._block(part) for part in parts]
         if keep:
             last = max(n for n, part in enumerate(parts) if isinstance(part, Image))
             blocks[last] = blocks[last][:-1] + _CACHED
         if message.role == "tool":
-            content = b'{"type":"tool_result","tool_use_id":' + orjson.dumps(message.tool_call_id)
+            content = b'{"type":"tool_result","tool_use_id":' + msgspec.json.encode(
+                message.tool_call_id
+            )
             blocks = [content + b',"content":[' + b",".join(blocks) + b"]}"]
         for call in message.tool_calls:
+            if call.signature:
+                blocks.insert(0, call.signature.encode())
             use = {"type": "tool_use", "id": call.id, "name": call.name}
-            blocks.append(orjson.dumps(use | {"input": parsed_arguments(call.arguments)}))
-        role = b'{"role":"assistant"' if message.role == "assistant" else b'{"role":"user"'
-        return [role + b',"content":[', b",".join(blocks), b"]}"]
+            blocks.append(msgspec.json.encode(use | {"input": parsed_arguments(call.arguments)}))
+        return blocks
 
     def _block(self, part: str | Image) -> bytes:
         if isinstance(part, Image):
             return self._pictures.json(part)
-        return orjson.dumps({"type": "text", "text": part})
+        return msgspec.json.encode({"type": "text", "text": part})
 
     def read(self, content: bytes, secret: str) -> Reply:
         """A message; thinking is not part of the answer, and what is no message is `failed`."""
@@ -102,19 +119,41 @@ class AnthropicDialect:
             what = said or f"{len(content):,} bytes"
             return Reply("failed", error=f"the server's reply is not a message ({what})")
         text = "".join(block.text for block in message.content if block.type == "text")
-        calls = tuple(
-            ToolCall(block.id, block.name, msgspec.json.encode(block.input).decode())
-            for block in message.content
-            if block.type == "tool_use"
-        )
+        calls = _calls(message.content)
         usage = _usage(message.usage or {})
+        thinking = "".join(block.thinking for block in message.content if block.type == "thinking")
         match message.stop_reason:
             case "refusal":
                 return Reply("refused", text, usage, "content_filter")
             case "max_tokens" | "model_context_window_exceeded":
-                return Reply("answered", text, usage, "length", calls)
+                return Reply("answered", text, usage, "length", calls, thinking=thinking)
             case reason:
-                return Reply("answered", text, usage, reason or "", calls)
+                return Reply("answered", text, usage, reason or "", calls, thinking=thinking)
+
+
+def _role(message: Message) -> bytes:
+    return b"assistant" if message.role == "assistant" else b"user"
+
+
+def _calls(content: list[_Block]) -> tuple[ToolCall, ...]:
+    """The tools to use. The first call carries the signed thoughts, without which a next turn is refused."""
+    sealed = [
+        {"type": block.type, "thinking": block.thinking, "signature": block.signature}
+        if block.type == "thinking"
+        else {"type": block.type, "data": block.data}
+        for block in content
+        if (block.type == "thinking" and block.signature) or block.type == "redacted_thinking"
+    ]
+    used = [block for block in content if block.type == "tool_use"]
+    return tuple(
+        ToolCall(
+            block.id,
+            block.name,
+            msgspec.json.encode(block.input).decode(),
+            "" if number else msgspec.json.encode(sealed).decode()[1:-1],
+        )
+        for number, block in enumerate(used)
+    )
 
 
 def _settings(settings: Settings) -> dict[str, Any]:

@@ -155,14 +155,19 @@ class _Asking:
             yield
             return
         signals = (signal.SIGINT, signal.SIGTERM)
-        with suppress(NotImplementedError):
-            for number in signals:
+        before = {number: signal.getsignal(number) for number in signals}
+        for number in signals:
+            try:
                 loop.add_signal_handler(number, self._interrupt)
+            except NotImplementedError:  # Windows
+                signal.signal(number, lambda *_: self.interrupt_from_outside())
         try:
             yield
         finally:
             for number in signals:
-                loop.remove_signal_handler(number)
+                with suppress(NotImplementedError):
+                    loop.remove_signal_handler(number)
+                signal.signal(number, before[number] or signal.SIG_DFL)
 
     def interrupt_from_outside(self) -> None:
         """What Ctrl-C does, from another thread."""

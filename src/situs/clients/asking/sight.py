@@ -13,13 +13,16 @@ _FEWEST_TOKENS = 4
 
 
 def without_pictures(request: Request) -> Request:
-    """The same request in words only, with an answer as short as can be: its prompt tokens are what words cost."""
+    """The same request in words only, with an answer as short as can be: its prompt tokens are what words cost.
+
+    Tools stay: they are words of the prompt too, and some servers refuse a conversation that used tools it has not.
+    """
     extra = {
         name: 1 if name == "max_completion_tokens" else value
         for name, value in request.settings.extra.items()
     }
     settings = msgspec.structs.replace(request.settings, max_tokens=1, extra=extra)
-    return msgspec.structs.replace(request.words_only(), settings=settings, schema=None, tools=())
+    return msgspec.structs.replace(request.words_only(), settings=settings, schema=None)
 
 
 def blind_notice(request: Request, reply: Reply, words: Reply) -> str:

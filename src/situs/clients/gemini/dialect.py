@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import msgspec
-import orjson
 
 from situs.clients.protocol import Image, Message, Reply, Request, Settings, ToolCall
 from situs.clients.wire.errors import words_of_error
@@ -27,6 +27,7 @@ class _Call(msgspec.Struct):
 class _Part(msgspec.Struct, rename="camel"):
     text: str = ""
     thought: bool = False
+    thought_signature: str = ""
     function_call: _Call | None = None
 
 
@@ -72,32 +73,49 @@ class GeminiDialect:
         system = "\n".join(m.text() for m in request.messages if m.role == "system")
         turns = [message for message in request.messages if message.role != "system"]
         names = {call.id: call.name for message in turns for call in message.tool_calls}
-        contents = [self._turn(message, names) for message in turns]
+        contents = [
+            b'{"role":"'
+            + role
+            + b'","parts":['
+            + b",".join(part for message in messages for part in self._parts(message, names))
+            + b"]}"
+            for role, messages in groupby(turns, _role)
+        ]
         rest: dict[str, Any] = {"generationConfig": _config(request)}
         if system:
             rest["systemInstruction"] = {"parts": [{"text": system}]}
         if "safety_settings" in request.settings.extra:
             rest["safetySettings"] = request.settings.extra["safety_settings"]
         if request.tools:
-            declared = [tool.get("function", {}) for tool in request.tools]
-            rest["tools"] = [{"functionDeclarations": declared}]
-        return [b'{"contents":[', b",".join(contents), b"]," + orjson.dumps(rest)[1:]]
+            rest["tools"] = [{"functionDeclarations": [_declared(tool) for tool in request.tools]}]
+        return [b'{"contents":[', b",".join(contents), b"]," + msgspec.json.encode(rest)[1:]]
 
-    def _turn(self, message: Message, names: dict[str, str]) -> bytes:
-        parts = [self._part(part) for part in message.parts if isinstance(part, str | Image)]
+    def _parts(self, message: Message, names: dict[str, str]) -> list[bytes]:
         if message.role == "tool":
             name = names.get(message.tool_call_id, "")
             result = {"name": name, "response": {"result": message.text()}}
-            parts = [orjson.dumps({"functionResponse": result})]
+            return [
+                msgspec.json.encode({"functionResponse": _with_id(result, message.tool_call_id)})
+            ]
+        # Parts of blank text are refused, and a model that calls a function often says nothing beside.
+        parts = [
+            self._part(part)
+            for part in message.parts
+            if isinstance(part, Image) or (isinstance(part, str) and part.strip())
+        ]
         for call in message.tool_calls:
             made = {"name": call.name, "args": parsed_arguments(call.arguments)}
-            parts.append(orjson.dumps({"functionCall": made}))
-        role = b"model" if message.role == "assistant" else b"user"
-        return b'{"role":"' + role + b'","parts":[' + b",".join(parts) + b"]}"
+            part: dict[str, Any] = {"functionCall": _with_id(made, call.id)}
+            if call.signature:
+                part["thoughtSignature"] = call.signature
+            parts.append(msgspec.json.encode(part))
+        return parts
 
     def _part(self, part: str | Image) -> bytes:
         return (
-            self._pictures.json(part) if isinstance(part, Image) else orjson.dumps({"text": part})
+            self._pictures.json(part)
+            if isinstance(part, Image)
+            else msgspec.json.encode({"text": part})
         )
 
     def samples(self, settings: Settings) -> bool:
@@ -123,11 +141,33 @@ class GeminiDialect:
         return _reply(generated.candidates[0], usage)
 
 
+def _role(message: Message) -> bytes:
+    return b"model" if message.role == "assistant" else b"user"
+
+
+def _with_id(fields: dict[str, Any], call_id: str) -> dict[str, Any]:
+    """A call or its result with the id the server gave; a call without one goes by its name."""
+    return fields if call_id == fields["name"] else fields | {"id": call_id}
+
+
+def _declared(tool: dict[str, Any]) -> dict[str, Any]:
+    """A function whose parameters are JSON schema: `parameters` is a smaller language of its own."""
+    function = dict(tool.get("function", {}))
+    if "parameters" in function:
+        function["parametersJsonSchema"] = function.pop("parameters")
+    return function
+
+
 def _reply(candidate: _Candidate, usage: dict[str, float]) -> Reply:
     parts = candidate.content.parts if candidate.content is not None else []
     text = "".join(part.text for part in parts if not part.thought)
     calls = tuple(
-        ToolCall(call.id or call.name, call.name, msgspec.json.encode(call.args or {}).decode())
+        ToolCall(
+            call.id or call.name,
+            call.name,
+            msgspec.json.encode(call.args or {}).decode(),
+            part.thought_signature,
+        )
         for part in parts
         if (call := part.function_call) is not None
     )
@@ -137,7 +177,9 @@ def _reply(candidate: _Candidate, usage: dict[str, float]) -> Reply:
     if reason in _BROKEN and not text and not calls:
         return Reply("failed", error=f"the server stopped with {reason}", usage=usage)
     known = {"STOP": "stop", "MAX_TOKENS": "length"}
-    return Reply("answered", text, usage, known.get(reason, reason.lower()), calls)
+    end = known.get(reason, reason.lower())
+    thinking = "".join(part.text for part in parts if part.thought)
+    return Reply("answered", text, usage, end, calls, thinking=thinking)
 
 
 def _config(request: Request) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
+import msgspec
 
 from situs.clients.openai.learned import Lesson
 from situs.clients.protocol import Image, Message, Request, Settings
@@ -17,7 +17,7 @@ class BodyWriter:
     """Writes bodies for one model."""
 
     def __init__(self, model: str) -> None:
-        self._head = b'{"model":' + orjson.dumps(model) + b',"messages":['
+        self._head = b'{"model":' + msgspec.json.encode(model) + b',"messages":['
         self._pictures = EncodedPictures(
             b'{"type":"image_url","image_url":{"url":"data:', b";base64,", b'"}}'
         )
@@ -67,15 +67,15 @@ class BodyWriter:
     def _add_message(self, pieces: list[bytes], message: Message) -> None:
         pictures = any(isinstance(part, Image) for part in message.parts)
         if not pictures:
-            pieces.append(orjson.dumps(_plain(message)))
+            pieces.append(msgspec.json.encode(_plain(message)))
             return
-        pieces.append(b'{"role":' + orjson.dumps(message.role) + b',"content":[')
+        pieces.append(b'{"role":' + msgspec.json.encode(message.role) + b',"content":[')
         first = True
         for part in message.parts:
             if isinstance(part, Image):
                 encoded = self._pictures.json(part)
             elif isinstance(part, str):
-                encoded = orjson.dumps({"type": "text", "text": part})
+                encoded = msgspec.json.encode({"type": "text", "text": part})
             else:
                 continue
             if not first:
@@ -87,7 +87,7 @@ class BodyWriter:
     def _settings(self, settings: Settings) -> bytes:
         if self._tail is None or self._tail[0] is not settings:
             fields = self.fields(settings)
-            self._tail = settings, b"," + orjson.dumps(fields)[1:-1] if fields else b""
+            self._tail = settings, b"," + msgspec.json.encode(fields)[1:-1] if fields else b""
         return self._tail[1]
 
 
@@ -98,7 +98,7 @@ def _options(request: Request, schema: bool) -> bytes:
         fields["response_format"] = {"type": "json_schema", "json_schema": named}
     if request.tools:
         fields["tools"] = request.tools
-    return b"," + orjson.dumps(fields)[1:-1] if fields else b""
+    return b"," + msgspec.json.encode(fields)[1:-1] if fields else b""
 
 
 def _plain(message: Message) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
+from urllib.parse import quote, urlsplit
 
 import aiohttp
 import msgspec
@@ -56,6 +57,7 @@ _FIELDS = (
 
 A list, because what is not on it may be anything: a slip of the pen, or a key.
 """
+_API_VERSION = re.compile(r"[\w.-]{1,40}")
 _MOST_LESSONS = 6
 """Times a request is sent anew because the server refused a field of it."""
 
@@ -68,14 +70,21 @@ class OpenAIClient(ClientDefaults):
             raise SitusError(
                 "names no model", where=str(spec), fix="write openai:MODEL@http://HOST:PORT/v1"
             )
-        self.settings = settings_of(spec, own=("key_env",), body=_FIELDS, unusual=True)
+        self.settings = settings_of(
+            spec, own=("key_env", "api_version"), body=_FIELDS, unusual=True
+        )
         self._url = url = _endpoint(spec)
         self.name = str(spec)
         self.cache_key = f"openai:{spec.name}@{url}"
         self.versions = {"aiohttp": aiohttp.__version__}
-        self._key = api_key(spec, url, "OPENAI_API_KEY")
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        self._transport = Transport(url, headers, reach)
+        self._is_azure = "api_version" in spec.settings or _is_azure(url)
+        self._key = api_key(
+            spec, url, "AZURE_OPENAI_API_KEY" if self._is_azure else "OPENAI_API_KEY"
+        )
+        named = (
+            {"api-key": self._key} if self._is_azure else {"Authorization": f"Bearer {self._key}"}
+        )
+        self._transport = Transport(url, named if self._key else {}, reach)
         self.remote = self._transport.remote
         self._bodies = BodyWriter(spec.name)
         self._schema_works = True
@@ -120,6 +129,9 @@ class OpenAIClient(ClientDefaults):
 
     def batches(self) -> BatchServer:
         """The server's batch interface."""
+        if "?" in self._url:
+            fix = "give an address that ends in /openai/v1, without api_version"
+            raise SitusError("takes no batches", where=self.name, fix=fix)
         base = self._url.removesuffix("/chat/completions")
         return BatchServer(base, "/v1/chat/completions", self._transport, self._key, self._body)
 
@@ -143,6 +155,26 @@ class OpenAIClient(ClientDefaults):
 
 def _endpoint(spec: Spec) -> str:
     url = base_address(spec, _DEFAULT_URL)
+    version = spec.settings.get("api_version")
+    if version is not None:
+        return _azure_endpoint(spec, url, version)
     if url.endswith("/chat/completions"):
         return url
     return url + ("/chat/completions" if urlsplit(url).path else "/v1/chat/completions")
+
+
+def _azure_endpoint(spec: Spec, url: str, version: str) -> str:
+    """Azure's addresses name the deployment and the version of the interface, before its `/openai/v1`."""
+    if not _API_VERSION.fullmatch(version):
+        fix = "e.g. api_version=2024-10-21"
+        raise SitusError(f"api_version={version!r} is not a version", where=str(spec), fix=fix)
+    if not spec.url:
+        fix = "write openai:DEPLOYMENT@https://NAME.openai.azure.com?api_version=…"
+        raise SitusError("api_version needs Azure's address", where=str(spec), fix=fix)
+    if "/deployments/" not in url:
+        url = f"{url.removesuffix('/openai')}/openai/deployments/{quote(spec.name, safe='')}"
+    return f"{url.removesuffix('/chat/completions')}/chat/completions?api-version={version}"
+
+
+def _is_azure(url: str) -> bool:
+    return (urlsplit(url).hostname or "").endswith(".azure.com")

@@ -28,6 +28,10 @@ class _Message(msgspec.Struct):
     content: str | list[dict[str, Any]] | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
+    reasoning_content: Any = None
+    """Thoughts, as DeepSeek, vLLM and SGLang hand them over."""
+    reasoning: Any = None
+    """Thoughts, as OpenRouter, Ollama and LM Studio do."""
 
 
 class _Choice(msgspec.Struct):
@@ -70,7 +74,9 @@ def read_reply(body: bytes, content_type: str, secret: str) -> Reply:
         return Reply("failed", error="the server stopped with an error", usage=usage)
     if reason == "content_filter" or (choice.message.refusal and not text):
         return Reply("refused", text or choice.message.refusal or "", usage, reason)
-    return Reply("answered", text, usage, reason, calls)
+    thoughts = choice.message.reasoning_content or choice.message.reasoning
+    thinking = thoughts if isinstance(thoughts, str) else ""
+    return Reply("answered", text, usage, reason, calls, thinking=thinking)
 
 
 def _text(content: str | list[dict[str, Any]] | None) -> str:

@@ -15,19 +15,19 @@ __all__ = ["ActionKind", "Field", "schema_of", "tools_of"]
 class Field(msgspec.Struct, frozen=True):
     """One argument of an action."""
 
-    kind: Literal["text", "number", "whole", "choice", "numbers"]
+    kind: Literal["text", "number", "whole", "choice", "numbers", "texts"]
     about: str = ""
     """One line for the model."""
     required: bool = False
     choices: tuple[str, ...] = ()
     """Of a choice."""
     longest: int = 200
-    """Characters of a text."""
+    """Characters of a text, or of each of several."""
     least: float | None = None
     most: float | None = None
     """Of numbers, both included."""
     count: tuple[int, int] = (2, 3)
-    """How many numbers a list holds, at least and at most."""
+    """How many numbers or texts a list holds, at least and at most."""
 
     def schema(self) -> dict[str, Any]:
         """The field as JSON schema."""
@@ -35,9 +35,11 @@ class Field(msgspec.Struct, frozen=True):
             return {"type": "string", "enum": list(self.choices)}
         if self.kind == "text":
             return {"type": "string", "maxLength": self.longest}
-        if self.kind == "numbers":
+        if self.kind in ("numbers", "texts"):
             fewest, most = self.count
-            items = {"type": "number"}
+            items: dict[str, Any] = {"type": "number"}
+            if self.kind == "texts":
+                items = {"type": "string", "maxLength": self.longest}
             return {"type": "array", "items": items, "minItems": fewest, "maxItems": most}
         bounds = {"minimum": self.least, "maximum": self.most}
         told = {name: value for name, value in bounds.items() if value is not None}

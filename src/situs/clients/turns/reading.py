@@ -110,6 +110,9 @@ def _checked(name: str, given: Any, known: Mapping[str, ActionKind]) -> Action |
     for field, value in given.items():
         if value is None:
             continue
+        if field not in kind.fields and value in ("", []):
+            # A schema that requires every property is often filled with blanks instead of null.
+            continue
         if field not in kind.fields:
             names = did_you_mean(str(field)[:40], kind.fields) if kind.fields else "it takes none"
             return Misread("invalid", f"{kind.name} has no {str(field)[:40]!r}; {names}")
@@ -132,12 +135,12 @@ def _value(field: Field, value: Any) -> Any:
         if word not in field.choices:
             raise ValueError(f"is one of {', '.join(field.choices)}, not {str(value)[:40]!r}")
         return word
-    if field.kind == "numbers":
+    if field.kind in ("numbers", "texts"):
         fewest, most = field.count
         if not isinstance(value, list | tuple) or not fewest <= len(value) <= most:
             size = str(fewest) if fewest == most else f"{fewest} to {most}"
-            raise ValueError(f"is a list of {size} numbers")
-        return [_number(one) for one in value]
+            raise ValueError(f"is a list of {size} {field.kind}")
+        return [_number(one) if field.kind == "numbers" else _text(field, one) for one in value]
     number = _number(value)
     if field.least is not None and number < field.least:
         raise ValueError(f"is at least {field.least:g}, not {number:g}")

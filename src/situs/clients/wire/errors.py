@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 
 import msgspec
@@ -18,6 +18,33 @@ _DENIED = {401, 402, 403, 404, 405}
 _AGAIN = {408, 409, 425, 429}
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 _RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
+_TOO_MANY_PICTURES = re.compile(
+    r"(?:too many|at most \d+|maximum (?:number )?of \d*|exceeds?.{0,40}number of).{0,40}(?:image|picture)"
+    r"|image.{0,40}(?:limit|maximum|exceed|too many)",
+    re.IGNORECASE,
+)
+_TOO_LONG = re.compile(
+    r"context.{0,20}(?:length|window|size)|maximum.{0,30}tokens|prompt is too long|too large",
+    re.IGNORECASE,
+)
+_CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
+    (
+        lambda status, said: status in (401, 403),
+        "is the key right and in the environment? (?key_env=NAME names its variable)",
+    ),
+    (
+        lambda status, said: status == 404,
+        "is the model's name as the server has it, and does the address end in /v1?",
+    ),
+    (
+        lambda status, said: status in (400, 413, 422) and _TOO_MANY_PICTURES.search(said),
+        "choose a profile with fewer pictures (situs list profiles), or raise the server's limit",
+    ),
+    (
+        lambda status, said: status in (400, 413, 422) and _TOO_LONG.search(said),
+        "choose a profile with fewer or smaller pictures (situs list profiles)",
+    ),
+)
 _MASKED_KEY = re.compile(r"\b(?:sk|pk|key)-[\w*.-]+", re.IGNORECASE)
 
 
@@ -28,7 +55,7 @@ def read_error(response: Response, secret: str) -> Reply:
     if status < 400:
         error = f"HTTP {status}: the server redirects, and redirects are not followed; give the final address"
         return Reply("failed", error=error, fatal=True, fault="denied")
-    error = f"HTTP {status}" + (f": {said}" if said else "")
+    error = f"HTTP {status}" + (f": {said}" if said else "") + _cure(status, said)
     if any(word in code for word in _FILTERED):
         return Reply("refused", said, finish_reason="content_filter")
     if status in _DENIED or code == "insufficient_quota":
@@ -39,6 +66,11 @@ def read_error(response: Response, secret: str) -> Reply:
             "failed", error=error, retry_after=_delay(response.content) if wait is None else wait
         )
     return Reply("failed", error=error, fatal=True)
+
+
+def _cure(status: int, said: str) -> str:
+    """What usually helps; nothing where the server's own words are all there is."""
+    return next((f"; {cure}" for fits, cure in _CURES if fits(status, said)), "")
 
 
 def _delay(body: bytes) -> float | None:

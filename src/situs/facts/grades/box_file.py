@@ -83,7 +83,7 @@ class RegionBoxes:
             box = RegionBox(self._box(numbers, grid, where), rough)
             if found.setdefault(region, box) != box:
                 raise SitusError(
-                    f"{region} has two boxes", where=where, fix="give one box a region and study"
+                    f"{region} has two boxes", where=where, fix="give one box per region and study"
                 )
         return found, digest(canonical_json(sorted(raw)))
 
@@ -100,9 +100,11 @@ class RegionBoxes:
         try:
             numbers = [float(row[place]) for place in self._numbers]
         except ValueError as error:
-            raise SitusError("a corner is not a number", where=where, fix="mend the row") from error
+            raise SitusError(
+                "a corner is not a number", where=where, fix="correct the row"
+            ) from error
         if not all(math.isfinite(number) for number in numbers):
-            raise SitusError("a corner is not finite", where=where, fix="mend the row")
+            raise SitusError("a corner is not finite", where=where, fix="correct the row")
         return numbers
 
     def _box(self, numbers: list[float], grid: Grid, where: str) -> WorldBox:
@@ -111,7 +113,7 @@ class RegionBoxes:
             try:
                 box = WorldBox((x0, y0, z0), (x1, y1, z1))
             except SitusError as error:
-                raise SitusError(error.problem, where=where, fix="mend the row") from error
+                raise SitusError(error.problem, where=where, fix="correct the row") from error
             scan = IndexBox((0, 0, 0), grid.shape).to_world(grid.affine)
             if any(
                 a >= d or b <= c for a, b, c, d in zip(box.lo_mm, box.hi_mm, scan.lo_mm, scan.hi_mm)

@@ -101,7 +101,7 @@ class GradeTable:
                     raise SitusError(
                         problem,
                         where=where,
-                        fix="a study is one volume of one knee; mend the table",
+                        fix="a study is one volume of one knee; correct the table",
                     )
             for key, value in self._graded(row, where):
                 cells[key].add(value)
@@ -118,7 +118,7 @@ class GradeTable:
                 raise SitusError(
                     f"has no column {column!r}",
                     where=self.path,
-                    fix=f"mend [grades] {name!r} in the map",
+                    fix=f"correct [grades] {name!r} in the map",
                 )
             places.append(((question, key), self._rows.columns.index(column)))
         return places

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -16,7 +16,17 @@ from situs.measure import EndShape, FlatEnd, Region, ends_bluntly, flat_ends
 from situs.space import IndexBox, WorldPoints
 from situs.volumes import LabelMap
 
-__all__ = ["Cut", "Face", "KnownCuts", "Surroundings", "cut_of", "cut_through", "stored_cuts"]
+__all__ = [
+    "ALL_FACES",
+    "Cut",
+    "Face",
+    "KnownCuts",
+    "Surroundings",
+    "clearance_mm",
+    "cut_of",
+    "cut_through",
+    "stored_cuts",
+]
 
 _FREE_LAYERS = 3
 """Layers of voxels on either side of an end that are compared."""
@@ -52,10 +62,13 @@ class KnownCuts(msgspec.Struct, frozen=True):
     structures: dict[str, Cut] = {}
     ends: dict[str, str] = {}
     """Of structures whose ends were looked at one by one: which of them are cut."""
+    unseen_mm: dict[tuple[str, ...], float] = {}
+    """Of pairs of which one is cut: how near to the other what is missing may come."""
 
 
 Face = tuple[int, bool]
 """A face of the array: the stored axis across it, and whether it is the last slice."""
+ALL_FACES: tuple[Face, ...] = tuple((axis, last) for axis in range(3) for last in (False, True))
 
 
 class Surroundings(msgspec.Struct, frozen=True):
@@ -74,14 +87,14 @@ def cut_of(
     rules: CutRules,
     *,
     exact: bool,
-    but: Face | None = None,
+    but: Collection[Face] = (),
 ) -> Cut:
     """How the structure is cut; `main` is the structure without its islands.
 
     It is cut if a voxel touches the array's border or padding, or if the main part ends bluntly close to them, or
     in a plane anywhere beyond which the same tissue goes on. Masks that are exact end where the structure ends
-    unless they touch the border. `but`: a face of the array that does not count, because what lies beyond it is
-    not asked about.
+    unless they touch the border. `but`: faces of the array that do not count, because what lies beyond them is not
+    asked about.
     """
     limits = [*_faces(main, rules, but), *_padded(main, around.padding, rules)]
     ends = [_end_at(limit, rules) for limit in limits]
@@ -101,7 +114,7 @@ def cut_of(
 
 def stored_cuts(facts: Iterable[Fact]) -> KnownCuts:
     """How each structure is cut according to a bench; for where the image that told is not at hand."""
-    known = KnownCuts({}, {})
+    known = KnownCuts({}, {}, {})
     for fact in facts:
         if fact.kind == "volume":
             cut = (
@@ -114,7 +127,26 @@ def stored_cuts(facts: Iterable[Fact]) -> KnownCuts:
             known.structures[fact.subjects[0]] = cut
         elif fact.kind == "ends_cut":
             known.ends[fact.subjects[0]] = str(fact.value)
+        elif fact.kind == "unseen_gap" and isinstance(fact.value, float):
+            known.unseen_mm[fact.subjects] = fact.value
     return known
+
+
+def clearance_mm(region: Region, rules: CutRules) -> float:
+    """How far a structure lies from where others may stop at the faces of the array; 0 if it is nearer than that.
+
+    Masks of structures that leave the scan often end a few slices before its face.
+    """
+    box, affine = region.box_index, region.grid.affine
+    # Between neighbouring slices, also where the axes of the file are not at right angles.
+    heights = 1.0 / np.linalg.norm(np.linalg.inv(affine.linear), axis=1)
+    room = [
+        (min(low, size - high) - _layers(rules, spacing)[0]) * height
+        for low, high, size, spacing, height in zip(
+            box.lo, box.hi, region.grid.shape, affine.spacing_mm, heights
+        )
+    ]
+    return max(0.0, float(min(room)))
 
 
 def cut_through(region: Region, axis: int, rules: CutRules) -> tuple[bool, bool]:
@@ -138,24 +170,24 @@ def _end_at(limit: Limit, rules: CutRules) -> tuple[bool, bool]:
     return ends_bluntly(mask, layer, near=near, depth=depth, margin=rules.blunt_margin)
 
 
-def _touches_face(region: Region, but: Face | None) -> bool:
+def _touches_face(region: Region, but: Collection[Face]) -> bool:
     """Whether a voxel of the structure lies on a face of the array that counts."""
     box = region.box_index
-    faces = [(axis, last) for axis in range(3) for last in (False, True) if (axis, last) != but]
+    faces = [face for face in ALL_FACES if face not in but]
     return any(
         box.hi[axis] == region.grid.shape[axis] if last else box.lo[axis] == 0
         for axis, last in faces
     )
 
 
-def _faces(region: Region, rules: CutRules, but: Face | None = None) -> list[Limit]:
+def _faces(region: Region, rules: CutRules, but: Collection[Face] = ()) -> list[Limit]:
     """The faces of the array that the structure comes near."""
     limits: list[Limit] = []
     crop: NDArray[np.bool_] | None = None
     for axis, spacing in enumerate(region.grid.affine.spacing_mm):
         near, depth = _layers(rules, spacing)
         for last, layer in enumerate(_from_both_faces(region, axis)):
-            if layer.min() <= near and (axis, bool(last)) != but:
+            if layer.min() <= near and (axis, bool(last)) not in but:
                 crop = region.crop() if crop is None else crop
                 limits.append((crop, layer, near, depth))
     return limits

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy import Doubt
 from situs.errors import SitusError
+from situs.facts.masks.cut import clearance_mm
 from situs.facts.masks.ledger import DOUBT_OF_AXIS, EVERYTHING, NOTHING, SIZE, Ledger, kind
 from situs.facts.record import Fact
 from situs.measure import (
@@ -279,6 +280,25 @@ def _main_gap(ledger: Ledger, a: str, b: str) -> Fact:
     return ledger.record(
         "main_gap", (a, b), gap, unit="mm", interval=interval, inputs=(whole,), flags=flags
     )
+
+
+@kind("unseen_gap", hangs_on=SIZE)
+def _unseen_gap(ledger: Ledger, a: str, b: str) -> Fact:
+    """How near to each other two structures, of which one is cut, may come where the scan does not show them.
+
+    If the one is whole and the other lacks only what lies beyond the faces of the scan, the missing part is at least as
+    far from the first as these faces are. In all other cases nothing is known: 0.
+    """
+    known = ledger.known_unseen_mm(a, b)
+    if known is None:
+        known = 0.0
+        whole = [name for name in (a, b) if not ledger.is_cut(name)]
+        cut = [name for name in (a, b) if ledger.is_cut(name)]
+        if len(whole) == 1 and ledger.only_leaves_scan(cut[0]):
+            room = clearance_mm(ledger.regions[whole[0]], ledger.recipe.cut)
+            known = max(0.0, room - 2.0 * _boundary_slack(ledger))
+    # A lower bound, which the value is.
+    return ledger.record("unseen_gap", (a, b), known, unit="mm", interval=(known, known))
 
 
 @kind("enveloping", hangs_on=NOTHING)

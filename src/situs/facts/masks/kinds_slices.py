@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy import Doubt
 from situs.facts.masks.cut import cut_through
-from situs.facts.masks.kinds import numbers
+from situs.facts.masks.kinds import box_slack_mm, numbers
 from situs.facts.masks.ledger import SIZE, Ledger, kind
 from situs.facts.record import Fact
 from situs.measure import Region, reach_mm, turned
@@ -133,6 +133,43 @@ def _ends_cut(ledger: Ledger, name: str) -> Fact:
     if known is None and ledger.is_cut(name):
         ends = [end for end in ("top", "bottom") if _may_lack(ledger, name, end)]
     return ledger.record("ends_cut", (name,), "+".join(ends))
+
+
+def _register_end(end: str) -> None:
+    @kind(f"end_gap.{end}", hangs_on=SIZE | {Doubt.UP_DOWN})
+    def _end_gap(ledger: Ledger, a: str, b: str) -> Fact:
+        """By how much a's end lies higher than b's, over turns of the patient; `islands` if stray parts reach beyond.
+
+        A turn moves the ends of structures that lie side by side past each other: what is 15 cm apart needs ends that
+        differ by 26 mm.
+        """
+        boxes = [ledger.fact("box", name) for name in (a, b)]
+        directions = turned(
+            np.eye(3)[Axis.SUPERIOR_INFERIOR.world_index], ledger.recipe.truth.rotation_degrees
+        )
+        side = 1 if end == "top" else 0
+        heights = [reach_mm(ledger.main_region(name), directions)[:, side] for name in (a, b)]
+        gaps = heights[0] - heights[1]
+        # One end may lie further in and the other further out than its mask says.
+        axis = Axis.SUPERIOR_INFERIOR.world_index
+        slack = sum(float(one[axis]) for one in box_slack_mm(ledger))
+        flags = [flag for one in boxes for flag in one.flags if flag == "islands"]
+        if end_is_cut(ledger, a, end) or end_is_cut(ledger, b, end):
+            flags.append("cut")
+        return ledger.record(
+            f"end_gap.{end}",
+            (a, b),
+            float(gaps[0]),
+            unit="mm",
+            interval=(float(gaps.min()) - slack, float(gaps.max()) + slack),
+            parameters={"rotation_degrees": ledger.recipe.truth.rotation_degrees},
+            # Not by way of the boxes: a structure that is cut above has its true lower end.
+            flags=tuple(dict.fromkeys(flags)),
+        )
+
+
+for _end in ("top", "bottom"):
+    _register_end(_end)
 
 
 def _may_lack(ledger: Ledger, name: str, end: str) -> bool:

@@ -22,7 +22,7 @@ from situs.anatomy import (
 from situs.anatomy.plausible import judge
 from situs.errors import SitusError, did_you_mean
 from situs.facts.doubts import Doubted
-from situs.facts.masks.cut import Cut, Face, KnownCuts, Surroundings, cut_of
+from situs.facts.masks.cut import ALL_FACES, Cut, Face, KnownCuts, Surroundings, cut_of
 from situs.facts.masks.instances import join_parts, split_lesions, together, without_islands
 from situs.facts.masks.midlines import find_midline
 from situs.facts.masks.pairs import split_pairs
@@ -163,6 +163,7 @@ class Ledger(Doubted):
         self._brain = brain
         self._cut: dict[str, Cut] = dict(cuts.structures) if cuts is not None else {}
         self._known_ends = cuts.ends if cuts is not None else None
+        self._known_unseen = cuts.unseen_mm if cuts is not None else None
         self._left_out: dict[str, tuple[str, ...]] = {}
         self._together: set[str] = set()
         self._main: dict[str, Region] = {}
@@ -280,15 +281,26 @@ class Ledger(Doubted):
             return (organ, *self.lesions_left_out(organ))
         return self.organs_in_parts.get(name, ())
 
-    def cut_but_for(self, name: str, face: Face) -> bool:
-        """Whether the structure is cut elsewhere than at this face of the array."""
+    def cut_but_for(self, name: str, *faces: Face) -> bool:
+        """Whether the structure is cut elsewhere than at these faces of the array."""
         main, around = self.main_region(name), self.surroundings
         return (
             cut_of(
-                self.regions[name], main, around, self.recipe.cut, exact=self.exhaustive, but=face
+                self.regions[name], main, around, self.recipe.cut, exact=self.exhaustive, but=faces
             )
             is not Cut.NOT
         )
+
+    def only_leaves_scan(self, name: str) -> bool:
+        """Whether all that a mask lacks of a structure lies beyond the faces of the array."""
+        parts = (name, *self._members(name))
+        return not any(self.cut_but_for(part, *ALL_FACES) for part in parts)
+
+    def known_unseen_mm(self, a: str, b: str) -> float | None:
+        """How near to each other unseen parts may come, where the image that told is not at hand; None if it is."""
+        if self._known_unseen is None:
+            return None
+        return self._known_unseen.get((a, b), 0.0)
 
     def known_cut_ends(self, name: str) -> str | None:
         """Which ends are cut, where the image that told is not at hand; None if it is."""

@@ -9,7 +9,7 @@ task, a kind or a split.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -68,16 +68,17 @@ def surprises(asked: Sequence[AskedQuestion]) -> dict[Group, float]:
     if not asked:
         return {}
     table = _Table(asked)
+    worded = table.worded
     groupings: dict[str, list[Hashable]] = {
-        _EVERYTHING[0]: [_EVERYTHING[1]] * len(asked),
-        "task": [question.task for question in asked],
-        "kind": [question.kind for question in asked],
-        "split": [question.split for question in asked],
+        _EVERYTHING[0]: [_EVERYTHING[1]] * len(worded),
+        "task": [question.task for question in worded],
+        "kind": [question.kind for question in worded],
+        "split": [question.split for question in worded],
     }
-    gains = [gain for names in _ways_to_count(asked) for gain in table.gains(names)]
+    gains = [gain for names in _ways_to_count(worded) for gain in table.gains(names)]
     result: dict[Group, float] = {}
     for title, members in groupings.items():
-        names, numbers = _numbered(members)
+        names, numbers = table.numbered(members)
         spread = np.sqrt(np.bincount(numbers, table.variance))
         furthest = np.max([np.abs(np.bincount(numbers, gain)) for gain in gains], axis=0) / spread
         result |= {(title, name): float(far) for name, far in zip(names, furthest)}
@@ -93,7 +94,7 @@ def _ways_to_count(asked: Sequence[AskedQuestion]) -> Iterator[list[Hashable]]:
     yield [question.option_set for question in asked]
 
 
-def _numbered(names: Sequence[Hashable]) -> tuple[list[Hashable], _Ints]:
+def _numbered(names: Iterable[Hashable]) -> tuple[list[Hashable], _Ints]:
     """The different names, and for each entry which one it is."""
     numbers: dict[Hashable, int] = {}
     entries = [numbers.setdefault(name, len(numbers)) for name in names]
@@ -101,34 +102,48 @@ def _numbered(names: Sequence[Hashable]) -> tuple[list[Hashable], _Ints]:
 
 
 class _Table:
-    """Questions as arrays: a row for a question, a column for an answer that it offers."""
+    """Questions as arrays: a row for a question, a column for an answer that it offers.
+
+    Many patients are asked the same: what depends on the words alone is worked out once for them.
+    """
 
     def __init__(self, asked: Sequence[AskedQuestion]) -> None:
-        values = {value for question in asked for value in question.options}
+        self._words = _numbered((q.text, q.options, q.task, q.kind, q.split) for q in asked)[1]
+        firsts = np.unique(self._words, return_index=True)[1]
+        self.worded = [asked[first] for first in firsts]
+        """A question for each wording, whoever is asked it."""
+        values = {value for question in self.worded for value in question.options}
         numbers = {value: number for number, value in enumerate(sorted(values))}
         self._width = len(numbers)
-        most = max(len(question.options) for question in asked)
-        self._options = np.full((len(asked), most), -1, dtype=np.int64)
-        for row, question in enumerate(asked):
-            self._options[row, : len(question.options)] = [numbers[v] for v in question.options]
+        most = max(len(question.options) for question in self.worded)
+        options = np.full((len(self.worded), most), -1, dtype=np.int64)
+        for row, question in enumerate(self.worded):
+            options[row, : len(question.options)] = [numbers[v] for v in question.options]
+        self._options: _Ints = options[self._words]
         self._answers = np.array([numbers[question.answer] for question in asked])
-        self._patients = _numbered([question.patient for question in asked])[1]
+        self._patients = _numbered(question.patient for question in asked)[1]
         self._is_right = self._options == self._answers[:, None]
         self._is_missing = self._options < 0
         self._chance: _Floats = 1.0 / (~self._is_missing).sum(axis=1)
         self.variance: _Floats = self._chance * (1.0 - self._chance)
 
-    def gains(self, names: list[Hashable]) -> tuple[_Floats, _Floats]:
+    def numbered(self, names: Iterable[Hashable]) -> tuple[list[Hashable], _Ints]:
+        """The different names of wordings, and for each question which one it has."""
+        different, numbers = _numbered(names)
+        return different, numbers[self._words]
+
+    def gains(self, names: Iterable[Hashable]) -> tuple[_Floats, _Floats]:
         """Right minus chance, for who takes the commonest answer that others have and the rarest.
 
-        The patient who is asked is left out of the count; a tie is a guess.
+        `names` are those under which the wordings are remembered. The patient who is asked is left
+        out of the count; a tie is a guess.
         """
-        numbers = _numbered(names)[1]
+        numbers = self.numbered(names)[1]
         with_patient = numbers * (int(self._patients.max()) + 1) + self._patients
         same_patient = np.unique(with_patient, return_inverse=True)[1]
         others = self._counts(numbers) - self._counts(same_patient)
         commonest = np.where(self._is_missing, -1, others).max(axis=1, keepdims=True)
-        rarest = np.where(self._is_missing, len(names), others).min(axis=1, keepdims=True)
+        rarest = np.where(self._is_missing, len(numbers), others).min(axis=1, keepdims=True)
         return self._gain(others == commonest), self._gain(others == rarest)
 
     def _counts(self, numbers: _Ints) -> _Ints:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from situs.anatomy import NORMAL, finding_of
+from situs.base.text import counted
 from situs.facts import ANY, BoxLedger, Fact, is_finding
 from situs.items.findings.composed import UNCERTAIN, compose, finding, frame_of, place_step, said
-from situs.items.findings.words import counted, listed, opening, worded
+from situs.items.findings.words import listed, opening, worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, Text, item_id
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from situs.base.text import counted
 from situs.facts import BoxLedger
 from situs.items.findings.composed import UNCERTAIN, asked_of, compose, finding, place_step, said
-from situs.items.findings.words import counted, worded
+from situs.items.findings.words import worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, Number, item_id
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from situs.base.text import counted
 from situs.facts import ANY, BoxLedger, Fact
 from situs.items.findings.composed import asked_of, compose, finding, frame_of, place_step, said
-from situs.items.findings.words import counted, worded
+from situs.items.findings.words import worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, Step, YesNo, item_id
 

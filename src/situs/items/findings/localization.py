@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from situs.base.text import counted
 from situs.facts import BoxLedger, Fact
 from situs.items.findings.composed import (
     UNCERTAIN,
@@ -15,7 +16,7 @@ from situs.items.findings.composed import (
     place_step,
     said,
 )
-from situs.items.findings.words import counted, opening, worded
+from situs.items.findings.words import opening, worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Boxes, Choice, Frames, Item, Option, Step, item_id
 

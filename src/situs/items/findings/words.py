@@ -5,7 +5,7 @@ from __future__ import annotations
 from situs.anatomy import Finding
 from situs.base.files import digest
 
-__all__ = ["WORDINGS", "counted", "listed", "opening", "worded"]
+__all__ = ["WORDINGS", "listed", "opening", "worded"]
 
 
 WORDINGS: dict[str, tuple[str, ...]] = {
@@ -137,11 +137,6 @@ def worded(kind: str, item_id: str, seed: int, finding: Finding | None = None) -
 def listed(words: list[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """`1 box`, `3 boxes`."""
-    return f"{number} {one if number == 1 else many}"
 
 
 def opening(text: str) -> str:

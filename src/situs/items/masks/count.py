@@ -51,6 +51,7 @@ class Count(NothingExpected):
         entry = ledger.family_term(family)
         plain = entry.plain
         count = number(fact)
+        verb = "is" if count == 1 else "are"
         lesions = [resolve(ledger, name) for name in names]
         boxes = tuple(world_box(ledger, lesion) for lesion in lesions)
         box_facts = tuple(ledger.fact("box", name) for name in names)
@@ -61,7 +62,7 @@ class Count(NothingExpected):
             steps=(
                 Step("find", f"Find every {plain}.", tuple(f.fact_id for f in box_facts), boxes),
                 Step("measure", f"Count them: {count:.0f}.", (fact.fact_id,), (), measured(fact)),
-                Step("conclude", f"There are {count:.0f}.", (fact.fact_id,)),
+                Step("conclude", f"There {verb} {count:.0f}.", (fact.fact_id,)),
             ),
             boxes=boxes,
             needs=tuple(f"sees:{name}" for name in names),

@@ -154,8 +154,7 @@ class DirectionTask:
         view = ", from the patient's point of view" if claim.axis is Axis.LEFT_RIGHT else ""
         return _posed(
             ledger,
-            a,
-            b,
+            (a, b),
             found,
             text=f"Is {a.phrase} {_PREPOSITION[claim]} {b.phrase}{view}?",
             answer=YesNo(right),
@@ -177,8 +176,7 @@ class DirectionTask:
                 return KNOWN
             return _posed(
                 ledger,
-                a,
-                b,
+                (a, b),
                 found,
                 text=f"Seen from {b.phrase}, in which direction does {a.phrase} mainly lie?",
                 answer=Choice(found.value),
@@ -265,8 +263,7 @@ def _proved_for(ledger: Ledger, a: str, b: str, axis: Axis) -> Direction | None:
 
 def _posed(
     ledger: Ledger,
-    a: Subject,
-    b: Subject,
+    pair: tuple[Subject, Subject],
     found: Direction,
     *,
     text: str,
@@ -275,6 +272,7 @@ def _posed(
     extra: tuple[Fact, ...] = (),
     pool: tuple[Option, ...] = (),
 ) -> Posed:
+    a, b = pair
     axis, names = found.axis, (a.structure, b.structure)
     direction = ledger.fact(f"direction.{axis}", *names)
     gap, share = ledger.fact(f"gap.{axis}", *names), ledger.fact(f"precedence.{axis}", *names)

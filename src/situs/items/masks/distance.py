@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterator
 
 from situs.base.files import digest
-from situs.facts import Ledger, number, span
-from situs.items.masks.relations import within
+from situs.facts import Fact, Ledger, number, span
+from situs.items.masks.relations import unseen_facts, within
 from situs.items.masks.shared import (
+    CUT,
     FAR,
     NO_LONGER,
     OWN_ORGAN,
@@ -104,7 +105,7 @@ class Distance(NothingExpected):
             [a, b],
             text=f"Is {a.phrase} within {limit:g} mm of {b.phrase}?",
             answer=YesNo(inside),
-            facts=(fact,),
+            facts=decided.facts,
             steps=(
                 measure_step(
                     f"From surface to surface it is {quantity(value, 'mm')}.", fact, float(limit)
@@ -123,14 +124,15 @@ class Distance(NothingExpected):
             return FAR
         if value <= 0 or (high - low) / 2 > ledger.recipe.truth.distance_half_width * value:
             return NotAsked("distance not known well enough")
-        if ledger.is_cut(a.structure) or ledger.is_cut(b.structure):
-            return NotAsked("structure cut off by the scan")
+        unseen = unseen_facts(ledger, a.structure, b.structure, beyond_mm=high)
+        if unseen is None:
+            return CUT
         return compose(
             ledger,
             [a, b],
             text=f"What is the shortest distance between {a.phrase} and {b.phrase}, in mm?",
             answer=Number(value, "mm", (low, high)),
-            facts=(fact,),
+            facts=(fact, *unseen),
             steps=(measure_step(f"The distance is {quantity(value, 'mm')}.", fact),),
             conclusion=f"It is {quantity(value, 'mm')}.",
             needs=("scale",),
@@ -153,8 +155,12 @@ class Distance(NothingExpected):
         margin = min(span(facts[s.key])[0] for s in order[1:]) - span(nearest)[1]
         if margin <= 0:
             return NotAsked("distances too close to call")
-        if any(ledger.is_cut(s.structure) for s in (a, *order[1:])):
-            return NotAsked("structure cut off by the scan")
+        proofs: list[Fact] = []
+        for s in order[1:]:
+            unseen = unseen_facts(ledger, a.structure, s.structure, beyond_mm=span(nearest)[1])
+            if unseen is None:
+                return CUT
+            proofs += unseen
         steps = [
             measure_step(
                 f"To {s.phrase} it is {quantity(number(facts[s.key]), 'mm')}.", facts[s.key]
@@ -167,7 +173,7 @@ class Distance(NothingExpected):
             [a, *others],
             text=f"Which of these lies nearest to {a.phrase}?",
             answer=Choice(order[0].key),
-            facts=(nearest, *(facts[s.key] for s in order[1:])),
+            facts=(nearest, *(facts[s.key] for s in order[1:]), *proofs),
             steps=steps,
             conclusion=f"{order[0].opening} is nearest.",
             difficulty=gap / max(1e-6, gap - margin),

@@ -9,7 +9,7 @@ from situs.items.masks.shared import CUT
 from situs.items.posed import NotAsked
 from situs.space import Direction, Side
 
-__all__ = ["Decided", "beyond", "on_side", "touches", "within"]
+__all__ = ["Decided", "beyond", "on_side", "touches", "unseen_facts", "within"]
 
 
 class Decided(NamedTuple):
@@ -31,9 +31,10 @@ def touches(ledger: Ledger, a: str, b: str) -> Decided | NotAsked:
         return Decided(True, (area, gap, eroded))
     if span(gap)[0] <= 0:
         return NotAsked("contact too close to call")
-    if ledger.is_cut(a) or ledger.is_cut(b):
+    unseen = unseen_facts(ledger, a, b, beyond_mm=0.0)
+    if unseen is None:
         return CUT
-    return Decided(False, (area, gap, eroded))
+    return Decided(False, (area, gap, eroded, *unseen))
 
 
 def within(ledger: Ledger, a: str, b: str, limit_mm: float) -> Decided | NotAsked:
@@ -44,10 +45,19 @@ def within(ledger: Ledger, a: str, b: str, limit_mm: float) -> Decided | NotAske
     value, (low, high) = number(fact), span(fact)
     if low <= limit_mm <= high:
         return NotAsked("distance too close to the limit")
-    if value > limit_mm and (ledger.is_cut(a) or ledger.is_cut(b)):
+    unseen = unseen_facts(ledger, a, b, beyond_mm=limit_mm) if value > limit_mm else ()
+    if unseen is None:
         return CUT
     margin = abs(value - limit_mm) / max(1e-6, (high - low) / 2)
-    return Decided(high < limit_mm, (fact,), margin)
+    return Decided(high < limit_mm, (fact, *unseen), margin)
+
+
+def unseen_facts(ledger: Ledger, a: str, b: str, *, beyond_mm: float) -> tuple[Fact, ...] | None:
+    """What proves that the two are farther apart than this where the scan does not show them; None if nothing does."""
+    if not (ledger.is_cut(a) or ledger.is_cut(b)):
+        return ()
+    fact = ledger.fact("unseen_gap", a, b)
+    return (fact,) if number(fact) > beyond_mm else None
 
 
 def beyond(ledger: Ledger, direction: Direction, a: str, b: str) -> Decided | NotAsked:

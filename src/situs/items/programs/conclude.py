@@ -14,7 +14,7 @@ from situs.items.masks.distance import Distance
 from situs.items.masks.extent import Extent
 from situs.items.masks.lesion_side import LesionSide
 from situs.items.masks.level import Level
-from situs.items.masks.relations import on_side
+from situs.items.masks.relations import on_side, unseen_facts
 from situs.items.masks.shared import (
     CUT,
     FAR,
@@ -302,6 +302,48 @@ def _ordered(
     )
 
 
+def _reaches_higher(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
+    return _reaches(evaluation, program, "top")
+
+
+def _reaches_lower(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
+    return _reaches(evaluation, program, "bottom")
+
+
+def _reaches(evaluation: Evaluation, program: Expr, end: str) -> Posed | NotAsked:
+    """Which of two goes further up or down; asked of structures that the scan cuts elsewhere, too."""
+    ledger, (a, b) = evaluation.ledger, _things(evaluation, program)
+    problem = _of_two(evaluation, a, b) or obstacle(ledger, [a, b], whole=False, oriented=True)
+    if problem is not None:
+        return problem
+    fact = ledger.fact(f"end_gap.{end}", a.structure, b.structure)
+    if "cut" in fact.flags:
+        return CUT
+    if "islands" in fact.flags:
+        return ISLANDS
+    gap, (low, high) = number(fact), span(fact)
+    if low <= 0 <= high:
+        return NotAsked("a tilt of the patient would change which one reaches further")
+    first, second = (a, b) if (gap > 0) == (end == "top") else (b, a)
+    pole, way = ("upper", "up") if end == "top" else ("lower", "down")
+    between = quantity(abs(gap), "mm")
+    where = "above" if end == "top" else "below"
+    text = f"The {pole} end of {first.phrase} lies {between} {where} that of {second.phrase}."
+    keys = {s.key: str(arg) for s, arg in zip((a, b), program.args)}
+    return compose(
+        ledger,
+        [a, b],
+        text="",
+        answer=Choice(keys[first.key]),
+        facts=(fact,),
+        steps=(measure_step(text, fact),),
+        conclusion=f"{first.opening} reaches further {way}.",
+        needs=("slice_order",),
+        difficulty=2.0 * abs(gap) / max(1e-6, high - low),
+        pool=tuple(Option(keys[s.key], s.phrase) for s in (a, b)),
+    )
+
+
 def _orders(keys: Sequence[str], phrases: dict[str, str]) -> list[Option]:
     bare = {key: words.removeprefix("the ") for key, words in phrases.items()}
     return [
@@ -330,7 +372,9 @@ def _closer(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
     margin = span(facts[far.key])[0] - span(facts[near.key])[1]
     if margin <= 0:
         return NotAsked("distances too close to call")
-    if ledger.is_cut(a.structure) or ledger.is_cut(far.structure):
+    # What the scan does not show of the one or of the other must be farther than the nearer one is.
+    unseen = unseen_facts(ledger, a.structure, far.structure, beyond_mm=span(facts[near.key])[1])
+    if unseen is None:
         return CUT
     gap = number(facts[far.key]) - number(facts[near.key])
     steps = [
@@ -342,7 +386,7 @@ def _closer(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
         [a, *others],
         text="",
         answer=Choice(near.key),
-        facts=(facts[near.key], facts[far.key]),
+        facts=(facts[near.key], facts[far.key], *unseen),
         steps=steps,
         conclusion=f"{near.opening} is closer.",
         difficulty=gap / max(1e-6, gap - margin),
@@ -453,6 +497,8 @@ _CONCLUDE: dict[str, Callable[[Evaluation, Expr], Posed | NotAsked]] = {
     "larger": _larger,
     "wider": _wider,
     "closer": _closer,
+    "reaches_higher": _reaches_higher,
+    "reaches_lower": _reaches_lower,
     "rank": _rank,
     "volume": _volume,
     "volume_exceeds": _volume_exceeds,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from situs.anatomy import is_sided_lesion, measured
+from situs.anatomy import are_continuous, is_sided_lesion, measured
 from situs.base.files import digest
 from situs.facts import Ledger
 from situs.items.masks.shared import own_organ, relevant_to
@@ -36,16 +36,16 @@ def programs_of(ledger: Ledger, subjects: list[Subject]) -> Iterator[Expr]:
             if not own_organ(ledger, lesion, s)
         ]
         family = lesion.key.partition(":")[2]
-        yield from _about_one(_largest(family), around)
+        for one, other in _some_pairs(around):
+            yield Expr("closer", (_largest(family), one, other))
         yield from _around_lesion(_largest(family), _limits(ledger))
         if len(ledger.families[family]) > 1:
             sided = is_sided_lesion(ledger.terms[lesion.structure])
             yield from _about_several(family, around, _limits(ledger), sided=sided)
-    for organ in bearings:
-        near = [name_of(s.key) for s in bearings if s.term.canonical in organ.term.neighbours]
-        if organ.term.kind == "organ" and measured(organ.term).limits_ml and len(near) > 1:
-            yield from _about_one(name_of(organ.key), near)
-            yield from _about_organ(name_of(organ.key), near, _limits(ledger))
+    for organ in (s for s in bearings if s.term.kind == "organ" and measured(s.term).limits_ml):
+        near = [s for s in bearings if s.term.canonical in organ.term.neighbours]
+        yield from _about_organ(organ, near)
+        yield from _about_pair(organ, [s for s in bearings if s.key == organ.term.partner])
 
 
 def _limits(ledger: Ledger) -> tuple[float, ...]:
@@ -56,28 +56,45 @@ def _largest(family: str) -> Expr:
     return Expr("largest", (Expr("lesions", (family,)),))
 
 
-def _about_one(thing: Expr, around: list[Expr]) -> Iterator[Expr]:
-    """What lies in front of, behind or near a lesion or an organ."""
-    for direction in ("anterior", "posterior"):
+def _beside(thing: Expr, directions: Iterable[str]) -> Iterator[Expr]:
+    """What lies next to a lesion or an organ in a direction."""
+    for direction in directions:
         group = Expr("beyond", (direction, _STRUCTURES, thing))
         yield Expr("which", (Expr("nearest", (group, thing)),))
-    for one, other in _some_pairs(around):
-        yield Expr("closer", (thing, one, other))
 
 
-def _about_organ(organ: Expr, near: list[Expr], limits: Iterable[float]) -> Iterator[Expr]:
-    """At which level an organ lies, and whether it comes near its neighbours; each pair one way round."""
-    yield Expr("level", (organ,))
-    for other, limit in itertools.product(near, limits):
-        if str(organ) < str(other):
-            yield Expr("is_within", (organ, other, limit))
+def _about_organ(organ: Subject, near: list[Subject]) -> Iterator[Expr]:
+    """At which level an organ lies, what it touches, and which of two reaches further; each pair one way round.
+
+    How far named organs lie apart, and which of two is closer, nobody asks.
+    """
+    thing = name_of(organ.key)
+    yield Expr("level", (thing,))
+    yield from _beside(thing, ("anterior", "posterior"))
+    for direction in _UPRIGHT:
+        yield Expr("which", (Expr("most", (direction, Expr("touching", (_STRUCTURES, thing)))),))
+    for other in near:
+        pair = _in_drawn_order(thing, name_of(other.key))
+        if organ.key < other.key or not measured(other.term).limits_ml:
+            if not are_continuous(organ.term, other.term):
+                yield Expr("is_touching", (thing, name_of(other.key)))
+            # An enlarged liver or spleen reaches below the kidney; of smaller organs nobody asks.
+            if measured(organ.term).length and measured(other.term).length:
+                yield Expr("reaches_lower", pair)
+
+
+def _about_pair(organ: Subject, partners: list[Subject]) -> Iterator[Expr]:
+    """Which of the left and the right one reaches further: a kidney that was displaced, or lies low."""
+    for partner in partners:
+        if measured(organ.term).length and organ.key < partner.key:
+            pair = _in_drawn_order(name_of(organ.key), name_of(partner.key))
+            yield Expr("reaches_higher", pair)
+            yield Expr("reaches_lower", pair)
 
 
 def _around_lesion(lesion: Expr, limits: Iterable[float]) -> Iterator[Expr]:
-    """What lies above or below a lesion, and where the structures lie that it comes near."""
-    for direction in ("superior", "inferior"):
-        group = Expr("beyond", (direction, _STRUCTURES, lesion))
-        yield Expr("which", (Expr("nearest", (group, lesion)),))
+    """What lies beside a lesion, and where the structures lie that it comes near."""
+    yield from _beside(lesion, _UPRIGHT)
     groups = [Expr("within", (_STRUCTURES, lesion, limit)) for limit in limits]
     groups.append(Expr("touching", (_STRUCTURES, lesion)))
     for group, direction in itertools.product(groups, _UPRIGHT):
@@ -122,7 +139,15 @@ def _some_pairs(around: list[Expr]) -> Iterator[tuple[Expr, Expr]]:
     pairs = list(itertools.combinations(around, 2))
     share = _MOST_PAIRS / max(1, len(pairs))
     for one, other in pairs:
-        draw = int(digest(str(one), str(other), size=8), 16) / 2**64
-        if share >= 1.0 or draw < share:
-            # Which comes first is drawn, so that the order of names tells nothing.
-            yield (one, other) if int(draw * 2**20) % 2 else (other, one)
+        if share >= 1.0 or _draw(one, other) < share:
+            yield _in_drawn_order(one, other)
+
+
+def _in_drawn_order(one: Expr, other: Expr) -> tuple[Expr, Expr]:
+    """Which comes first is drawn, so that the order of names tells nothing."""
+    return (one, other) if int(_draw(one, other) * 2**20) % 2 else (other, one)
+
+
+def _draw(one: Expr, other: Expr) -> float:
+    """A number from 0 to 1 that only the two decide."""
+    return int(digest(str(one), str(other), size=8), 16) / 2**64

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from situs.anatomy import is_part, near_lesion, term
 from situs.facts import Fact, Ledger, number, span
-from situs.items.masks.relations import Decided, beyond, on_side, touches, within
+from situs.items.masks.relations import Decided, beyond, on_side, touches, unseen_facts, within
 from situs.items.masks.shared import ALIKE, CUT, measure_step, own_organ
 from situs.items.posed import NotAsked, quantity
 from situs.items.programs.expression import FILTERS, PICKS, Expr
@@ -276,9 +276,13 @@ def _nearest(evaluation: Evaluation, expr: Expr, group: Group) -> tuple[str, lis
     if margin <= 0:
         raise Undecided(_CLOSE)
     # What goes on beyond the scan may come nearer there.
-    if any(ledger.is_cut(name) for name in (to.structure, *order[1:])):
-        raise Undecided(CUT)
-    return order[0], [facts[name] for name in order]
+    proofs: list[Fact] = []
+    for name in order[1:]:
+        unseen = unseen_facts(ledger, name, to.structure, beyond_mm=span(facts[order[0]])[1])
+        if unseen is None:
+            raise Undecided(CUT)
+        proofs += unseen
+    return order[0], [*(facts[name] for name in order), *proofs]
 
 
 def _most(evaluation: Evaluation, expr: Expr, group: Group) -> tuple[str, list[Fact]]:

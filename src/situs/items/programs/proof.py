@@ -20,6 +20,7 @@ __all__ = [
     "LONGEST",
     "Refusal",
     "banned_word",
+    "ends_of",
     "language_version",
     "prove",
     "prove_text",
@@ -30,6 +31,8 @@ LONGEST = 300
 """Characters of a wording."""
 _SLOT = re.compile(r"\{[A-Z]s?\}")
 _MARKUP = re.compile(r"[<>*_`#\[\]()|\\\"/=@~^+&%$“”„«»{}]")
+_JOINED = re.compile(r"-\s*\{|\}\s*-")
+"""A sign before a slot, or a word made of one: the parser takes hyphens for spaces."""
 _ENDS = re.compile(r"[?!.;](?=\s|$)")
 
 
@@ -90,12 +93,19 @@ def text_problem(text: str) -> Refusal | None:
     markup = _MARKUP.search(bare)
     if markup is not None:
         return Refusal("markup", f"has {markup[0]!r}")
-    ends = _ENDS.findall(bare)
-    # The one question of two sentences: `Rank …, from largest to smallest. Which order is right?`
-    ranks = text.lower().startswith(("rank ", "order ", "sort ", "list "))
-    if len(ends) > (2 if ranks else 1) or text.strip()[-1] not in "?.":
+    if _JOINED.search(text):
+        return Refusal("markup", "has a hyphen or a minus at a slot")
+    if ends_of(bare) > 1 or text.strip()[-1] not in "?.":
         return Refusal("second_question", "is not exactly one question")
     return banned_word(bare)
+
+
+def ends_of(text: str) -> int:
+    """How many sentences a question has, apart from the one that only says what is ranked."""
+    ends = len(_ENDS.findall(text))
+    # The one question of two sentences: `Rank …, from largest to smallest. Which order is right?`
+    ranks = text.lower().startswith(("rank ", "order ", "sort ", "list "))
+    return ends - 1 if ranks and ends == 2 else ends
 
 
 def banned_word(text: str) -> Refusal | None:

@@ -39,6 +39,8 @@ class Compose(NothingExpected):
             "larger": 6,
             "wider": 4,
             "closer": 24,
+            "reaches_higher": 6,
+            "reaches_lower": 6,
             "rank": 4,
             "volume": 2,
             "volume_exceeds": 6,

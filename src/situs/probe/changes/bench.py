@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,10 @@ from typing import Any
 import msgspec
 from numpy.typing import NDArray
 
+from situs.base.engines import HERE, Engine, map_on
 from situs.base.files import canonical_json, digest, read_json, write_atomic
 from situs.base.publish import new_folder
+from situs.base.workers import Lost
 from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, item_problem, open_bench
 from situs.build import BenchWriter, BuildOptions, with_sources
 from situs.errors import SitusError
@@ -74,30 +78,56 @@ def changed_bench(
     out: Path,
     *,
     data: Path | None = None,
+    engine: Engine = HERE,
 ) -> ChangedBench:
-    """Make the bench of a probe, or take up the one that is there already."""
+    """Make the bench of a probe, or take up the one that is there already; `engine` works on the patients."""
     listed = list(items)
     key = _key(source, listed, probe, profile)
     found = _made(source, out, key)
     if found is not None:
         return found
     outcomes: list[OutcomeRow] = []
-    locations = Locations.read(source.folder, data)
     by_study = {
         study: list(own)
         for study, own in groupby(_together(listed), key=lambda item: item.study_id)
     }
 
     def studies() -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
-        for study in source.studies():
-            if study.study_id in by_study:
-                yield changed_study(
-                    source, study, by_study[study.study_id], probe, profile, locations, outcomes
-                )
+        jobs = (
+            (study, by_study[study.study_id])
+            for study in source.studies()
+            if study.study_id in by_study
+        )
+        worker = partial(_open_change, source.folder.resolve(), data, probe, profile)
+        with closing(map_on(engine, worker, jobs)) as results:
+            for result in results:
+                if isinstance(result, Lost):
+                    where, fix = result.job[0].study_id, "give it more memory (fewer --jobs)"
+                    raise SitusError(result.reason, where=where, fix=fix)
+                record, facts, kept, rows = result
+                outcomes.extend(rows)
+                yield record, facts, kept
 
     return _written(
         source, studies(), Outcomes(key, outcomes, probe, profile, source.info.content_hash), out
     )
+
+
+Changed = tuple[StudyRecord, list[Fact], list[Item], list[OutcomeRow]]
+
+
+def _open_change(
+    folder: Path, data: Path | None, probe: str, profile: Profile
+) -> Callable[[tuple[StudyRecord, list[Item]]], Changed]:
+    """What a worker does with its patients."""
+    bench, locations = open_bench(folder), Locations.read(folder, data)
+
+    def change(job: tuple[StudyRecord, list[Item]]) -> Changed:
+        rows: list[OutcomeRow] = []
+        study, items = job
+        return (*changed_study(bench, study, items, probe, profile, locations, rows), rows)
+
+    return change
 
 
 def write_items(

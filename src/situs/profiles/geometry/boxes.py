@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from situs.items import Box
 from situs.profiles.geometry.frame import Frame, Tile, acquired_axial
 from situs.profiles.geometry.lattice import Lattice
+from situs.profiles.geometry.stack import TOUCH_MM, Stack, inside, stack_of
 from situs.profiles.planes import Plane
 from situs.space import FrameBox, WorldBox
 
 __all__ = ["Tiles", "shown_boxes", "source_boxes"]
-
-_TOUCH_MM = 1e-6
-"""A slice this near to a box's face cuts it."""
 
 _FIRST, _SECOND = zip(
     *((a, b) for a, b in itertools.combinations(range(8), 2) if (a ^ b).bit_count() == 1)
@@ -29,10 +27,17 @@ _FIRST, _SECOND = zip(
 class Tiles:
     """The slices of all pictures, each with the number of its picture; what many boxes need is worked out once."""
 
-    def __init__(self, frames: Sequence[Frame]) -> None:
+    def __init__(self, lattice: Lattice, frames: Sequence[Frame]) -> None:
+        self.lattice = lattice
+        self.frames = frames
         self.numbered = [
             (number, tile) for number, frame in enumerate(frames) for tile in frame.tiles
         ]
+
+    @functools.cached_property
+    def stack(self) -> Stack | None:
+        """The quick way, if the pictures are alike and along the patient's axes."""
+        return stack_of(self.lattice, self.frames)
 
     @functools.cached_property
     def origins(self) -> NDArray[np.float64]:
@@ -54,15 +59,16 @@ class Tiles:
         return found
 
 
-def shown_boxes(lattice: Lattice, tiles: Tiles, boxes: list[Box]) -> list[FrameBox]:
+def shown_boxes(tiles: Tiles, boxes: list[Box]) -> list[FrameBox]:
     """Each box on the pictures that cut it, in the order of the boxes and then of the pictures."""
+    lattice = tiles.lattice
     flat = [box for box in boxes if isinstance(box, FrameBox)]
     on_frames = iter(_frame_boxes(lattice, tiles, flat, [box.frame for box in flat]))
     shown: list[FrameBox] = []
     unseen: list[FrameBox] = []
     for box in boxes:
         if isinstance(box, WorldBox):
-            shown.extend(_cuts(lattice, tiles, box) if lattice.has_mm else ())
+            shown.extend(_cuts(tiles, box) if lattice.has_mm else ())
             continue
         found = next(on_frames)
         shown.extend(found)
@@ -75,12 +81,15 @@ def shown_boxes(lattice: Lattice, tiles: Tiles, boxes: list[Box]) -> list[FrameB
     return shown
 
 
-def _cuts(lattice: Lattice, all_tiles: Tiles, box: WorldBox) -> list[FrameBox]:
-    tiles = all_tiles.numbered
+def _cuts(all_tiles: Tiles, box: WorldBox) -> list[FrameBox]:
+    quick = None if all_tiles.stack is None else all_tiles.stack.cuts(box)
+    if quick is not None:
+        return quick
+    lattice, tiles = all_tiles.lattice, all_tiles.numbered
     corners = np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))
     points = (corners - all_tiles.origins) @ all_tiles.inverses
     off = points[:, :, 2]
-    met = np.flatnonzero((off.min(axis=1) <= _TOUCH_MM) & (off.max(axis=1) >= -_TOUCH_MM))
+    met = np.flatnonzero((off.min(axis=1) <= TOUCH_MM) & (off.max(axis=1) >= -TOUCH_MM))
     if met.size:
         hulls = _sections(points[met])
         cuts = [(*tiles[k], low, high) for k, low, high in zip(met, *hulls)]
@@ -105,7 +114,7 @@ def _sections(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     share = np.divide(first, first - second, out=np.zeros_like(first), where=crossed)[:, :, None]
     crossings = (1.0 - share) * places[:, _FIRST] + share * places[:, _SECOND]
     points = np.concatenate([places, crossings], axis=1)
-    there = np.concatenate([np.abs(off) <= _TOUCH_MM, crossed], axis=1)[:, :, None]
+    there = np.concatenate([np.abs(off) <= TOUCH_MM, crossed], axis=1)[:, :, None]
     return np.where(there, points, np.inf).min(axis=1), np.where(there, points, -np.inf).max(axis=1)
 
 
@@ -120,7 +129,7 @@ def _nearest(lattice: Lattice, placed: list[_Placed]) -> list[_Placed]:
         above = [one for one in of_plane if one[2][:, 2].min() > 0]
         below = [one for one in of_plane if one[2][:, 2].max() < 0]
         nearest = min(of_plane, key=lambda one: float(np.abs(one[2][:, 2]).min()))
-        reach = 0.5 * float(lattice.spacing[nearest[1].screen.through]) + _TOUCH_MM
+        reach = 0.5 * float(lattice.spacing[nearest[1].screen.through]) + TOUCH_MM
         if (above and below) or float(np.abs(nearest[2][:, 2]).min()) <= reach:
             best.append(nearest)
     return sorted(best, key=lambda one: float(np.abs(one[2][:, 2]).min()))[:1]
@@ -132,7 +141,7 @@ def _rectangle(
     """A hull of points on a slice, inside it; None where nothing of it is."""
     left, top = (float(v) for v in low + 0.5)
     right, bottom = (float(v) for v in high + 0.5)
-    return _inside(number, tile, (left, top, right, bottom), label)
+    return inside(number, tile.rectangle, (left, top, right, bottom), label)
 
 
 def _upright_rectangle(number: int, tile: Tile, box: FrameBox) -> FrameBox | None:
@@ -143,18 +152,7 @@ def _upright_rectangle(number: int, tile: Tile, box: FrameBox) -> FrameBox | Non
         first, last = ((end - 0.5 - origin) * factor for end in ends)
         sides.append((min(first, last) + 0.5, max(first, last) + 0.5))
     (left, right), (top, bottom) = sides
-    return _inside(number, tile, (left, top, right, bottom), box.label)
-
-
-def _inside(
-    number: int, tile: Tile, sides: tuple[float, float, float, float], label: str
-) -> FrameBox | None:
-    x0, y0, x1, y1 = tile.rectangle
-    left, top, right, bottom = sides
-    if left > x1 or right < x0 or top > y1 or bottom < y0:
-        return None
-    box = FrameBox(number, max(left, x0), max(top, y0), min(right, x1), min(bottom, y1), label)
-    return box if box.area > 0 or right == left or bottom == top else None
+    return inside(number, tile.rectangle, (left, top, right, bottom), box.label)
 
 
 def _frame_boxes(
@@ -212,14 +210,17 @@ def _pixels(boxes: Sequence[FrameBox]) -> NDArray[np.float64]:
     return np.asarray(sides[:, [[0, 1], [0, 3], [2, 1], [2, 3]]])
 
 
-def source_boxes(lattice: Lattice, frames: Sequence[Frame], boxes: list[FrameBox]) -> list[Box]:
+def source_boxes(tiles: Tiles, boxes: list[FrameBox]) -> list[Box]:
     """Rectangles on pictures back in the patient; those on a picture that is not there are left out."""
+    lattice, frames = tiles.lattice, tiles.frames
     there = [box for box in boxes if box.frame < len(frames)]
     if not lattice.has_mm:
         return [_stored_box(frames[box.frame], box) for box in there]
     by_label: dict[str, list[FrameBox]] = {}
     for box in there:
         by_label.setdefault(box.label, []).append(box)
+    if tiles.stack is not None:
+        return [tiles.stack.hull(own, label) for label, own in by_label.items()]
     return [_hull(lattice, frames, own, label) for label, own in by_label.items()]
 
 

@@ -15,6 +15,7 @@ from situs.profiles.geometry.boxes import Tiles, shown_boxes, source_boxes
 from situs.profiles.geometry.frame import NOT_KNOWN, Frame, Screen, Tile, acquired_axial
 from situs.profiles.geometry.lattice import Lattice, array_order, lattice_of
 from situs.profiles.geometry.slices import chosen_slices
+from situs.profiles.geometry.stack import Stack
 from situs.profiles.planes import Plane
 from situs.profiles.schema import Profile, View
 from situs.space import FrameBox, Grid, PixelGrid, WorldBox
@@ -43,7 +44,7 @@ class Layout:
         `frame` is the position among the pictures, from 0. A `FrameBox` is taken in pixels of the acquired axial
         (or stored) frame.
         """
-        return shown_boxes(self.lattice, self._tiles, list(boxes))
+        return shown_boxes(self._tiles, list(boxes))
 
     @cached_property
     def sizes(self) -> list[tuple[float, float]]:
@@ -52,12 +53,17 @@ class Layout:
 
     @cached_property
     def _tiles(self) -> Tiles:
-        return Tiles(self.frames)
+        return Tiles(self.lattice, self.frames)
+
+    @property
+    def stack(self) -> Stack | None:
+        """The pictures as slices of one stack along the patient's axes; None if they are none."""
+        return self._tiles.stack
 
     def source_boxes(self, boxes: Iterable[FrameBox]) -> list[Box]:
         """Rectangles on pictures back in the patient: one `WorldBox` around all of a label, each as thick as the
         slice it lies on; or a `FrameBox` of the stored frames each, where there are no millimetres."""
-        return source_boxes(self.lattice, self.frames, list(boxes))
+        return source_boxes(self._tiles, list(boxes))
 
     def shown_frames(self, frames: Iterable[int]) -> list[int]:
         """Positions of the pictures that show these acquired (axial, patient order) or stored frames.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from situs.profiles.geometry.marks import Marks
 from situs.profiles.input import Image
 from situs.profiles.pixels.drawing import draw_marks, draw_scale_bar, draw_side_letters
 from situs.profiles.pixels.samples import in_lattice_order, slice_of
+from situs.profiles.pixels.tones import tones_around
 from situs.profiles.pixels.window import Window, rules_of, window_of
 from situs.profiles.schema import Encoding, Profile
 from situs.space import Grid
@@ -31,8 +33,22 @@ class Renderer:
         self.profile = profile
         self.values = in_lattice_order(array, grid)
         """In patient order, or x, y, frame."""
+        self.modality = modality
         self._rules = rules_of(profile, modality)
         self._windows: dict[int, Window] = {}
+
+    def toned(self) -> Renderer | None:
+        """The same pictures in tones from which people can choose another window.
+
+        None where a picture has no one window of its own: several windows side by side or as colours, one for each
+        slice, or values that are clipped first.
+        """
+        (rule, *others) = self._rules
+        if others or rule.per == "slice" or rule.clip is not None:
+            return None
+        toned = copy(self)
+        toned._windows = {0: tones_around(self.window(0, self.values), self.modality, self.values)}
+        return toned
 
     def picture(
         self, lattice: Lattice, frame: Frame, marks: Marks | None = None

@@ -11,9 +11,25 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.profiles.schema import Profile, WindowRule
 
-__all__ = ["Window", "fitting_window", "rules_of", "window_of"]
+__all__ = ["Window", "fitting_window", "reading_windows", "rules_of", "window_of"]
 
-_CT_WINDOWS = {"lung": (-1350.0, 150.0), "soft tissue": (-160.0, 240.0), "bone": (-450.0, 1050.0)}
+_CT_WINDOWS = {
+    "soft tissue": (-160.0, 240.0),
+    "lung": (-1350.0, 150.0),
+    "bone": (-450.0, 1050.0),
+    "liver": (-40.0, 160.0),
+    "brain": (0.0, 80.0),
+    "mediastinum": (-125.0, 225.0),
+}
+_MR_SHARES = {
+    "auto": (0.0, 1.0),
+    "bright": (0.0, 0.6),
+    "brighter": (0.0, 0.35),
+    "no background": (0.15, 1.0),
+    "dark half": (0.0, 0.5),
+    "bright half": (0.4, 1.0),
+}
+"""Of the range from the 1st to the 99th percentile: intensities of MR have no unit."""
 
 _MOST_SAMPLED = 2_000_000
 """Percentiles of values with missing ones are taken of an even sample of about this many."""
@@ -84,3 +100,15 @@ def fitting_window(modality: str, values: NDArray[Any], inside: NDArray[Any]) ->
     density = float(np.median(inside)) if inside.size else 40.0
     name = "lung" if density < -400 else "bone" if density > 250 else "soft tissue"
     return Window(*_CT_WINDOWS[name], name)
+
+
+def reading_windows(modality: str, values: NDArray[Any]) -> list[Window]:
+    """The windows that people may choose from, the usual one first; never by what is asked."""
+    if modality == "ct":
+        return [Window(*edges, name) for name, edges in _CT_WINDOWS.items()]
+    auto = fitting_window(modality, values, values[:0])
+    width = auto.high - auto.low
+    return [
+        Window(auto.low + low * width, auto.low + high * width, name)
+        for name, (low, high) in _MR_SHARES.items()
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import shutil
 import sys
@@ -21,12 +22,13 @@ from situs.errors import SitusError
 from situs.review.station.exported import export_station
 from situs.review.station.folder import StationFolder, create_folder
 from situs.review.station.protocol import load_protocol
+from situs.review.station.sample import Sample, take_sample
 from situs.review.station.store.accounts import add_user
 from situs.review.station.store.database import Database, open_database
-from situs.review.station.store.projects import Sample, find_project, import_bench
+from situs.review.station.store.projects import add_project, find_project
 from situs.review.station.store.verify import verify
 from situs.review.station.web.app import create_app
-from situs.review.station.web.server import Binding, make_station, server_config
+from situs.review.station.web.server import Binding, listen_on, make_station, server_config
 
 __all__ = ["ScriptedPerson", "main", "run_demo", "serve_in_thread"]
 
@@ -93,10 +95,7 @@ class ScriptedPerson:
 
 def serve_in_thread(folder: StationFolder, database: Database) -> tuple[str, Callable[[], None]]:
     """Serve on a free port of this machine; returns the address and how to stop."""
-    import socket
-
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
+    listener = listen_on("127.0.0.1", 0)
     binding = Binding(port=listener.getsockname()[1])
     app = create_app(make_station(folder, database, binding))
     server = uvicorn.Server(server_config(app, binding))
@@ -126,6 +125,8 @@ def _reader(seed: int, right: float, sees: float) -> tuple[Judge, Judge]:
                 answers[part["name"]] = draw.choice(["yes", "no"])
             elif part["form"] == "choice":
                 answers[part["name"]] = draw.choice(view["options"])[0]
+            elif part["form"] in ("boxes", "frames", "grades"):
+                answers[part["name"]] = _pointed(part, view["series"]["shape"], draw)
             else:
                 answers[part["name"]] = str(draw.randint(5, 30))
         return {"answers": answers, "confidence": draw.choice([1, 2, 2, 3]), "active_ms": 21_000}
@@ -139,6 +140,17 @@ def _reader(seed: int, right: float, sees: float) -> tuple[Judge, Judge]:
         return {"score": 0 if wrong else 2 if agrees else 1, "flags": flags, "comment": ""}
 
     return answer, rate
+
+
+def _pointed(part: dict[str, Any], shape: list[int], draw: random.Random) -> str:
+    """A box, slices or grades at random."""
+    if part["form"] == "grades":
+        return json.dumps({name: draw.randrange(3) for name in part["grades"]})
+    middle = shape[2] // 2
+    if part["form"] == "frames":
+        return f"{middle}-{middle + draw.randint(0, 3)}"
+    x, y = draw.uniform(0, shape[0] / 2), draw.uniform(0, shape[1] / 2)
+    return json.dumps([{"frame": middle, "x0": x, "y0": y, "x1": x + 9, "y1": y + 9}])
 
 
 def _adjudicator(view: dict[str, Any]) -> dict[str, Any]:
@@ -160,13 +172,12 @@ def run_demo(
         "R2": ["reader"],
         "ADJ": ["adjudicator"],
     }
+    sample = Sample(items, seed=1, training=2, wordings=True)
+    taken = take_sample(folder, open_bench(bench), load_protocol("default"), sample)
     with database.write() as db:
         tokens = {code: add_user(db, code, roles, "demo") for code, roles in people.items()}
-        sample = Sample(items, seed=1, training=2, wordings=True)
-        taken = import_bench(
-            db, folder, open_bench(bench), "demo", load_protocol("default"), sample
-        )
-    say(f"taken in: {taken.units}")
+        project_units = add_project(db, taken, "demo").units
+    say(f"taken in: {project_units}")
     address, stop = serve_in_thread(folder, database)
     try:
         seats = {code: ScriptedPerson(address, code, token) for code, token in tokens.items()}

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ from situs.base.files import canonical_json, file_name, read_json, write_atomic
 from situs.base.publish import new_folder
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.profiles import load_profile
+from situs.items import Item
+from situs.review.imported import spoken_answer
 from situs.review.station.folder import StationFolder
+from situs.review.station.places import STATION_PROFILE, said_of
 from situs.review.station.results import MARKER
 from situs.review.station.statistics import (
     ProjectStatistics,
@@ -36,7 +39,7 @@ from situs.review.station.store.projects import protocol_of
 from situs.review.station.store.rows import decisions_of, read_rows
 from situs.review.station.store.tables import Base, Event, Project, User
 from situs.review.station.store.verify import verify
-from situs.run import AnswerRow, Journal, Spec, start_run
+from situs.run import AnswerRow, Journal, Spec, Viewing, start_run
 
 __all__ = ["ExportResult", "export_station", "restore_station"]
 
@@ -78,13 +81,14 @@ def export_station(
     bench: Bench | None = None,
     volumes: bool = False,
     overwrite: bool = False,
+    actor: str = "command line",
 ) -> ExportResult:
     """Write a project's results and the station's whole record to a new folder.
 
     With a `bench`, every reader's unaided answers become a run. With `volumes`, the memory maps are copied too.
     """
     with database.write() as db:
-        append_event(db, "command line", "exported", project=project.name)
+        append_event(db, actor, "exported", project=project.name)
     with database.read() as db, new_folder(out, marker=MARKER, overwrite=overwrite) as scratch:
         verified = verify(db, database.folder)
         rows, decisions = read_rows(db, project), decisions_of(db, project)
@@ -98,6 +102,7 @@ def export_station(
         write_atomic(scratch / "readings.csv", _readings_csv(rows))
         write_atomic(scratch / "audit.csv", _audit_csv(rows))
         write_atomic(scratch / "imrmc.csv", _imrmc_csv(rows))
+        write_atomic(scratch / "imrmc_options.csv", _imrmc_options_csv(rows))
         if bench is not None:
             _write_runs(bench, project, rows, scratch / "runs")
         if volumes and database.folder.volumes.is_dir():
@@ -231,6 +236,31 @@ def _imrmc_csv(rows: Sequence[ReadRow]) -> str:
     return _csv(["readerID", "caseID", "modalityID", "score"], lines)
 
 
+def _imrmc_options_csv(rows: Sequence[ReadRow]) -> str:
+    """Questions with options for iMRMC: every option that was right or chosen is a statement that holds or not.
+
+    A reader's score of an option is the confidence with which it was chosen, or minus it if another was. Statements of
+    one question depend on each other: take the question (before the slash) as the cluster.
+    """
+    asked = [r for r in rows if r.kind == "item" and r.form == "choice" and not r.cannot]
+    letters: dict[str, set[str]] = defaultdict(set)
+    right: dict[str, set[str]] = {}
+    for row in asked:
+        letters[row.item_id].update({*row.right, *row.answers.values()})
+        right[row.item_id] = set(row.right)
+    lines: list[list[object]] = [
+        [-1, f"{item}/{letter}", 0, int(letter in right[item])]
+        for item, known in sorted(letters.items())
+        for letter in sorted(known)
+    ]
+    for row in asked:
+        sure = row.confidence or 1
+        for letter in sorted(letters[row.item_id]):
+            score = sure if row.choice == letter else -sure
+            lines.append([row.reader, f"{row.item_id}/{letter}", "reading", score])
+    return _csv(["readerID", "caseID", "modalityID", "score"], lines)
+
+
 def _csv(names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
@@ -249,6 +279,8 @@ def _write_runs(bench: Bench, project: Project, rows: Sequence[ReadRow], folder:
     """Unaided answers as runs like a model's, one for each reader."""
     if bench.info.content_hash != project.bench_hash:
         raise SitusError("is another bench", where="--bench", fix="give the one that was imported")
+    shown = Viewing(bench, STATION_PROFILE)
+    items = {item.item_id: item for item in bench.items()}
     for reader in sorted({row.reader for row in rows if row.kind == "item"}):
         own = [row for row in rows if row.reader == reader and row.kind == "item"]
         own = [row for row in own if row.answers or row.cannot]
@@ -256,21 +288,18 @@ def _write_runs(bench: Bench, project: Project, rows: Sequence[ReadRow], folder:
             continue
         out = folder / file_name(reader)
         sample = tuple(row.item_id for row in own)
-        start_run(
-            out, bench, Spec("human", reader), load_profile("default"), None, None, sample=sample
-        )
+        start_run(out, bench, Spec("human", reader), STATION_PROFILE, None, None, sample=sample)
         with Journal(out / "answers.jsonl") as journal:
             for row in own:
-                journal.add(_answer(row))
+                journal.add(_answer(row, items[row.item_id], shown))
 
 
-def _answer(row: ReadRow) -> AnswerRow:
+def _answer(row: ReadRow, item: Item, shown: Viewing) -> AnswerRow:
     seconds = row.active_ms / 1000
     if row.cannot:
         return AnswerRow(row.item_id, "refused", f"cannot be told: {row.cannot}", seconds=seconds)
-    if set(row.answers) == {""}:
-        return AnswerRow(row.item_id, "answered", row.answers[""], seconds=seconds)
-    return AnswerRow(row.item_id, "answered", json.dumps(row.answers), seconds=seconds)
+    words = spoken_answer(item, said_of(item, row.answers), shown)
+    return AnswerRow(row.item_id, "answered", words, seconds=seconds)
 
 
 def restore_station(database: Database, export: Path) -> dict[str, int]:
@@ -281,7 +310,7 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
     for name, expected in manifest.files.items():
         path = export / name
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != expected:
-            raise SitusError(f"{name} was changed or is missing", where=export, fix="export anew")
+            raise SitusError(f"{name} was changed or is missing", where=export, fix="export again")
     counts: dict[str, int] = {}
     folder: StationFolder = database.folder
     with database.write() as db:
@@ -300,7 +329,7 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
         _advance_numbers(db)
         last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).first()
         if last is None or last.hash != manifest.head:
-            raise SitusError("its chain does not end in its head", where=export, fix="export anew")
+            raise SitusError("its chain does not end in its head", where=export, fix="export again")
         db.info["head"] = (last.sequence, last.hash)
     if (export / "volumes").is_dir():
         shutil.copytree(export / "volumes", folder.volumes, dirs_exist_ok=True)

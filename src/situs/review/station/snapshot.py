@@ -31,7 +31,9 @@ from situs.report.viewer.flags import series_note
 from situs.report.viewer.payload import item_detail
 from situs.report.viewer.subjects import subjects_of
 from situs.review.key import key_words
+from situs.review.station.places import STATION_PROFILE, is_solid, key_places
 from situs.review.station.slices import store_masks, store_volume
+from situs.run import Viewing
 from situs.space import Grid, WorldBox, WorldPoints
 
 __all__ = ["ItemSnapshot", "take_snapshots", "wrong_key"]
@@ -60,6 +62,7 @@ def take_snapshots(
     for item in items:
         by_series[item.study_id, item.series].append(item)
     studies = {study.study_id: study for study in bench.studies()}
+    shown = Viewing(bench, STATION_PROFILE)
     source = FileVolumes(bench, data=data)
     done = 0
     for (study_id, name), of_series in by_series.items():
@@ -71,7 +74,7 @@ def take_snapshots(
                 where=bench.folder,
                 fix="build the bench with images, or choose other items",
             )
-        opened = _Series(bench, study, series, source, volumes)
+        opened = _Series(bench, study, series, source, volumes, shown)
         for item in of_series:
             yield opened.snapshot(item)
             done += 1
@@ -88,8 +91,9 @@ class _Series:
         series: SeriesRecord,
         source: FileVolumes,
         volumes: Path,
+        shown: Viewing,
     ) -> None:
-        self.bench, self.study, self.series = bench, study, series
+        self.bench, self.study, self.series, self.shown = bench, study, series, shown
         self.facts: dict[str, Fact] = {
             fact.fact_id: fact for fact in bench.facts(study_id=study.study_id)
         }
@@ -105,7 +109,7 @@ class _Series:
         if grid is not None and series.labels_hash:
             self.evidence = Evidence(bench, study, series, source)
         array = source.image(series)
-        store_volume(self.folder, array, grid, series.modality, _body_part(study))
+        self.info = store_volume(self.folder, array, grid, series.modality, _body_part(study))
 
     def snapshot(self, item: Item) -> ItemSnapshot:
         """One item of the series."""
@@ -128,6 +132,7 @@ class _Series:
             "detail": detail,
             "facts": table.rows,
             "notes": note.flags,
+            "places": key_places(item, self.shown),
             **self._overlay(item, used),
         }
         shown = {
@@ -137,6 +142,7 @@ class _Series:
             "options": [[a, o.text] for a, o in zip(_LETTERS, item.options)],
             "marks": self._marks(item),
             "frames": list(item.frames) if item.level == "slice" else [],
+            "size": list(self.info.shape),
         }
         return ItemSnapshot(item, msgspec.to_builtins(shown), msgspec.to_builtins(hidden))
 
@@ -215,6 +221,7 @@ def _part(name: str, answer: Simple) -> dict[str, Any]:
         "form": kind_of(answer),
         "unit": getattr(answer, "unit", ""),
         "grades": grades,
+        "solid": is_solid(answer),
     }
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from situs.bench import KeyReading, KeyVerdict
+from situs.review.station.agreement import (
+    Rating,
+    coefficients,
+    place_agreement,
+    place_overlap,
+    ratings_of,
+)
 from situs.review.station.protocol import ReadingProtocol
+from situs.review.station.read_row import Decision, ReadRow
 from situs.score import clopper_pearson, cluster_mean
-from situs.score.stats.reliability import reliability, reliability_value
 
 __all__ = [
     "Decision",
@@ -26,60 +32,8 @@ __all__ = [
     "project_statistics",
 ]
 
-_NOT_ESTIMABLE = "not estimable, all ratings equal"
 _RANDOM_READERS = 5
 _BOOTSTRAPS = 1000
-
-
-class ReadRow(msgspec.Struct, frozen=True):
-    """One finished read, last versions of both stages joined."""
-
-    unit: int
-    item_id: str
-    reader: str
-    patient: str
-    stratum: str
-    weight: float
-    kind: str
-    task: str
-    form: str
-    right: tuple[str, ...]
-    answers: dict[str, str] = {}
-    cannot: str = ""
-    confidence: int | None = None
-    score: int | None = None
-    flags: tuple[str, ...] = ()
-    verdicts: dict[str, bool] = {}
-    comment: str = ""
-    active_ms: int = 0
-    repeat_of: int | None = None
-
-    @property
-    def choice(self) -> str | None:
-        """What was chosen, where choices can be compared; `cannot be told` is a choice too."""
-        if self.form not in ("yes_no", "choice"):
-            return None
-        return "cannot be told" if self.cannot else next(iter(self.answers.values()), None)
-
-    @property
-    def is_right(self) -> bool | None:
-        """Whether the unaided answer fits the key."""
-        said = self.choice
-        return None if said is None or not self.right else said in self.right
-
-    @property
-    def says_wrong(self) -> bool:
-        """Whether the key is called wrong."""
-        return "key wrong" in self.flags or self.verdicts.get("correct") is False
-
-
-class Decision(msgspec.Struct, frozen=True):
-    """An adjudicator's word on a unit."""
-
-    unit: int
-    decision: str
-    key_wrong: bool
-    reason: str
 
 
 class ProjectStatistics(msgspec.Struct, frozen=True):
@@ -95,6 +49,8 @@ class ProjectStatistics(msgspec.Struct, frozen=True):
     catch: dict[str, dict[str, Any]]
     key_errors: dict[str, Any]
     accuracy: dict[str, dict[str, Any]]
+    place_overlap: dict[str, dict[str, Any]]
+    """How far unaided boxes and slices overlap with the key's, by reader."""
     notes: list[str]
 
 
@@ -112,18 +68,20 @@ def project_statistics(
     pairs: dict[str, dict[str, Any]] = {}
     for name, of_row in _questions(protocol, rows).items():
         kind = "wording" if name.startswith("wording") else "item"
-        about = [row for row in rows if row.kind == kind]
+        rated = ratings_of([row for row in rows if row.kind == kind], of_row)
         ordered = name.endswith("score")
-        agreement[name] = _coefficients(about, of_row, ordered, seed)
-        strata = sorted({row.stratum for row in about})
+        agreement[name] = coefficients(rated, ordered, seed)
+        strata = sorted(set(rated.strata))
         for stratum in strata if len(strata) > 1 else ():
-            part = [row for row in about if row.stratum == stratum]
-            agreement[f"{name}/{stratum}"] = _coefficients(part, of_row, ordered, seed)
-        people = sorted({row.reader for row in about})
+            agreement[f"{name}/{stratum}"] = coefficients(rated.of(stratum), ordered, seed)
         # Two readers are one pair, which the whole already tells of.
-        for a, b in itertools.combinations(people, 2) if len(people) > 2 else ():
-            both = [row for row in about if row.reader in (a, b)]
-            pairs[f"{name}: {a} – {b}"] = _coefficients(both, of_row, ordered, None)
+        people = range(len(rated.readers) if len(rated.readers) > 2 else 0)
+        for a, b in itertools.combinations(people, 2):
+            title = f"{name}: {rated.readers[a]} – {rated.readers[b]}"
+            pairs[title] = coefficients(rated.between(a, b), ordered, None)
+    located = [row for row in counted if row.places]
+    if located and protocol.stages == 2:
+        agreement["place"] = place_agreement(located)
     notes = []
     if len(readers) < _RANDOM_READERS:
         notes.append(f"{len(readers)} readers: they are treated as fixed (random from 5 on)")
@@ -136,16 +94,14 @@ def project_statistics(
         catch=_catch(rows),
         key_errors=_key_errors(counted, decisions),
         accuracy=_accuracy(counted, readers, seed),
+        place_overlap=place_overlap(located, readers) if protocol.stages == 2 else {},
         notes=notes,
     )
 
 
-_Rating = Callable[[ReadRow], float | None]
-
-
-def _questions(protocol: ReadingProtocol, rows: Iterable[ReadRow]) -> dict[str, _Rating]:
+def _questions(protocol: ReadingProtocol, rows: Iterable[ReadRow]) -> dict[str, Rating]:
     """Every question that was rated, and how a reading answers it as a number."""
-    result: dict[str, _Rating] = {}
+    result: dict[str, Rating] = {}
     if protocol.stages == 2:
         codes: dict[str, int] = {}
 
@@ -164,73 +120,11 @@ def _questions(protocol: ReadingProtocol, rows: Iterable[ReadRow]) -> dict[str, 
     return result
 
 
-def _verdict(name: str) -> _Rating:
+def _verdict(name: str) -> Rating:
     def said(row: ReadRow) -> float | None:
         return float(row.verdicts[name]) if name in row.verdicts else None
 
     return said
-
-
-def _coefficients(
-    rows: Sequence[ReadRow], of_row: _Rating, ordered: bool, seed: int | None
-) -> dict[str, Any]:
-    """All coefficients of one question; scores also by how far they are apart.
-
-    With a seed, intervals by patient: for pairs of readers, of which there are many, none.
-    """
-    ratings, clusters = _matrix(rows, of_row)
-    several = np.isfinite(ratings).sum(axis=1) >= 2 if len(ratings) else np.zeros(0, dtype=bool)
-    n = int(several.sum())
-    if not n:
-        nothing: dict[str, Any] = dict.fromkeys(("raw", "ac1", "alpha", "kappa"))
-        return nothing | {"n": 0, "note": "no unit was read by two"}
-    ratings, clusters = ratings[several], [c for c, s in zip(clusters, several.tolist()) if s]
-    given = np.unique(ratings[np.isfinite(ratings)])
-    # Scores are 0, 1 and 2, whether or not somebody gave each of them.
-    categories = [0.0, 1.0, 2.0] if ordered else _categories(given)
-    equal = len(given) == 1
-    names = {"raw": "raw", "ac1": "ac1", "alpha": "alpha", "kappa": "fleiss", "conger": "conger"}
-    if ordered:
-        names |= {
-            "ac2": "ac2",
-            "alpha_ordinal": "alpha_ordinal",
-            "weighted_kappa": "weighted_kappa",
-        }
-    result: dict[str, Any] = {"n": n, "patients": len(set(clusters))}
-    for key, name in names.items():
-        chance_free = name in ("raw", "ac1", "ac2")
-        if equal and not chance_free:
-            result[key], result[f"{key}_note"] = None, _NOT_ESTIMABLE
-            continue
-        if seed is None:
-            result[key] = reliability_value(name, ratings, categories)
-            continue
-        found = reliability(name, ratings, categories, clusters, seed=seed)
-        result[key], result[f"{key}_ci95"] = found.value, found.ci95
-        if found.note:
-            result["note"] = found.note
-    return result
-
-
-def _categories(given: NDArray[np.float64]) -> list[float]:
-    """Whole numbers from 0 on, at least two of them: a category nobody chose could have been chosen."""
-    return [float(value) for value in range(max(2, int(given.max()) + 1))]
-
-
-def _matrix(rows: Sequence[ReadRow], of_row: _Rating) -> tuple[NDArray[np.float64], list[str]]:
-    """Units × readers in a fixed order, NaN where a reader did not read; and the patient of each unit."""
-    units = sorted({row.unit for row in rows})
-    readers = sorted({row.reader for row in rows})
-    place = {unit: n for n, unit in enumerate(units)}
-    column = {reader: n for n, reader in enumerate(readers)}
-    ratings = np.full((len(units), len(readers)), np.nan)
-    patients = [""] * len(units)
-    for row in rows:
-        value = of_row(row)
-        patients[place[row.unit]] = row.patient
-        if value is not None:
-            ratings[place[row.unit], column[row.reader]] = value
-    return ratings, patients
 
 
 def _share(hits: int, n: int) -> dict[str, Any]:
@@ -326,11 +220,12 @@ def _accuracy(
     rows: Sequence[ReadRow], readers: Sequence[str], seed: int
 ) -> dict[str, dict[str, Any]]:
     """How often unaided answers fit the key: each reader, and all; from five readers on with readers random."""
-    judged = [row for row in rows if row.is_right is not None]
-    result: dict[str, dict[str, Any]] = {}
-    for reader in readers:
-        own = [row for row in judged if row.reader == reader]
-        result[reader] = _mean(own)
+    verdicts = ((row, row.is_right) for row in rows)
+    judged = [(row, right) for row, right in verdicts if right is not None]
+    by_reader: dict[str, list[tuple[ReadRow, bool]]] = {reader: [] for reader in readers}
+    for row, right in judged:
+        by_reader[row.reader].append((row, right))
+    result = {reader: _mean(by_reader[reader]) for reader in readers}
     everybody = _mean(judged)
     if len(readers) >= _RANDOM_READERS and judged:
         everybody["ci95_readers_random"] = _both_random(judged, readers, seed)
@@ -338,24 +233,26 @@ def _accuracy(
     return result
 
 
-def _mean(rows: Sequence[ReadRow]) -> dict[str, Any]:
-    if not rows:
+def _mean(judged: Sequence[tuple[ReadRow, bool]]) -> dict[str, Any]:
+    if not judged:
         return {"value": None, "n": 0, "ci95": None}
-    values = np.array([float(bool(row.is_right)) for row in rows])
-    found = cluster_mean(values, [row.patient for row in rows])
+    values = np.array([float(right) for _, right in judged])
+    found = cluster_mean(values, [row.patient for row, _ in judged])
     return {"value": found.value, "n": found.n, "ci95": found.ci95, "note": found.note}
 
 
 def _both_random(
-    rows: Sequence[ReadRow], readers: Sequence[str], seed: int
+    judged: Sequence[tuple[ReadRow, bool]], readers: Sequence[str], seed: int
 ) -> tuple[float, float] | None:
     """Percentile interval over resampled readers and patients (multi-reader multi-case bootstrap)."""
-    patients = sorted({row.patient for row in rows})
+    line = {reader: n for n, reader in enumerate(readers)}
+    patients = sorted({row.patient for row, _ in judged})
+    column = {patient: n for n, patient in enumerate(patients)}
     right = np.zeros((len(readers), len(patients)))
     count = np.zeros_like(right)
-    for row in rows:
-        at = readers.index(row.reader), patients.index(row.patient)
-        right[at] += bool(row.is_right)
+    for row, is_right in judged:
+        at = line[row.reader], column[row.patient]
+        right[at] += is_right
         count[at] += 1
     draw = np.random.default_rng(seed)
     values = []

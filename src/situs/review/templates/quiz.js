@@ -15,10 +15,11 @@ function load() {
     if (!kept) return;
     byId('reader').value = kept.reader || '';
     for (const answer of kept.answers) answers.set(answer.item_id, answer);
+    place = clamp(Math.trunc(Number(kept.place) || 0), 0, items.length - 1);
   } catch { /* some browsers keep nothing for local files */ }
 }
 function keep() {
-  try { localStorage.setItem(store, JSON.stringify({ reader: byId('reader').value, answers: [...answers.values()] })); } catch { /* as above */ }
+  try { localStorage.setItem(store, JSON.stringify({ reader: byId('reader').value, place, answers: [...answers.values()] })); } catch { /* as above */ }
   const done = items.filter((item) => answers.get(item.item_id)?.state).length;
   byId('progress').max = items.length;
   byId('progress').value = done;
@@ -41,24 +42,40 @@ function go(to) {
   show();
 }
 
+// Pictures of one item. Wheel and arrows change the picture; a drag changes the window, or draws where boxes are asked for
+// (the right button still changes the window); Ctrl and wheel, the buttons or + and − zoom; Shift and drag, or a finger on a
+// zoomed picture, move it.
+const ZOOMS = [1, 1.5, 2, 3, 4, 6, 8];
 function makeViewer(item) {
   const count = item.pictures.length, boxes = item.key ? item.key.boxes || [] : [], frames = item.key ? item.key.frames || [] : [];
   let at = boxes.length ? boxes[0][0] : frames.length ? frames[0] : Math.floor((count - 1) / 2), start = null, drawnBy = null;
-  const image = h('img', { alt: '', draggable: 'false' }), svg = s('svg', { preserveAspectRatio: 'none' });
-  const stage = h('div', { class: 'stage', tabindex: 0, role: 'group', 'aria-label': 'Pictures; arrow keys change the picture' }, image, svg);
+  let zoom = 1, middle = [0.5, 0.5], grip = null, isPlanned = false;
+  const canvas = h('canvas', { role: 'img' }), svg = s('svg', { preserveAspectRatio: 'none' });
+  const layer = h('div', { class: 'layer' }, canvas, svg);
+  const stage = h('div', { class: 'stage', tabindex: 0, role: 'group', 'aria-label': 'Pictures; arrow keys change the picture' }, layer);
   const slider = h('input', { type: 'range', min: 0, max: count - 1, 'aria-label': 'picture' }), output = h('output', {});
+  const windowing = makeWindowing(data.scales[item.scale], () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => { isPlanned = false; redraw(); });
+  });
   const size = () => item.sizes[at];
   const point = (event) => {
-    const room = stage.getBoundingClientRect();
+    const room = layer.getBoundingClientRect();
     return [clamp((event.clientX - room.left) / room.width, 0, 1) * size()[0], clamp((event.clientY - room.top) / room.height, 0, 1) * size()[1]];
   };
   const rect = ([x0, y0], [x1, y1]) => ({ frame: at, x0: Math.min(x0, x1), y0: Math.min(y0, y1), x1: Math.max(x0, x1), y1: Math.max(y0, y1) });
   const path = (box, cls) => s('path', { class: cls, d: `M${box.x0} ${box.y0}H${box.x1}V${box.y1}H${box.x0}z` });
-  const self = { at: () => at, drawn: () => [], redraw, step: (by) => { at = clamp(at + by, 0, count - 1); redraw(); }, onDrawn: (done) => { drawnBy = done; stage.classList.add('drawing'); } };
+  const self = { at: () => at, drawn: () => [], redraw, step: (by) => { at = clamp(at + by, 0, count - 1); redraw(); }, zoomBy, onDrawn: (done) => { drawnBy = done; stage.classList.add('drawing'); } };
   function redraw(rubber) {
-    const [width, height] = size();
-    image.src = data.pictures[item.pictures[at]];
-    image.alt = `picture ${at + item.frame_base} of ${count}`;
+    const [width, height] = size(), index = at;
+    imageOf(data.pictures[item.pictures[at]], (image) => {
+      if (at !== index) return;
+      canvas.width = width;
+      canvas.height = height;
+      canvas.getContext('2d').drawImage(windowing.shown('quiz', image), 0, 0);
+    });
+    canvas.setAttribute('aria-label', `picture ${at + item.frame_base} of ${count}`);
     stage.style.aspectRatio = `${width} / ${height}`;
     stage.style.width = `min(100%, ${(70 * width) / height}vh)`;
     svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
@@ -67,18 +84,58 @@ function makeViewer(item) {
     slider.value = at;
     output.textContent = `${at + item.frame_base} of ${count}${frames.includes(at) ? ' (in the key)' : ''}`;
   }
+  // `middle` is the point of the picture, in shares of it, that stands in the middle of the stage.
+  function look() {
+    middle = middle.map((share) => clamp(share, 0.5 / zoom, 1 - 0.5 / zoom));
+    layer.style.transform = `translate(${100 * zoom * (0.5 - middle[0])}%, ${100 * zoom * (0.5 - middle[1])}%) scale(${zoom})`;
+    stage.classList.toggle('zoomed', zoom > 1);
+    shown.textContent = `${Math.round(100 * zoom)} %`;
+  }
+  function zoomBy(by, event) {
+    const before = zoom;
+    zoom = ZOOMS[clamp(ZOOMS.indexOf(zoom) + by, 0, ZOOMS.length - 1)];
+    if (event) {
+      const room = stage.getBoundingClientRect();
+      const away = [(event.clientX - room.left) / room.width - 0.5, (event.clientY - room.top) / room.height - 0.5];
+      middle = middle.map((share, n) => share + away[n] / before - away[n] / zoom);
+    }
+    look();
+  }
+  const shown = h('output', { class: 'zoom' }, '100 %');
+  const button = (words, label, by) => h('button', { type: 'button', 'aria-label': label, onclick: () => zoomBy(by) }, words);
+  const tools = h('div', { class: 'tools' }, windowing.node, h('span', { class: 'zooming', role: 'group', 'aria-label': 'Zoom' }, button('−', 'smaller', -1), shown, button('+', 'larger', 1)));
   slider.addEventListener('input', () => { at = Number(slider.value); redraw(); });
-  stage.addEventListener('wheel', (event) => { event.preventDefault(); self.step(Math.sign(event.deltaY)); }, { passive: false });
-  stage.addEventListener('pointerdown', (event) => { if (drawnBy) { start = point(event); stage.setPointerCapture(event.pointerId); } });
-  stage.addEventListener('pointermove', (event) => { if (start) redraw(rect(start, point(event))); });
+  stage.addEventListener('wheel', (event) => {
+    event.preventDefault();
+    if (event.ctrlKey) zoomBy(event.deltaY < 0 ? 1 : -1, event);
+    else self.step(Math.sign(event.deltaY));
+  }, { passive: false });
+  const moves = (event) => zoom > 1 && (event.shiftKey || event.button === 1 || (event.pointerType === 'touch' && !drawnBy));
+  windowing.byDrag(stage, (event) => !moves(event) && (event.button === 2 || !drawnBy));
+  stage.addEventListener('pointerdown', (event) => {
+    if (moves(event)) grip = [event.clientX, event.clientY];
+    else if (drawnBy && event.button === 0) start = point(event);
+    else return;
+    stage.setPointerCapture(event.pointerId);
+  });
+  stage.addEventListener('pointermove', (event) => {
+    if (start) redraw(rect(start, point(event)));
+    if (!grip) return;
+    const room = stage.getBoundingClientRect();
+    middle = [middle[0] - (event.clientX - grip[0]) / room.width / zoom, middle[1] - (event.clientY - grip[1]) / room.height / zoom];
+    grip = [event.clientX, event.clientY];
+    look();
+  });
+  stage.addEventListener('pointercancel', () => { start = grip = null; redraw(); });
   stage.addEventListener('pointerup', (event) => {
+    grip = null;
     if (!start) return;
     const box = rect(start, point(event));
     start = null;
     if (box.x1 - box.x0 >= 2 && box.y1 - box.y0 >= 2) drawnBy(box);
     else redraw();
   });
-  self.node = h('div', { class: 'viewer' }, stage, count > 1 ? h('div', { class: 'slide' }, slider, output) : null);
+  self.node = h('div', { class: 'viewer' }, stage, count > 1 ? h('div', { class: 'slide' }, slider, output) : null, tools);
   redraw();
   return self;
 }
@@ -142,9 +199,18 @@ document.addEventListener('keydown', (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
   const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 5, PageDown: -5 }[event.key];
   if (by && event.target.type !== 'range') { viewer.step(by); event.preventDefault(); return; }
+  if (event.key === '+' || event.key === '=' || event.key === '-') { viewer.zoomBy(event.key === '-' ? -1 : 1); event.preventDefault(); return; }
   if (event.key === 'Enter' && event.target.tagName !== 'BUTTON' && event.target.tagName !== 'SUMMARY') { go(place + (event.shiftKey ? -1 : 1)); event.preventDefault(); return; }
   const button = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
   if (button) { button.click(); event.preventDefault(); }
 });
+// A sheet of an audit links to single items.
+function goToLinked() {
+  const linked = items.findIndex((item) => item.item_id === decodeURIComponent(location.hash.slice(1)));
+  if (linked >= 0) place = linked;
+  return linked >= 0;
+}
 load();
+goToLinked();
 show();
+window.addEventListener('hashchange', () => { leave(); if (goToLinked()) show(); });

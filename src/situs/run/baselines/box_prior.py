@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,10 @@ from situs.run.viewing import Viewing
 from situs.space import FrameBox
 
 __all__ = [
+    "BoxPlaces",
     "BoxPrior",
     "boxes_of",
     "centres",
-    "extent_of",
     "fixed_grid",
     "labels_of",
     "random_boxes",
@@ -48,50 +49,92 @@ def labels_of(item: Item) -> list[str]:
     return sorted({box.label for box in asked.boxes}) if asked else []
 
 
+_Key = tuple[str, bool, str]
+"""A label, whether the size of its pictures is known, and the level of the question."""
+
+
+class _LabelPlaces:
+    """Where the boxes of one label lie, item by item, as columns: a bench has millions of boxes."""
+
+    def __init__(self) -> None:
+        self.patients: list[str] = []
+        self._counts = array("q")
+        self._sides = array("d")
+        self._spans = array("d")
+
+    def add(
+        self, patient: str, boxes: Sequence[FrameBox], sizes: Sequence[tuple[float, float]] | None
+    ) -> None:
+        """The boxes of one item; `sizes` of its pictures, None where they are not known."""
+        self.patients.append(patient)
+        self._counts.append(len(boxes))
+        for box in boxes:
+            width, height = (1.0, 1.0) if sizes is None else sizes[box.frame]
+            self._sides.extend((box.x0 / width, box.y0 / height, box.x1 / width, box.y1 / height))
+
+    def add_span(self, first: float, last: float) -> None:
+        """The first and last picture of the same item, as shares of all."""
+        self._spans.extend((first, last))
+
+    def of(self, patients: Container[str]) -> tuple[FloatArray, FloatArray]:
+        """Of these patients: the boxes, as shares of the picture's sides or in pixels, and the spans."""
+        chosen = np.array([patient in patients for patient in self.patients], dtype=bool)
+        sides = np.array(self._sides).reshape(-1, 4)[np.repeat(chosen, self._counts)]
+        return sides, np.array(self._spans).reshape(-1, 2)[chosen]
+
+
+class BoxPlaces:
+    """Where the boxes of a bench lie, gathered item by item, and how far they reach."""
+
+    def __init__(self, shown: Viewing) -> None:
+        self.viewing = shown
+        self.places: dict[_Key, _LabelPlaces] = defaultdict(_LabelPlaces)
+        self.patients: set[str] = set()
+        self.trained: set[str] = set()
+        """Patients of the training split."""
+        self.extent = 1.0, 1.0
+        """How far the boxes reach on pictures whose size is not known: their field."""
+
+    def add(self, item: Item) -> None:
+        """The boxes of one item, if it asks for some that can be told."""
+        asked = boxes_of(item)
+        if asked is None or not asked.boxes or self.viewing.obstacle(item):
+            return
+        self.patients.add(item.patient_id)
+        if item.split == "train":
+            self.trained.add(item.patient_id)
+        sizes = self.viewing.sizes(item)
+        known = math.isfinite(sizes[0][0])
+        by_label: dict[str, list[FrameBox]] = defaultdict(list)
+        for box in self.viewing.boxes(item, asked.boxes):
+            by_label[box.label].append(box)
+            if not known:
+                self.extent = max(self.extent[0], box.x1), max(self.extent[1], box.y1)
+        for label, boxes in by_label.items():
+            places = self.places[label, known, item.level]
+            places.add(item.patient_id, boxes, sizes if known else None)
+            frames = [box.frame / len(sizes) for box in boxes]
+            places.add_span(min(frames), max(frames))
+
+
 class BoxPrior:
     """Median or k-means boxes of each label and the pictures it is mostly seen on, learnt from other patients.
 
     These are the patients of the training split (for one of them, the other folds of it); of a label that is not in
     it, all other patients.
-    Places are shares of the picture's sides, or pixels where the size is not known. This is the shortcut that a
-    score without a precision term rewards: 5 or 20 boxes a label beat every published model there.
+    This is the shortcut that a score without a precision term rewards: 5 or 20 boxes a label beat every published
+    model there.
     """
 
-    def __init__(self, items: Iterable[Item], shown: Viewing, count: int = 1) -> None:
-        self._viewing = shown
+    def __init__(self, gathered: BoxPlaces, count: int = 1) -> None:
+        self._viewing = gathered.viewing
         self._count = count
-        self._places: dict[tuple[str, bool, str], list[tuple[str, FloatArray]]] = defaultdict(list)
-        self._spans: dict[tuple[str, bool, str], list[tuple[str, float, float]]] = defaultdict(list)
-        patients = set()
-        self._trained = set()
-        for item in items:
-            asked = boxes_of(item)
-            if asked is not None and asked.boxes and not shown.obstacle(item):
-                patients.add(item.patient_id)
-                if item.split == "train":
-                    self._trained.add(item.patient_id)
-                self._learn(item, asked)
+        self._places = gathered.places
+        self._trained = gathered.trained
+        patients = gathered.patients
         folds = max(1, min(_FOLDS, len(patients)))
         self._fold = {patient: number % folds for number, patient in enumerate(sorted(patients))}
-        self._fitted: dict[
-            tuple[tuple[str, bool, str], int], tuple[FloatArray, tuple[float, float]] | None
-        ] = {}
-
-    def _learn(self, item: Item, asked: Boxes) -> None:
-        sizes = self._viewing.sizes(item)
-        known = math.isfinite(sizes[0][0])
-        by_label: dict[str, list[FrameBox]] = defaultdict(list)
-        for box in self._viewing.boxes(item, asked.boxes):
-            by_label[box.label].append(box)
-        for label, boxes in by_label.items():
-            key = (label, known, item.level)
-            scale = [
-                (*sizes[box.frame], *sizes[box.frame]) if known else (1.0,) * 4 for box in boxes
-            ]
-            places = np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) / np.array(scale)
-            self._places[key].append((item.patient_id, places))
-            frames = [box.frame / len(sizes) for box in boxes]
-            self._spans[key].append((item.patient_id, min(frames), max(frames)))
+        self._fitted: dict[tuple[_Key, int], tuple[FloatArray, tuple[float, float]] | None] = {}
 
     def boxes(self, item: Item) -> list[FrameBox]:
         """What other patients suggest for the item; the middle of the middle picture where they do not tell."""
@@ -120,18 +163,16 @@ class BoxPrior:
                     result.append(box)
         return result
 
-    def _fit(
-        self, key: tuple[str, bool, str], fold: int
-    ) -> tuple[FloatArray, tuple[float, float]] | None:
+    def _fit(self, key: _Key, fold: int) -> tuple[FloatArray, tuple[float, float]] | None:
         if (key, fold) not in self._fitted:
-            others = {patient for patient, _ in self._places[key] if self._fold[patient] != fold}
+            own = self._places[key]
+            others = {patient for patient in own.patients if self._fold[patient] != fold}
             others = others & self._trained or others
-            held = [boxes for patient, boxes in self._places[key] if patient in others]
-            spans = np.array([span[1:] for span in self._spans[key] if span[0] in others])
-            if held:
+            if others:
+                boxes, spans = own.of(others)
                 low, high = np.median(spans, axis=0)
                 self._fitted[key, fold] = (
-                    centres(np.concatenate(held), self._count),
+                    centres(boxes, self._count),
                     (float(low), float(high)),
                 )
             else:
@@ -159,19 +200,6 @@ def centres(boxes: FloatArray, count: int) -> FloatArray:
             break
         found = moved
     return np.asarray(found)
-
-
-def extent_of(items: Iterable[Item], shown: Viewing) -> tuple[float, float]:
-    """How far the boxes of all items reach: the field of pictures whose size is not known."""
-    reach = [(1.0, 1.0)]
-    for item in items:
-        asked = boxes_of(item)
-        if asked is None or not asked.boxes or shown.obstacle(item):
-            continue
-        if math.isinf(shown.sizes(item)[0][0]):
-            reach += [(box.x1, box.y1) for box in shown.boxes(item, asked.boxes)]
-    widths, heights = zip(*reach)
-    return max(widths), max(heights)
 
 
 def fixed_grid(sizes: Sequence[tuple[float, float]], extent: tuple[float, float]) -> list[FrameBox]:

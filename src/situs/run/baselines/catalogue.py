@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from situs.base.plugins import offered
 from situs.bench import Bench
-from situs.clients import Spec
+from situs.clients import CLIENTS, Spec
+from situs.clients.spec import ENTRY_POINTS
 from situs.errors import SitusError, did_you_mean
 from situs.profiles import Profile
 from situs.run.baselines.guessers import FixedGrid, Oracle, Random
@@ -23,6 +25,7 @@ __all__ = [
     "Baseline",
     "blind_rows",
     "is_baseline",
+    "known_models",
     "make_baseline",
 ]
 
@@ -115,3 +118,23 @@ def make_baseline(
         fix = f"settings: {', '.join(sorted(known, reverse=True))}"
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix=fix)
     return BASELINES[spec.kind].make(bench, spec, viewing or Viewing(bench, profile))
+
+
+_FORMS = {
+    "openai": "openai:MODEL@http://HOST:PORT/v1: any server that speaks chat completions",
+    "anthropic": "anthropic:MODEL[@URL]: Anthropic's Messages protocol",
+    "gemini": "gemini:MODEL[@URL]: Google's generateContent protocol",
+    "hf": "hf:FOLDER: weights on disk, with transformers",
+    "plugin": "plugin:MODULE:OBJECT: your own code",
+}
+
+
+def known_models() -> dict[str, str]:
+    """Every kind that `--model` takes: clients, those of installed packages, and baselines."""
+    clients = {kind: _FORMS[kind] for kind in CLIENTS}
+    others = dict.fromkeys(offered(ENTRY_POINTS), "of an installed package")
+    baselines = {
+        name: f"baseline: {kind.about}" if kind.about else "baseline"
+        for name, kind in BASELINES.items()
+    }
+    return {**clients, **others, **baselines}

@@ -23,11 +23,10 @@ from situs.items import (
     letter_of,
     unit_named,
 )
-from situs.run.baselines.box_prior import extent_of, fixed_grid, labels_of, random_boxes
+from situs.run.baselines.box_prior import fixed_grid, labels_of, random_boxes
 from situs.run.baselines.speaker import Speaker, offered_keys, option_words
-from situs.run.baselines.speech import (
-    say_boxes,
-)
+from situs.run.baselines.speech import say_boxes
+from situs.run.baselines.survey import survey_of
 from situs.space import FrameBox
 
 __all__ = ["FixedGrid", "Oracle", "Random"]
@@ -102,9 +101,7 @@ class Random(Speaker):
 
     @property
     def _extent(self) -> tuple[float, float]:
-        return self._viewing.once(
-            "extent", lambda: extent_of(self._bench.items(steps=False), self._viewing)
-        )
+        return survey_of(self._bench, self._viewing).boxes.extent
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """A uniform guess that depends on seed and item only."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 
 from situs.bench import Bench
 from situs.clients import Spec
@@ -13,7 +14,6 @@ from situs.items import (
     Boxes,
     Choice,
     Choices,
-    Compound,
     Frames,
     Grades,
     Item,
@@ -21,13 +21,12 @@ from situs.items import (
     Simple,
     Text,
     YesNo,
-    answer_key,
 )
 from situs.run.baselines.box_prior import BoxPrior
 from situs.run.baselines.knowledge import standing_out
 from situs.run.baselines.majority_text import MajorityText
-from situs.run.baselines.others import OtherCounts, OtherMedians
 from situs.run.baselines.speaker import Speaker, guessed, offered_keys, option_words
+from situs.run.baselines.survey import Survey, survey_of, text_key
 from situs.run.baselines.text_classifier import CrossFitted, is_closed
 from situs.run.viewing import Viewing
 from situs.space import FrameBox
@@ -35,51 +34,15 @@ from situs.space import FrameBox
 __all__ = ["Majority", "Minority", "Prior", "TextClassifier"]
 
 
-class _Learned:
-    """What the patients of a bench answered, for whoever learns from the others."""
-
-    def __init__(self, bench: Bench, shown: Viewing) -> None:
-        self._viewing = shown
-        self.keys: OtherCounts[tuple[str, ...], str] = OtherCounts()
-        self.values: OtherMedians[str] = OtherMedians()
-        self.graded: OtherCounts[tuple[str, str], int] = OtherCounts()
-        self.sets: OtherCounts[str, tuple[str, ...]] = OtherCounts()
-        self.firsts: OtherMedians[str] = OtherMedians()
-        self.lasts: OtherMedians[str] = OtherMedians()
-        for item in bench.items(steps=False):
-            answer = item.answer
-            for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
-                self._learn(item, part)
-
-    def _learn(self, item: Item, answer: Simple) -> None:
-        match answer:
-            case Number(value):
-                self.values.add(item.question, item.patient_id, value)
-            case Grades(grades):
-                for name, grade in grades.items():
-                    self.graded.add((item.question, name), item.patient_id, grade)
-            case Choices(values):
-                self.sets.add(item.question, item.patient_id, tuple(sorted(values)))
-            case Frames(frames) if frames and not self._viewing.obstacle(item):
-                shown = self._viewing.frames(item, frames)
-                count = len(self._viewing.layout(item).frames)
-                if shown:
-                    self.firsts.add(item.question, item.patient_id, min(shown) / count)
-                    self.lasts.add(item.question, item.patient_id, max(shown) / count)
-            case _:
-                key = answer_key(answer)
-                if key is not None:
-                    self.keys.add(text_key(item), item.patient_id, key)
-
-
 class Majority(Speaker):
     """The most frequent answer to the same question among other patients, if it clearly stands out."""
 
     purpose = "majority"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
-        super().__init__(bench, spec, shown)
-        self._learned = shown.once("learned", lambda: _Learned(bench, shown))
+    @cached_property
+    def _learned(self) -> Survey:
+        """What the patients of the bench answered; free text needs none of it."""
+        return survey_of(self._bench, self._viewing)
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """Fitted without this patient; guesses where others do not tell."""
@@ -106,7 +69,7 @@ class Majority(Speaker):
         """The boxes of other patients, so many a label."""
         return self._viewing.once(
             ("boxes", count),
-            lambda: BoxPrior(self._bench.items(steps=False), self._viewing, count),
+            lambda: BoxPrior(self._learned.boxes, count),
         )
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
@@ -119,14 +82,14 @@ class Majority(Speaker):
         )
 
     def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
-        result = {}
-        for name in answer.grades:
-            counts = self._learned.graded.without((item.question, name), item.patient_id)
-            result[name] = min(counts, key=lambda grade: (-counts[grade], grade)) if counts else 0
-        return result
+        graded, question, patient = self._learned.graded, item.question, item.patient_id
+        return {name: graded.commonest((question, name), patient) or 0 for name in answer.grades}
 
     def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
         offered = {option.value for option in item.options}
+        commonest = self._learned.sets.commonest(item.question, item.patient_id)
+        if commonest is not None and offered.issuperset(commonest):
+            return commonest
         others = self._learned.sets.without(item.question, item.patient_id)
         counts = {one: count for one, count in others.items() if offered.issuperset(one)}
         if not counts:
@@ -208,8 +171,3 @@ class TextClassifier(Majority):
         if not isinstance(answer, YesNo | Choice) or answer is not item.answer:
             return super()._words(item, answer, rng)
         return option_words(item, offered_keys(item)[self._learner.place(item)])
-
-
-def text_key(item: Item) -> tuple[str, ...]:
-    """A question with the options it offers, in no order."""
-    return (item.question, *sorted(offered_keys(item)))

@@ -18,18 +18,18 @@ class OtherCounts(Generic[K, V]):
 
     def __init__(self) -> None:
         self._all: dict[K, Counter[V]] = defaultdict(Counter)
-        self._own: dict[K, dict[str, Counter[V]]] = defaultdict(lambda: defaultdict(Counter))
+        self._own: dict[K, dict[str, list[V]]] = defaultdict(lambda: defaultdict(list))
         self._ranked: dict[K, list[V]] = {}
 
     def add(self, key: K, patient: str, value: V) -> None:
         """One answer of a patient."""
         self._all[key][value] += 1
         self._ranked.pop(key, None)
-        self._own[key][patient][value] += 1
+        self._own[key][patient].append(value)
 
     def without(self, key: K, patient: str) -> Counter[V]:
         """The counts over all other patients."""
-        own = self._own[key].get(patient, Counter())
+        own = Counter(self._own[key].get(patient, ()))
         return Counter(
             {
                 value: count - own[value]
@@ -45,7 +45,7 @@ class OtherCounts(Generic[K, V]):
             return None
         if key not in self._ranked:
             self._ranked[key] = sorted(counts, key=lambda value: (-counts[value], value))
-        own = self._own[key].get(patient, Counter())
+        own = Counter(self._own[key].get(patient, ()))
         # Only the patient's values count for less without it; the first of all others outranks the rest.
         other = next((value for value in self._ranked[key] if value not in own), None)
         left = {value: counts[value] - count for value, count in own.items()}

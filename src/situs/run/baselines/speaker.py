@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from situs.base.files import digest
 from situs.bench import Bench
@@ -209,7 +209,21 @@ MEANING: ByKind[Callable[[Speaker, Item, Any, random.Random], Any]] = ByKind(
 
 def item_rng(seed: int, item: Item, purpose: str) -> random.Random:
     """Chance for one item: the same each time, whatever was asked before."""
-    return random.Random(digest(purpose, str(seed), item.item_id))
+    return cast("random.Random", _Chance(purpose, str(seed), item.item_id))
+
+
+class _Chance:
+    """A generator that is seeded when it is first asked: most answers are not left to chance."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        # Looked up where the attribute is not there: the generator is the first that is not.
+        if name == "_generator":
+            self._generator = random.Random(digest(*self._names))
+            return self._generator
+        return getattr(self._generator, name)
 
 
 def offered_keys(item: Item) -> list[str]:

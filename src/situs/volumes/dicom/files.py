@@ -15,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from situs.base.remote import present
 from situs.errors import SitusError
 from situs.volumes.formats.stored import enough_memory, open_binary, size_of
 from situs.volumes.limits import MAX_GZIP_RATIO, max_bytes
@@ -91,6 +92,7 @@ def read_dataset(
     from pydicom.datadict import tag_for_keyword
     from pydicom.filereader import read_file_meta_info
 
+    present(path)
     size = size_of(path)
     wanted = [*keywords, *(_PIXELS if pixels else ())]
     tags = [tag for keyword in wanted if (tag := tag_for_keyword(keyword)) is not None]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from situs.base.plugins import load_offered, offered
+from situs.base.remote import present
 from situs.errors import SitusError
 from situs.space import Affine
 from situs.volumes.formats.metaimage import read_metaimage
@@ -70,6 +71,7 @@ def _checked(read: Callable[[Path], object], path: Path) -> Stored:
 
     Whatever it stumbles over is an error about the file.
     """
+    present(path)
     try:
         stored = read(path)
     except SitusError:

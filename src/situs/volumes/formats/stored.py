@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.base.remote import is_stand_in, present
 from situs.errors import SitusError
 from situs.space import Affine
 from situs.volumes.formats.inflate import inflate_pieces
@@ -138,10 +139,16 @@ def size_of(path: Path) -> int:
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open a regular file for reading."""
+    """Open a regular file for reading; one that lies elsewhere is fetched."""
+    present(path)
     size_of(path)
     try:
-        return path.open("rb")
+        stream = path.open("rb")
+        if is_stand_in(path):  # another process made room just now
+            stream.close()
+            present(path)
+            stream = path.open("rb")
+        return stream
     except OSError as error:
         raise _unreadable(path, error) from error
 

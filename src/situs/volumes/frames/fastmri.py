@@ -28,9 +28,12 @@ _LONGEST_ID = 256
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    import h5py
-
     check_regular(path)
+    try:
+        import h5py
+    except ModuleNotFoundError as error:
+        fix = "pip install 'situs[fastmri]'"
+        raise SitusError("HDF5 files need the package h5py", where=path, fix=fix) from error
     try:
         with h5py.File(path, "r") as file:
             yield file

@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 from situs.base.files import delimiter_of, read_text
+from situs.base.remote import is_url, located, url_of
 from situs.errors import SitusError, did_you_mean
 from situs.volumes.layouts.source import StudySource
 from situs.volumes.volume import stem_of
@@ -65,7 +66,8 @@ def find_in_table(path: Path) -> list[StudySource]:
         missing += [
             f"row {number}: {file}"
             for file in (image, labels)
-            if file is not None and not file.exists()
+            # What lies elsewhere is looked for when its turn comes: asking for each file now would take hours.
+            if file is not None and url_of(file) is None and not file.exists()
         ]
         stem = stem_of(labels)
         patient = cells.get("patient") or cells["study"]
@@ -86,7 +88,9 @@ def _column(name: str) -> str:
 
 
 def _file(folder: Path, cell: str) -> Path:
-    """A path as the table writes it; one written on Windows has backslashes."""
+    """A path or address as the table writes it; a path written on Windows has backslashes."""
+    if is_url(cell):
+        return located(cell)
     path = folder / cell
     return path if path.exists() or "\\" not in cell else folder / cell.replace("\\", "/")
 

@@ -139,7 +139,12 @@ def overhangs_voxels(shape: Shape, grid: Grid) -> FloatArray:
 
 def is_outside(shape: Shape, grid: Grid) -> bool:
     """Whether no part of the shape lies between the array's outer faces."""
-    return bool((overhangs_voxels(shape, grid) <= -np.array(grid.shape)[:, None]).any())
+    return _misses(overhangs_voxels(shape, grid), grid)
+
+
+def _misses(overhangs: FloatArray, grid: Grid) -> bool:
+    """Whether what overhangs so far has no part within the grid."""
+    return bool((overhangs <= -np.array(grid.shape)[:, None]).any())
 
 
 def _is_clear_cut(grid: Grid, structures: dict[str, Shape]) -> bool:
@@ -148,7 +153,7 @@ def _is_clear_cut(grid: Grid, structures: dict[str, Shape]) -> bool:
         beyond = overhangs_voxels(shape, grid)
         extent = beyond.sum(axis=1) + np.array(grid.shape)
         left = extent - beyond.clip(0.0).sum(axis=1)
-        if is_outside(shape, grid):
+        if _misses(beyond, grid):
             if "lesion" in name:
                 return False
             continue

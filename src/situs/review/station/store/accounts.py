@@ -159,8 +159,8 @@ def start_session(db: Connection, user: User) -> str:
 
 def find_session(db: Connection, token: str) -> tuple[Session, User] | None:
     """The session of a token and its user; None if there is none, or it has run out."""
-    held = db.get(Session, token_hash(token)) if token else None
-    if held is None or time.time() - held.started > ABSOLUTE_SECONDS:
+    query = select(Session, User).join(User, User.id == Session.user_id)
+    row = db.execute(query.where(Session.token_hash == token_hash(token))).first()
+    if row is None or time.time() - row[0].started > ABSOLUTE_SECONDS or not row[1].active:
         return None
-    user = db.get(User, held.user_id)
-    return (held, user) if user is not None and user.active else None
+    return row[0], row[1]

@@ -6,16 +6,26 @@ import itertools
 import random
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Connection
 
 from situs.errors import SitusError
+from situs.review.station.places import SAME_PLACE, KeyPlace, overlap
 from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.store.chain import append_event, row_digest
-from situs.review.station.store.tables import Adjudication, Assignment, Project, Reading, Unit, User
+from situs.review.station.store.tables import (
+    Adjudication,
+    Assignment,
+    Project,
+    Reading,
+    Snapshot,
+    Unit,
+    User,
+)
 
 __all__ = ["decide", "open_adjudication", "readings_of", "shuffled_readings", "triggers"]
 
@@ -42,8 +52,12 @@ def readings_of(db: Connection, unit: Unit) -> list[dict[str, Any]]:
     return list(joined.values())
 
 
-def triggers(readings: Sequence[dict[str, Any]], protocol: ReadingProtocol) -> list[str]:
-    """Which of the protocol's rules these readings set off."""
+def triggers(
+    readings: Sequence[dict[str, Any]],
+    protocol: ReadingProtocol,
+    places: Mapping[str, KeyPlace] = {},
+) -> list[str]:
+    """Which of the protocol's rules these readings set off; `places` are the parts that are answered by a place."""
     scores = [r["score"] for r in readings if r.get("score") is not None]
     flags = [set(r.get("flags", ())) for r in readings]
     verdicts = [r.get("verdicts") or {} for r in readings]
@@ -51,18 +65,28 @@ def triggers(readings: Sequence[dict[str, Any]], protocol: ReadingProtocol) -> l
         "key wrong": any("key wrong" in f for f in flags),
         "side doubt": any("side doubt" in f for f in flags),
         "scores differ by 2": bool(scores) and max(scores) - min(scores) >= 2,
-        "answers differ": any(differ(a, b) for a, b in itertools.combinations(readings, 2)),
+        "answers differ": any(differ(a, b, places) for a, b in itertools.combinations(readings, 2)),
         "verdicts differ": any(a != b for a, b in itertools.combinations(verdicts, 2)),
     }
     return [name for name in protocol.adjudicate if tripped[name]]
 
 
-def differ(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether two readers answered differently; a case one of them could not tell counts as different."""
+def differ(a: dict[str, Any], b: dict[str, Any], places: Mapping[str, KeyPlace] = {}) -> bool:
+    """Whether two readers answered differently; a case one of them could not tell counts as different.
+
+    Places differ where they overlap by less than half.
+    """
     if bool(a.get("cannot")) != bool(b.get("cannot")):
         return True
     first, second = a.get("answers") or {}, b.get("answers") or {}
-    return any(_unlike(str(first.get(n, "")), str(second.get(n, ""))) for n in {*first, *second})
+    for name in {*first, *second}:
+        said = str(first.get(name, "")), str(second.get(name, ""))
+        if name in places and all(said):
+            if overlap(places[name], *said) < SAME_PLACE:
+                return True
+        elif _unlike(*said):
+            return True
+    return False
 
 
 def _unlike(a: str, b: str) -> bool:
@@ -83,7 +107,9 @@ def open_adjudication(
     reads = [row for row in rows if row.purpose == "read"]
     if any(row.state not in _FINISHED for row in reads) or len(rows) > len(reads):
         return
-    reasons = triggers(readings_of(db, unit), protocol)
+    hidden = db.get_one(Snapshot, unit.snapshot_hash).hidden
+    places = msgspec.convert(hidden.get("places", {}), dict[str, KeyPlace])
+    reasons = triggers(readings_of(db, unit), protocol, places)
     if not reasons:
         return
     readers = {row.user_id for row in reads}

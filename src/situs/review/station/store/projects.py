@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as Connection
 
-from situs.base.files import canonical_json, digest
-from situs.bench import Bench
+from situs.base.files import canonical_json
 from situs.errors import SitusError, did_you_mean
-from situs.items import Boxes, Item, parts_of
-from situs.review.station.folder import StationFolder
-from situs.review.station.plan import Plan, PlannedUnit, draw_sample, plan_reads, replan
+from situs.review.station.plan import Plan, PlannedUnit, plan_reads, replan
 from situs.review.station.protocol import ReadingProtocol
-from situs.review.station.snapshot import ItemSnapshot, take_snapshots, wrong_key
+from situs.review.station.sample import TakenSample
 from situs.review.station.store.chain import append_event, snapshot_hash
 from situs.review.station.store.tables import (
     Assignment,
@@ -34,10 +29,10 @@ from situs.review.station.store.tables import (
 
 __all__ = [
     "ImportedProject",
-    "Sample",
+    "add_project",
+    "check_project_name",
     "find_project",
     "freeze_plan",
-    "import_bench",
     "lock_project",
     "preview_plan",
     "protocol_of",
@@ -46,17 +41,8 @@ __all__ = [
 
 
 _OUTSIDE = 1_000_000
-
-
-class Sample(msgspec.Struct, frozen=True):
-    """What is taken of a bench."""
-
-    items: int
-    seed: int = 0
-    disputes: tuple[str, ...] = ()
-    """Items that must be read, whatever is drawn: a stratum of their own, outside the key-error rate."""
-    training: int = 0
-    wordings: bool = False
+_PROTOCOLS: dict[str, ReadingProtocol] = {}
+"""By hash. Protocols are immutable and few, and nearly every request asks for one."""
 
 
 class ImportedProject(msgspec.Struct, frozen=True):
@@ -81,109 +67,58 @@ def find_project(db: Connection, name: str) -> Project:
 
 def protocol_of(db: Connection, project: Project) -> ReadingProtocol:
     """The protocol a project was frozen with."""
-    return msgspec.convert(db.get_one(Protocol, project.protocol_hash).body, ReadingProtocol)
+    known = _PROTOCOLS.get(project.protocol_hash)
+    if known is None:
+        body = db.get_one(Protocol, project.protocol_hash).body
+        known = _PROTOCOLS[project.protocol_hash] = msgspec.convert(body, ReadingProtocol)
+    return known
 
 
-def import_bench(
-    db: Connection,
-    folder: StationFolder,
-    bench: Bench,
-    name: str,
-    protocol: ReadingProtocol,
-    sample: Sample,
-    *,
-    data: Path | None = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
-) -> ImportedProject:
-    """Take a sample into a new project; its items are copied and never follow the bench."""
+def check_project_name(db: Connection, name: str) -> None:
+    """Refuse a name that a project has."""
     if db.scalar(select(Project).where(Project.name == name)) is not None:
         raise SitusError(f"project {name!r} exists", where="--project", fix="choose another name")
-    every = list(bench.items())
-    readable = [item for item in every if _readable(item)]
-    left_out = {"asks for boxes, which the quiz draws": len(every) - len(readable)}
-    known = {item.item_id: item for item in readable}
-    strangers = [one for one in sample.disputes if one not in known]
-    if strangers:
-        raise SitusError(
-            f"the bench has no item {strangers[0]}", where="--disputes", fix="remove it"
+
+
+def add_project(
+    db: Connection, taken: TakenSample, name: str, actor: str = "command line"
+) -> ImportedProject:
+    """Make a project of a sample; its items are copied and never follow the bench."""
+    check_project_name(db, name)
+    project = _project(db, taken, name)
+    units = [
+        Unit(
+            project_id=project.id,
+            snapshot_hash=_keep(
+                db, msgspec.json.decode(unit.shown), msgspec.json.decode(unit.hidden)
+            ),
+            kind=unit.kind,
+            stratum=unit.stratum,
+            weight=unit.weight,
+            patient=unit.patient,
+            twin_group=unit.twin_group,
         )
-    weights = _drawn(readable, sample)
-    training = _training(readable, weights, sample)
-    chosen = [known[key] for key in (*weights, *training)]
-    project = _project(db, bench, name, protocol, sample.seed)
-    units: list[Unit] = []
-    catch_ids = _catch_ids([known[key] for key in weights], protocol, sample.seed)
-    for taken in take_snapshots(bench, chosen, folder.volumes, data=data, progress=progress):
-        key = taken.item.item_id
-        stratum, weight = weights.get(key, ("training", 0.0))
-        kind = "item" if key in weights else "training"
-        units.append(_unit(db, project, taken, taken.hidden, kind, stratum, weight))
-        if key in catch_ids:
-            wrong = wrong_key(taken, int(digest(key, size=4), 16))
-            if wrong is not None:
-                units.append(_unit(db, project, taken, wrong, "catch", "catch", 0.0))
-    if sample.wordings:
-        units += _wordings(db, project, readable, sample.seed)
+        for unit in taken.units
+    ]
     db.add_all(units)
     db.flush()
     counts = {kind: sum(u.kind == kind for u in units) for kind in sorted({u.kind for u in units})}
-    strata: dict[str, dict[str, float]] = {}
-    for stratum, weight in weights.values():
-        row = strata.setdefault(stratum, {"drawn": 0, "weight": weight})
-        row["drawn"] += 1
     append_event(
         db,
-        "command line",
+        actor,
         "project imported",
         project=name,
-        bench_hash=bench.info.content_hash,
-        protocol=protocol.hash,
-        seed=sample.seed,
+        bench_hash=taken.bench_hash,
+        protocol=taken.protocol.hash,
+        seed=taken.seed,
         units=counts,
         snapshots=sorted({unit.snapshot_hash for unit in units}),
     )
-    return ImportedProject(name, counts, strata, {k: n for k, n in left_out.items() if n})
+    return ImportedProject(name, counts, taken.strata, taken.left_out)
 
 
-def _readable(item: Item) -> bool:
-    return bool(item.series) and not any(
-        isinstance(part, Boxes) for part in parts_of(item.answer).values()
-    )
-
-
-def _drawn(items: Sequence[Item], sample: Sample) -> dict[str, tuple[str, float]]:
-    """Item → stratum and weight, of all that are read for the record."""
-    strata: dict[str, list[str]] = defaultdict(list)
-    for item in items:
-        if item.item_id not in sample.disputes:
-            strata[item.stratum or "all"].append(item.item_id)
-    result = {
-        key: (name, weight)
-        for name, (keys, weight) in draw_sample(strata, sample.items, sample.seed).items()
-        for key in keys
-    }
-    return result | dict.fromkeys(sample.disputes, ("dispute", 0.0))
-
-
-def _training(
-    items: Sequence[Item], taken: dict[str, tuple[str, float]], sample: Sample
-) -> list[str]:
-    free = [item.item_id for item in items if item.item_id not in taken]
-    return sorted(free, key=lambda key: digest("training", str(sample.seed), key))[
-        : sample.training
-    ]
-
-
-def _catch_ids(items: Sequence[Item], protocol: ReadingProtocol, seed: int) -> set[str]:
-    """Items that also come as catch trials: only where a key can be plainly wrong."""
-    count = math.ceil(protocol.catch * len(items))
-    able = [item.item_id for item in items if item.form in ("yes_no", "choice")]
-    return set(sorted(able, key=lambda key: digest("catch", str(seed), key))[:count])
-
-
-def _project(
-    db: Connection, bench: Bench, name: str, protocol: ReadingProtocol, seed: int
-) -> Project:
+def _project(db: Connection, taken: TakenSample, name: str) -> Project:
+    protocol = taken.protocol
     if db.get(Protocol, protocol.hash) is None:
         body = msgspec.to_builtins(protocol)
         db.add(Protocol(hash=protocol.hash, name=protocol.name, body=body))
@@ -192,35 +127,14 @@ def _project(
         public_id=secrets.token_hex(16),
         name=name,
         protocol_hash=protocol.hash,
-        bench=bench.info.name,
-        bench_hash=bench.info.content_hash,
-        seed=seed,
+        bench=taken.bench,
+        bench_hash=taken.bench_hash,
+        seed=taken.seed,
         state="draft",
     )
     db.add(project)
     db.flush()
     return project
-
-
-def _unit(
-    db: Connection,
-    project: Project,
-    taken: ItemSnapshot,
-    hidden: dict[str, Any],
-    kind: str,
-    stratum: str,
-    weight: float,
-) -> Unit:
-    item = taken.item
-    return Unit(
-        project_id=project.id,
-        snapshot_hash=_keep(db, taken.shown, hidden),
-        kind=kind,
-        stratum=stratum,
-        weight=weight,
-        patient=item.patient_id,
-        twin_group=item.twin_group,
-    )
 
 
 def _keep(db: Connection, shown: dict[str, Any], hidden: dict[str, Any]) -> str:
@@ -229,31 +143,6 @@ def _keep(db: Connection, shown: dict[str, Any], hidden: dict[str, Any]) -> str:
         db.add(Snapshot(hash=name, shown=shown, hidden=hidden))
         db.flush()
     return name
-
-
-def _wordings(db: Connection, project: Project, items: Sequence[Item], seed: int) -> list[Unit]:
-    """One unit for each way a question is put, with three examples."""
-    ways: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        ways[f"{item.task}/{item.form}/{item.parameters.get('ask', '')}"].append(item)
-    units = []
-    for way, of_way in sorted(ways.items()):
-        ranked = sorted(of_way, key=lambda item: digest("wording", str(seed), item.item_id))
-        examples = list(dict.fromkeys(item.question for item in ranked))[:3]
-        options = [[o.text for o in ranked[0].options]] if ranked[0].options else []
-        shown = {"wordings": examples, "options": options, "form": ranked[0].form}
-        name = _keep(db, shown, {"wording": way, "items": len(of_way)})
-        units.append(
-            Unit(
-                project_id=project.id,
-                snapshot_hash=name,
-                kind="wording",
-                stratum="wording",
-                weight=0.0,
-                patient=way,
-            )
-        )
-    return units
 
 
 def preview_plan(db: Connection, project: Project, readers: Sequence[str]) -> Plan:
@@ -286,9 +175,12 @@ def freeze_plan(db: Connection, project: Project, readers: Sequence[str], actor:
                 repeat_of=unit.id,
             )
             db.add(unit)
-            db.flush()
-        rows.append(_assignment(unit, users[place.reader], "read", place.block, place.position))
-    db.add_all(rows)
+        rows.append((unit, place))
+    db.flush()  # once for all: repeats get their numbers here
+    db.add_all(
+        _assignment(unit, users[place.reader], "read", place.block, place.position)
+        for unit, place in rows
+    )
     project.state = "reading"
     append_event(
         db,

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session as Connection
 
 from situs.base.files import canonical_json
 from situs.errors import SitusError
+from situs.review.station.places import place_problem
 from situs.review.station.protocol import FLAGS, ReadingProtocol
 from situs.review.station.store.adjudicating import open_adjudication
 from situs.review.station.store.chain import append_event, row_digest
@@ -34,11 +35,11 @@ __all__ = [
     "answered_before",
     "keep_answer",
     "latest",
-    "next_assignment",
     "own_assignment",
     "remember_answer",
     "save_draft",
     "sign_block",
+    "stage_of",
     "stages_of",
     "submit",
 ]
@@ -71,49 +72,16 @@ def own_assignment(db: Connection, user: User, public_id: str) -> Assignment | N
     return held
 
 
-def stages_of(unit: Unit, purpose: str, protocol: ReadingProtocol) -> int:
-    """1 where the key is shown at once (wordings, audits), else 2."""
-    if unit.kind == "wording":
+def stages_of(kind: str, purpose: str, stages: int) -> int:
+    """1 where the key is shown at once (wordings, audits), else 2; `stages` are the protocol's."""
+    if kind == "wording":
         return 1
-    return 2 if purpose == "adjudicate" else protocol.stages
+    return 2 if purpose == "adjudicate" else stages
 
 
-def next_assignment(db: Connection, user: User, now: float | None = None) -> Assignment | None:
-    """The next open case: begun ones first, then adjudications, then by block and position; repeats when due."""
-    moment = time.time() if now is None else now
-    mine = select(Assignment, Unit).join(Unit, Unit.id == Assignment.unit_id)
-    mine = mine.where(Assignment.user_id == user.id, Assignment.state.in_(("revealed", "open")))
-    mine = mine.join(Project, Project.id == Assignment.project_id).where(Project.state == "reading")
-    order = (Assignment.state.desc(), Assignment.purpose, Assignment.block, Assignment.position)
-    skipped = 0
-    while True:
-        rows = db.execute(mine.order_by(*order).offset(skipped).limit(20)).all()
-        for held, unit in rows:
-            if unit.kind != "repeat" or _is_due(db, user, unit, moment):
-                return held
-        if len(rows) < 20:
-            return None
-        skipped += 20
-
-
-def _is_due(db: Connection, user: User, unit: Unit, now: float) -> bool:
-    """Whether enough cases or days lie between a repeat and its first reading."""
-    first = db.scalar(
-        select(func.min(Reading.at))
-        .join(Assignment, Assignment.id == Reading.assignment_id)
-        .where(Assignment.user_id == user.id, Assignment.unit_id == unit.repeat_of)
-    )
-    if first is None:
-        return False
-    protocol = protocol_of(db, db.get_one(Project, unit.project_id))
-    if now - first >= protocol.repeat_gap_days * 24 * 3600:
-        return True
-    since = db.scalar(
-        select(func.count(func.distinct(Reading.assignment_id)))
-        .join(Assignment, Assignment.id == Reading.assignment_id)
-        .where(Assignment.user_id == user.id, Reading.at > first)
-    )
-    return (since or 0) >= protocol.repeat_gap_cases
+def stage_of(state: str, stages: int) -> int:
+    """The stage a case in this state is at."""
+    return 1 if state == "open" and stages == 2 else 2
 
 
 def latest(db: Connection, assignment: Assignment, stage: int) -> Reading | None:
@@ -155,8 +123,7 @@ def submit(
     if assignment.state not in ("open", "revealed"):
         raise SitusError("this case is finished", fix="amend it with a reason")
     protocol = protocol_of(db, project)
-    stages = stages_of(unit, assignment.purpose, protocol)
-    stage = 1 if assignment.state == "open" and stages == 2 else 2
+    stage = stage_of(assignment.state, stages_of(unit.kind, assignment.purpose, protocol.stages))
     _check(body, stage, unit, protocol, db.get_one(Snapshot, unit.snapshot_hash))
     keep_answer(db, assignment, user, stage, body, looked)
     assignment.state = "revealed" if stage == 1 else "done"
@@ -231,10 +198,11 @@ def amend(
     return assignment
 
 
-def sign_block(db: Connection, user: User, block: int) -> int:
-    """Sign a finished block: nothing in it is amended any more."""
+def sign_block(db: Connection, user: User, project: Project, block: int) -> int:
+    """Sign a finished block of a project: nothing in it is amended any more."""
     rows = db.scalars(
         select(Assignment).where(
+            Assignment.project_id == project.id,
             Assignment.user_id == user.id,
             Assignment.block == block,
             Assignment.purpose == "read",
@@ -248,7 +216,14 @@ def sign_block(db: Connection, user: User, block: int) -> int:
         row.state = "signed"
         row.version += 1
     if unsigned:
-        append_event(db, user.code, "block signed", block=block, cases=len(unsigned))
+        append_event(
+            db,
+            user.code,
+            "block signed",
+            project=project.name,
+            block=block,
+            cases=len(unsigned),
+        )
     return len(unsigned)
 
 
@@ -292,6 +267,21 @@ def _check_answer(body: dict[str, Any], shown: dict[str, Any]) -> None:
             raise SitusError("the answer is yes or no", fix="choose one")
         if part["form"] == "choice" and said not in letters:
             raise SitusError("the answer is one of the letters", fix="choose one")
+        if part["form"] in ("boxes", "frames"):
+            problem = place_problem(part["form"], said, tuple(shown["size"]))
+            if problem:
+                raise SitusError(problem, fix="mark it again")
+        if part["form"] == "grades":
+            _check_grades(said, part["grades"])
+
+
+def _check_grades(said: str, names: Sequence[str]) -> None:
+    try:
+        grades = msgspec.json.decode(said.encode(), type=dict[str, int])
+    except msgspec.DecodeError:
+        grades = {}
+    if sorted(grades) != sorted(names) or any(grade < 0 for grade in grades.values()):
+        raise SitusError("every grade is a whole number", fix=", ".join(names))
 
 
 def answered_before(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Connection
 
+from situs.review.station.places import KeyPlace
 from situs.review.station.statistics import Decision, ReadRow
 from situs.review.station.store.tables import (
     Adjudication,
@@ -22,24 +24,35 @@ from situs.review.station.store.tables import (
 __all__ = ["decisions_of", "read_rows"]
 
 _FINISHED = ("done", "signed")
+_OF_UNIT = ("kind", "stratum", "weight", "patient", "repeat_of")
+_HIDDEN = ("item_id", "task", "form", "wording")
+UNIT_KINDS = ("item", "wording", "catch", "repeat", "training")
 
 
-def read_rows(db: Connection, project: Project) -> list[ReadRow]:
-    """Every finished read, in a fixed order."""
-    names = ("item_id", "task", "form", "wording")
-    units: dict[int, tuple[Unit, dict[str, Any]]] = {}
+def read_rows(db: Connection, project: Project, kinds: Sequence[str] = UNIT_KINDS) -> list[ReadRow]:
+    """Every finished read of units of these kinds, in a fixed order."""
+    units: dict[int, dict[str, Any]] = {}
     # Only these few fields leave the database: a snapshot is long, and there may be many.
-    fields = [Snapshot.hidden[name].as_string() for name in names]
-    parts = select(Unit, Snapshot.hidden["right"], *fields)
+    hidden = [Snapshot.hidden[name].as_string() for name in _HIDDEN]
+    columns = [getattr(Unit, name) for name in _OF_UNIT]
+    parts = select(Unit.id, Snapshot.hidden["right"], Snapshot.hidden["places"], *columns, *hidden)
     parts = parts.join(Snapshot, Snapshot.hash == Unit.snapshot_hash)
-    for unit, right, *values in db.execute(parts.where(Unit.project_id == project.id)):
-        units[unit.id] = (unit, dict(zip(names, (v or "" for v in values))) | {"right": right})
+    of_kinds = parts.where(Unit.project_id == project.id, Unit.kind.in_(kinds))
+    for unit, right, places, *values in db.execute(of_kinds):
+        row = dict(zip((*_OF_UNIT, *_HIDDEN), values)) | {"right": tuple(right or ())}
+        if places:
+            row["places"] = msgspec.convert(places, dict[str, KeyPlace])
+        row["item_id"] = row["item_id"] or row["wording"] or ""
+        del row["wording"]
+        units[unit] = row | {"task": row["task"] or "", "form": row["form"] or ""}
     said: dict[int, dict[str, Any]] = {}
     query = (
         select(Assignment.id, Assignment.unit_id, User.code, Reading.body, Reading.active_ms)
         .join(Reading, Reading.assignment_id == Assignment.id)
         .join(User, User.id == Assignment.user_id)
+        .join(Unit, Unit.id == Assignment.unit_id)
         .where(
+            Unit.kind.in_(kinds),
             Assignment.project_id == project.id,
             Assignment.purpose == "read",
             Assignment.state.in_(_FINISHED),
@@ -50,22 +63,13 @@ def read_rows(db: Connection, project: Project) -> list[ReadRow]:
         row = said.setdefault(key, {"unit": unit_id, "reader": code, "active_ms": 0})
         row["active_ms"] += active_ms
         row.update(body)
-    return [_row(row, *units[row["unit"]]) for row in said.values()]
+    return [_row(row | units[row["unit"]]) for row in said.values()]
 
 
-def _row(said: dict[str, Any], unit: Unit, hidden: dict[str, Any]) -> ReadRow:
-    values = said | {
-        "item_id": hidden["item_id"] or hidden["wording"],
-        "patient": unit.patient,
-        "stratum": unit.stratum,
-        "weight": unit.weight,
-        "kind": unit.kind,
-        "task": hidden["task"],
-        "form": hidden["form"],
-        "right": hidden["right"] or [],
-        "repeat_of": unit.repeat_of,
-    }
-    return msgspec.convert(values, ReadRow)
+def _row(values: dict[str, Any]) -> ReadRow:
+    # Made without another check: every value was checked when it was written.
+    values["flags"] = tuple(values.get("flags", ()))
+    return ReadRow(**values)
 
 
 def decisions_of(db: Connection, project: Project) -> list[Decision]:

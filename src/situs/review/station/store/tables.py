@@ -137,13 +137,16 @@ class Assignment(Base):
     __tablename__ = "assignments"
     __table_args__ = (
         UniqueConstraint("unit_id", "user_id", "purpose"),
-        Index("assignments_by_user", "user_id", "state", "block", "position"),
+        Index(
+            "assignments_by_user", "user_id", "purpose", "state", "block", "position", "project_id"
+        ),
+        Index("assignments_by_project", "project_id", "user_id", "purpose", "state"),
     )
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     public_id: Mapped[str] = mapped_column(String(32), unique=True)
     unit_id: Mapped[int] = mapped_column(ForeignKey("units.id"), index=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"))
     purpose: Mapped[str] = mapped_column(String(12))
     """`read` or `adjudicate`."""
     block: Mapped[int] = mapped_column(Integer)

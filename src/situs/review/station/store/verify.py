@@ -11,8 +11,16 @@ from sqlalchemy import inspect, select, text
 from sqlalchemy.orm import Session as Connection
 
 from situs.review.station.folder import StationFolder
+from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.store.chain import FIRST, event_hash, row_digest, snapshot_hash
-from situs.review.station.store.tables import IMMUTABLE, Adjudication, Event, Reading, Snapshot
+from situs.review.station.store.tables import (
+    IMMUTABLE,
+    Adjudication,
+    Event,
+    Protocol,
+    Reading,
+    Snapshot,
+)
 
 __all__ = ["Verified", "verify"]
 
@@ -76,7 +84,20 @@ def _rows(db: Connection, vouched: dict[tuple[str, int], str]) -> list[str]:
     for snapshot in db.scalars(select(Snapshot).execution_options(yield_per=100)):
         if snapshot_hash(snapshot.shown, snapshot.hidden) != snapshot.hash:
             problems.append(f"snapshot {snapshot.hash[:8]} was changed")
+    problems += [
+        f"protocol {held.hash[:8]} was changed"
+        for held in db.scalars(select(Protocol))
+        if not _is_protocol(held)
+    ]
     return problems + [f"{table} {row} was removed" for table, row in sorted(left)]
+
+
+def _is_protocol(held: Protocol) -> bool:
+    """Whether a protocol's body is that of its hash."""
+    try:
+        return msgspec.convert(held.body, ReadingProtocol).hash == held.hash
+    except msgspec.ValidationError:
+        return False
 
 
 def _heads(folder: StationFolder, hashes: dict[int, str]) -> list[str]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from situs import __version__
 from situs.errors import SitusError
+from situs.report.viewer.module import viewer_module, viewer_style
 from situs.review.station.store.readings import Conflict
-from situs.review.station.web import desk, openid, reading, signing_in
+from situs.review.station.web import bringing_in, desk, openid, reading, signing_in
 from situs.review.station.web.station import Problem, Station, problem
 
 __all__ = ["create_app"]
@@ -33,10 +35,8 @@ _HEADERS = {
 }
 _MOST_BODY = 256 * 1024
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html", "txt": "text/plain"}
-_SHARED = ("dom.js", "numberline.js", "viewer.js", "detail.js")
-_EXPORTS = "export { makeViewer, stepList, factTable, flagList, h };\n"
-
-Next = Callable[[Request], Awaitable[Response]]
+_VIEWER_PARTS = ("draggedWindow", "makeViewer", "stepList", "factTable", "flagList", "h")
+"""What the station's pages take of the report's item view: planes, letters, marks and derivations."""
 
 
 def create_app(station: Station) -> FastAPI:
@@ -49,10 +49,10 @@ def create_app(station: Station) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
     )
     app.state.station = station
-    for part in (signing_in, openid, reading, desk):
+    for part in (signing_in, openid, reading, desk, bringing_in):
         app.include_router(part.router, prefix="/api/v1")
     _add_pages(app)
-    _add_guards(app, station)
+    app.add_middleware(_Guard, station=station)
     _add_problems(app)
     return app
 
@@ -63,18 +63,9 @@ def _static_files() -> dict[str, bytes]:
     for entry in files("situs.review.station.web").joinpath("static").iterdir():
         if entry.name.rpartition(".")[2] in _TYPES:
             result[entry.name] = entry.read_bytes()
-    result["viewer.js"] = _shared_viewer().encode()
-    look = files("situs.report").joinpath("templates", "report.css")
-    result["report.css"] = look.read_bytes()
+    result["viewer.js"] = viewer_module(_VIEWER_PARTS).encode()
+    result["report.css"] = viewer_style().encode()
     return result
-
-
-def _shared_viewer() -> str:
-    """The report's item view as a module: planes, letters, marks and derivations are drawn by the same code."""
-    parts = [files("situs.base").joinpath("page.js").read_text("utf-8")]
-    templates = files("situs.report").joinpath("templates")
-    parts += [templates.joinpath(name).read_text("utf-8") for name in _SHARED]
-    return "".join(parts) + _EXPORTS
 
 
 def _add_pages(app: FastAPI) -> None:
@@ -94,19 +85,32 @@ def _add_pages(app: FastAPI) -> None:
     app.add_api_route("/static/{name}", file, include_in_schema=False)
 
 
-def _add_guards(app: FastAPI, station: Station) -> None:
-    hosts = {urlsplit(origin).netloc for origin in station.origins}
+class _Guard:
+    """Refuses requests that do not come from the station's own pages, and puts the guarding headers on every answer.
 
-    @app.middleware("http")
-    async def guard(request: Request, call_next: Next) -> Response:
-        response = _refusal(request, station, hosts)
-        if response is None:
-            response = await call_next(request)
-        for name, value in _HEADERS.items():
-            response.headers[name] = value
-        if request.url.path.startswith("/api/"):
-            response.headers["Cache-Control"] = "no-store"
-        return response
+    Plain ASGI: the decorator for middleware costs more than most answers here.
+    """
+
+    def __init__(self, app: ASGIApp, station: Station) -> None:
+        self.app, self.station = app, station
+        self.hosts = {urlsplit(origin).netloc for origin in station.origins}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+                if scope["path"].startswith("/api/"):
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        refusal = _refusal(Request(scope), self.station, self.hosts)
+        await (refusal or self.app)(scope, receive, send_guarded)
 
 
 def _refusal(request: Request, station: Station, hosts: set[str]) -> Response | None:

@@ -13,7 +13,7 @@ from situs.review.station.protocol import FLAGS
 from situs.review.station.slices import open_volume_map
 from situs.review.station.store.adjudicating import shuffled_readings
 from situs.review.station.store.projects import protocol_of
-from situs.review.station.store.readings import latest, stages_of
+from situs.review.station.store.readings import latest, stage_of, stages_of
 from situs.review.station.store.tables import Assignment, Project, Snapshot, Unit, User
 from situs.review.station.web.messages import CaseView, Reveal, SeriesView
 from situs.review.station.web.station import Station
@@ -30,8 +30,8 @@ def case_view(db: Connection, station: Station, assignment: Assignment, user: Us
     unit = db.get_one(Unit, assignment.unit_id)
     snapshot = db.get_one(Snapshot, unit.snapshot_hash)
     protocol = protocol_of(db, db.get_one(Project, assignment.project_id))
-    stages = stages_of(unit, assignment.purpose, protocol)
-    stage = 1 if assignment.state == "open" and stages == 2 else 2
+    stages = stages_of(unit.kind, assignment.purpose, protocol.stages)
+    stage = stage_of(assignment.state, stages)
     is_item = unit.kind != "wording"
     done, cases = _progress(db, assignment)
     view = CaseView(
@@ -92,7 +92,12 @@ def _reveal(hidden: dict[str, Any]) -> Reveal:
     detail = {name: hidden["detail"][name] for name in names if name in hidden["detail"]}
     parts = {name: hidden[name] for name in _REVEALED}
     parts["detail"] = detail
-    return Reveal(jumps=hidden.get("jumps", {}), overlay=hidden.get("overlay"), **parts)
+    return Reveal(
+        jumps=hidden.get("jumps", {}),
+        overlay=hidden.get("overlay"),
+        places=hidden.get("places", {}),
+        **parts,
+    )
 
 
 def _progress(db: Connection, assignment: Assignment) -> tuple[int, int]:
@@ -104,7 +109,7 @@ def _progress(db: Connection, assignment: Assignment) -> tuple[int, int]:
             Assignment.block == assignment.block,
             Assignment.purpose == assignment.purpose,
             Assignment.project_id == assignment.project_id,
-            Assignment.state != "withdrawn",
+            Assignment.state.in_(("open", "revealed", *_FINISHED)),
         )
         .group_by(Assignment.state)
     )

@@ -78,15 +78,16 @@ def progress(project: ProjectId, actor: Asking, request: Request) -> dict[str, A
     with _station(request).database.read() as db:
         held = find_project(db, project)
         counts = db.execute(
-            select(User.code, Assignment.purpose, Assignment.state, func.count())
-            .join(User, User.id == Assignment.user_id)
+            select(Assignment.user_id, Assignment.purpose, Assignment.state, func.count())
             .where(Assignment.project_id == held.id)
-            .group_by(User.code, Assignment.purpose, Assignment.state)
+            .group_by(Assignment.user_id, Assignment.purpose, Assignment.state)
         ).all()
-        catch = project_catch(read_rows(db, held))
+        codes = {user.id: user.code for user in db.scalars(select(User))}
+        catch = project_catch(read_rows(db, held, ["catch"]))
     rows: dict[str, dict[str, int]] = {}
-    for code, purpose, state, count in counts:
-        row = rows.setdefault(f"{code} ({purpose})", {"done": 0, "open": 0, "withdrawn": 0})
+    for user, purpose, state, count in counts:
+        name = codes[user] if purpose == "read" else f"{codes[user]}, adjudication"
+        row = rows.setdefault(name, {"done": 0, "open": 0, "withdrawn": 0})
         column = {"done": "done", "signed": "done", "withdrawn": "withdrawn"}.get(state, "open")
         row[column] += count
     alarms = [

@@ -9,12 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 __all__ = [
     "AmendBody",
     "BlockView",
+    "BlocksView",
     "CaseView",
     "DecisionBody",
     "DraftBody",
     "EventView",
     "FreezeBody",
+    "ImportBody",
     "InviteBody",
+    "InvitedBody",
     "LoginBody",
     "MeView",
     "NextView",
@@ -24,6 +27,7 @@ __all__ = [
     "ReleaseBody",
     "Reveal",
     "SeriesView",
+    "UserBody",
 ]
 
 Short = Annotated[str, Field(max_length=200)]
@@ -121,6 +125,31 @@ class FreezeBody(_In):
     readers: Annotated[list[Short], Field(max_length=200)]
 
 
+class ImportBody(_In):
+    """Take in a sample of a bench that the administrator offers."""
+
+    project: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}$")]
+    bench: Short
+    protocol: Short = "default"
+    items: Annotated[int, Field(ge=1, le=100_000)] = 200
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+    training: Annotated[int, Field(ge=0, le=1000)] = 0
+    wordings: bool = False
+
+
+class UserBody(_In):
+    """A new account."""
+
+    code: Short
+    roles: Annotated[list[Short], Field(min_length=1, max_length=4)]
+
+
+class InvitedBody(_In):
+    """A fresh invitation for an account."""
+
+    code: Short
+
+
 class ReleaseBody(_In):
     """A reader leaves."""
 
@@ -139,11 +168,26 @@ class MeView(BaseModel):
 class BlockView(BaseModel):
     """One block of the reader's own list."""
 
+    project: str
+    """Its random id, and the name people know it by."""
+    project_name: str
     block: int
     name: str
     done: int
     cases: int
     signed: bool
+
+
+class BlocksView(BaseModel):
+    """A page of the reader's own list, and how far the whole of it is."""
+
+    blocks: list[BlockView]
+    first: int
+    """Which of all blocks the page begins with, from 0."""
+    of: int
+    """How many blocks there are."""
+    done: int
+    cases: int
 
 
 class NextView(BaseModel):
@@ -182,6 +226,7 @@ class Reveal(BaseModel):
     structures: list[dict[str, Any]]
     jumps: dict[str, list[int]]
     overlay: dict[str, Any] | None
+    places: dict[str, dict[str, Any]] = {}
 
 
 class CaseView(BaseModel):

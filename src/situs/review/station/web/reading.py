@@ -6,29 +6,30 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Connection
 
 from situs.errors import SitusError
 from situs.review.station.slices import open_volume_map
 from situs.review.station.store.adjudicating import decide
+from situs.review.station.store.lists import CaseSeries, case_series, next_assignment
 from situs.review.station.store.readings import (
     Conflict,
     Looked,
     amend,
     answered_before,
-    next_assignment,
     own_assignment,
     remember_answer,
     save_draft,
     sign_block,
     submit,
 )
-from situs.review.station.store.tables import Assignment, Project, Snapshot, Unit
+from situs.review.station.store.tables import Assignment, Project
 from situs.review.station.web.cases import case_view
 from situs.review.station.web.messages import (
     AmendBody,
+    BlocksView,
     BlockView,
     CaseView,
     DecisionBody,
@@ -49,6 +50,7 @@ Index = Annotated[int, Path(ge=0, le=100_000)]
 Token = Annotated[str, Path(pattern=r"^[0-9a-f]{32}\.[12]\.[0-9a-f]{40}$")]
 IfMatch = Annotated[str, Header(pattern=r'^"v[0-9]{1,9}"$')]
 Key = Annotated[str, Header(alias="Idempotency-Key", pattern=r"^[A-Za-z0-9_-]{8,80}$")]
+_BLOCKS_A_PAGE = 50
 Write = Callable[[Connection, Assignment], object]
 
 
@@ -69,22 +71,57 @@ def _found(db: Connection, actor: Actor, case: str) -> Assignment:
 
 
 @router.get("/blocks")
-def blocks(actor: Asking, request: Request) -> list[BlockView]:
-    """The reader's own blocks and how far they are; never anybody else's."""
+def blocks(
+    actor: Asking, request: Request, first: Annotated[int | None, Query(ge=0)] = None
+) -> BlocksView:
+    """The reader's own blocks and how far they are, a page at a time; never anybody else's.
+
+    Without `first`, the page with the first block that is not finished.
+    """
+    every = _all_blocks(request, actor)
+    if first is None:
+        first = next((n for n, view in enumerate(every) if view.done < view.cases), 0)
+    first -= first % _BLOCKS_A_PAGE
+    return BlocksView(
+        blocks=every[first : first + _BLOCKS_A_PAGE],
+        first=first,
+        of=len(every),
+        done=sum(view.done for view in every),
+        cases=sum(view.cases for view in every),
+    )
+
+
+def _all_blocks(request: Request, actor: Actor) -> list[BlockView]:
     with _station(request).database.read() as db:
         rows = db.execute(
-            select(Assignment.purpose, Assignment.block, Assignment.state, func.count())
-            .join(Project, Project.id == Assignment.project_id)
+            select(
+                Assignment.project_id,
+                Assignment.purpose,
+                Assignment.block,
+                Assignment.state,
+                func.count(),
+            )
             .where(Assignment.user_id == actor.user.id, Assignment.state != "withdrawn")
-            .group_by(Assignment.purpose, Assignment.block, Assignment.state)
-            .order_by(Assignment.purpose, Assignment.block)
+            .group_by(Assignment.project_id, Assignment.purpose, Assignment.block, Assignment.state)
         ).all()
-    result: dict[tuple[str, int], BlockView] = {}
-    for purpose, block, state, count in rows:
+        projects = {project.id: project for project in db.scalars(select(Project))}
+    # What is still being read comes first.
+    rows = sorted(rows, key=lambda row: (projects[row[0]].state != "reading", *row[:3]))
+    result: dict[tuple[int, str, int], BlockView] = {}
+    for project, purpose, block, state, count in rows:
         name = "adjudication" if purpose == "adjudicate" else f"block {block}"
         name = "training" if purpose == "read" and block == 0 else name
         view = result.setdefault(
-            (purpose, block), BlockView(block=block, name=name, done=0, cases=0, signed=True)
+            (project, purpose, block),
+            BlockView(
+                project=projects[project].public_id,
+                project_name=projects[project].name,
+                block=block,
+                name=name,
+                done=0,
+                cases=0,
+                signed=True,
+            ),
         )
         view.cases += count
         view.done += count if state in ("done", "signed") else 0
@@ -213,31 +250,32 @@ def post_decision(
     return _once(request, actor, case, key, body.model_dump(), write)
 
 
-@router.post("/blocks/{block}/sign")
+@router.post("/blocks/{project}/{block}/sign")
 def post_signature(
-    block: Annotated[int, Path(ge=0, le=1_000_000)], actor: Asking, request: Request
+    project: CaseId,
+    block: Annotated[int, Path(ge=0, le=1_000_000)],
+    actor: Asking,
+    request: Request,
 ) -> dict[str, int]:
-    """Sign a finished block."""
+    """Sign a finished block of a project."""
     with _station(request).database.write() as db:
-        return {"signed": sign_block(db, actor.user, block)}
+        held = db.scalar(select(Project).where(Project.public_id == project))
+        if held is None:
+            raise Problem(404, "no such project")
+        return {"signed": sign_block(db, actor.user, held, block)}
 
 
-def _slices_of(request: Request, actor: Actor, token: str) -> tuple[dict[str, Any], str, int]:
-    """The hidden part of a case whose slices are asked for, and the stage the token is of."""
+def _series_of(request: Request, actor: Actor, token: str, *, stage: int = 1) -> CaseSeries:
+    """The series a token opens; from `stage` on, and never beyond the stage the case has reached."""
     station = _station(request)
     known = station.read_slice_token(actor.user, token)
-    if known is None:
+    if known is None or known[1] < stage:
         raise Problem(404, "no such series")
-    case, stage = known
     with station.database.read() as db:
-        held = _found(db, actor, case)
-        unit = db.get_one(Unit, held.unit_id)
-        if stage == 2 and case_view(db, station, held, actor.user).stage != 2:
-            raise Problem(404, "no such series")
-        hidden = db.get_one(Snapshot, unit.snapshot_hash).hidden
-    if "volume" not in hidden:
+        series = case_series(db, actor.user, known[0])
+    if series is None or known[1] > series.stage:
         raise Problem(404, "no such series")
-    return hidden, str(hidden["volume"]), stage
+    return series
 
 
 @router.get("/series/{token}/{plane}/{index}", response_class=Response)
@@ -245,8 +283,8 @@ def get_slice(
     token: Token, plane: Plane, index: Index, actor: Asking, request: Request
 ) -> Response:
     """One slice: little-endian int16, rows from the top."""
-    _, volume, _ = _slices_of(request, actor, token)
-    opened = open_volume_map(_station(request).folder.volumes / volume)
+    series = _series_of(request, actor, token)
+    opened = open_volume_map(_station(request).folder.volumes / series.volume)
     try:
         content = opened.compressed_slice(plane, index)
     except SitusError as error:
@@ -260,9 +298,6 @@ def get_outlines(
     token: Token, plane: Plane, index: Index, actor: Asking, request: Request
 ) -> dict[str, str]:
     """Outlines of the structures on a slice; only after the reveal."""
-    hidden, volume, stage = _slices_of(request, actor, token)
-    if stage != 2:
-        raise Problem(404, "no such series")
-    opened = open_volume_map(_station(request).folder.volumes / volume)
-    names = [str(entry["structure"]) for entry in hidden.get("structures", [])]
-    return opened.outlines(names, plane, index)
+    series = _series_of(request, actor, token, stage=2)
+    opened = open_volume_map(_station(request).folder.volumes / series.volume)
+    return opened.outlines(series.structures, plane, index)

@@ -18,7 +18,15 @@ from situs.review.station.web.app import create_app
 from situs.review.station.web.openid import Provider
 from situs.review.station.web.station import Station
 
-__all__ = ["Binding", "make_station", "serve", "server_config"]
+__all__ = [
+    "NOTHING_OFFERED",
+    "Binding",
+    "Offer",
+    "listen_on",
+    "make_station",
+    "serve",
+    "server_config",
+]
 
 _MOST_HEADER = 16 * 1024
 
@@ -63,6 +71,24 @@ class Binding(msgspec.Struct, frozen=True):
         return tuple(f"{scheme}://{name}:{self.port}" for name in names)
 
 
+class Offer(msgspec.Struct, frozen=True):
+    """What coordinators may take in on the page."""
+
+    benches: Path | None = None
+    """A folder of benches."""
+    data: Path | None = None
+    """Where their scans lie, if not where the benches say."""
+
+    def check(self) -> None:
+        """Refuse folders that are not there."""
+        for option, folder in (("--benches", self.benches), ("--data", self.data)):
+            if folder is not None and not folder.is_dir():
+                raise SitusError(f"{folder} is no folder", where=option, fix="give a folder")
+
+
+NOTHING_OFFERED = Offer()
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -70,9 +96,12 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def make_station(folder: StationFolder, database: Database, binding: Binding) -> Station:
+def make_station(
+    folder: StationFolder, database: Database, binding: Binding, offer: Offer = NOTHING_OFFERED
+) -> Station:
     """The station behind a binding."""
     station = Station(folder, database, binding.origins, binding.behind_proxy)
+    station.benches, station.data = offer.benches, offer.data
     if folder.settings.openid is not None:
         back = f"{binding.origins[0]}/api/v1/auth/openid/back"
         station.openid = Provider(folder.settings.openid, back)
@@ -96,25 +125,42 @@ def server_config(app: FastAPI, binding: Binding) -> uvicorn.Config:
     )
 
 
-def serve(
-    folder: StationFolder, binding: Binding, ready: Callable[[str], None] = lambda address: None
-) -> None:
-    """Serve until stopped. `ready` is told the address once connections are taken."""
-    binding.check()
-    database = open_database(folder)
-    listener = socket.socket(socket.AF_INET6 if ":" in binding.host else socket.AF_INET)
+def listen_on(host: str, port: int) -> socket.socket:
+    """A socket that listens on an address; port 0 is any free one.
+
+    The protocol is named: asyncio sets TCP_NODELAY only on sockets that name it, and without it every answer of two
+    writes waits 40 ms for the browser's acknowledgement.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((binding.host, binding.port))
+        listener.bind((host, port))
     except OSError as error:
+        listener.close()
         raise SitusError(
-            f"cannot listen on {binding.host}:{binding.port} ({error.strerror})",
+            f"cannot listen on {host}:{port} ({error.strerror})",
             where="--port",
             fix="choose another port",
         ) from error
+    return listener
+
+
+def serve(
+    folder: StationFolder,
+    binding: Binding,
+    ready: Callable[[str], None] = lambda address: None,
+    *,
+    offer: Offer = NOTHING_OFFERED,
+) -> None:
+    """Serve until stopped. `ready` is told the address once connections are taken."""
+    binding.check()
+    offer.check()
+    database = open_database(folder)
+    listener = listen_on(binding.host, binding.port)
     if not binding.port:
         binding = msgspec.structs.replace(binding, port=listener.getsockname()[1])
-    config = server_config(create_app(make_station(folder, database, binding)), binding)
+    config = server_config(create_app(make_station(folder, database, binding, offer)), binding)
     ready(binding.origins[0])
     try:
         uvicorn.Server(config).run([listener])

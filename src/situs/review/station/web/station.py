@@ -7,12 +7,15 @@ import re
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
+from situs.errors import SitusError
 from situs.review.station.folder import StationFolder
 from situs.review.station.store.accounts import IDLE_SECONDS, find_session, token_hash
 from situs.review.station.store.database import Database
@@ -83,6 +86,44 @@ class Throttle:
 
 
 @dataclass
+class ImportState:
+    """How far a sample is taken in."""
+
+    project: str
+    state: str = "running"
+    """`running`, `done` or `failed`."""
+    done: int = 0
+    of: int = 0
+    problem: str = ""
+
+
+class Imports:
+    """Samples that are being taken in, one at a time: each reads whole volumes."""
+
+    def __init__(self) -> None:
+        self.last: ImportState | None = None
+        self._lock = threading.Lock()
+
+    def start(self, project: str, work: Callable[[ImportState], None]) -> None:
+        """Do the work aside; refused while another is at it."""
+        with self._lock:
+            if self.last is not None and self.last.state == "running":
+                raise Problem(409, f"{self.last.project} is being taken in; wait for it")
+            self.last = state = ImportState(project)
+        threading.Thread(target=self._run, args=(state, work), daemon=True).start()
+
+    def _run(self, state: ImportState, work: Callable[[ImportState], None]) -> None:
+        try:
+            work(state)
+            state.state = "done"
+        except SitusError as error:
+            state.problem, state.state = error.problem, "failed"
+        except Exception as error:  # a thread's mistake would vanish otherwise
+            state.problem, state.state = f"failed ({type(error).__name__})", "failed"
+            raise
+
+
+@dataclass
 class Station:
     """The running station."""
 
@@ -93,6 +134,11 @@ class Station:
     behind_proxy: bool = False
     throttle: Throttle = field(default_factory=Throttle)
     openid: Any = None
+    benches: Path | None = None
+    """Where the benches lie that coordinators may take in; None: on the command line only."""
+    data: Path | None = None
+    """Where the scans of those benches lie, if not where they say."""
+    imports: Imports = field(default_factory=Imports)
 
     def csrf_token(self, session_token: str) -> str:
         """What the page sends with every write; another site cannot know it."""

@@ -51,6 +51,20 @@ export async function submit(path, options, waiting) {
   }
 }
 
+// A file made by the station, saved by the browser.
+export async function download(path, name) {
+  const answer = await fetch('/api/v1' + path, { method: 'POST', headers: { 'X-Situs-Token': token }, credentials: 'same-origin' });
+  if (!answer.ok) throw new ApiError(answer.status, await answer.json().catch(() => ({})));
+  saveAs(await answer.blob(), name);
+}
+export function saveAs(blob, name) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 export async function slice(address, signal) {
   const answer = await fetch('/api/v1/series/' + address, { signal, credentials: 'same-origin' });
   if (!answer.ok) throw new ApiError(answer.status, {});

@@ -8,6 +8,7 @@ export const ACTIONS = [
   ['window1', 'Shift+1', 'first window'], ['window2', 'Shift+2', 'second window'], ['window3', 'Shift+3', 'third window'],
   ['window4', 'Shift+4', 'fourth window'], ['window5', 'Shift+5', 'fifth window'], ['window6', 'Shift+6', 'sixth window'],
   ['convention', 'n', 'neurological or radiological view'], ['lines', 'l', 'slice lines'], ['mark', 'm', 'next mark of the question'], ['reset', 'r', 'reset window and zoom'],
+  ['draw', 'w', 'draw a box'], ['first', '[', 'first slice is this one'], ['last', ']', 'last slice is this one'],
   ['help', '?', 'help'], ['lock', 'Shift+L', 'lock the screen'],
 ];
 export const FIXED = [

@@ -9,19 +9,24 @@ export async function openNext() {
 }
 
 export function MyList() {
-  const [blocks, setBlocks] = useState(null), [next, setNext] = useState(null), [problem, setProblem] = useState('');
-  const load = () => Promise.all([api('/blocks'), api('/next')]).then(([b, n]) => { setBlocks(b); setNext(n); });
+  const [page, setPage] = useState(null), [next, setNext] = useState(null), [problem, setProblem] = useState('');
+  const load = (first) => Promise.all([api('/blocks' + (first === undefined ? '' : '?first=' + first)), api('/next')]).then(([b, n]) => { setPage(b); setNext(n); });
   useEffect(() => { load(); }, []);
-  if (!blocks) return html`<main tabindex="-1" class="page"><p>Loading …</p></main>`;
-  const sign = (block) => api(`/blocks/${block}/sign`, { method: 'POST' }).then(load).catch((error) => setProblem(error.message));
+  if (!page) return html`<main tabindex="-1" class="page"><p>Loading …</p></main>`;
+  const { blocks } = page, last = page.first + blocks.length;
+  const several = new Set(blocks.map((b) => b.project)).size > 1;
+  const sign = (b) => api(`/blocks/${b.project}/${b.block}/sign`, { method: 'POST' }).then(() => load(page.first)).catch((error) => setProblem(error.message));
   return html`<main tabindex="-1" class="page"><h1>My list</h1>
-    ${next.id ? html`<p><a class="primary button" href=${'#case/' + next.id}>${blocks.some((b) => b.done) ? 'Go on' : 'Begin'}</a></p>`
+    ${next.id ? html`<p><a class="primary button" href=${'#case/' + next.id}>${page.done ? 'Continue' : 'Begin'}</a></p>`
       : html`<p class="note">${next.waiting ? 'Nothing is due now; a few cases come later.' : 'Nothing is open. Thank you.'}</p>`}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
-    ${blocks.length ? html`<div class="scroll"><table><thead><tr><th scope="col">Block</th><th scope="col">Progress</th><th scope="col">Signed</th></tr></thead>
-      <tbody>${blocks.map((b) => html`<tr><th scope="row">${b.name}</th>
+    ${blocks.length ? html`<div class="scroll"><table><thead><tr>${several ? html`<th scope="col">Study</th>` : null}<th scope="col">Block</th><th scope="col">Progress</th><th scope="col">Signed</th></tr></thead>
+      <tbody>${blocks.map((b) => html`<tr>${several ? html`<td>${b.project_name}</td>` : null}<th scope="row">${b.name}</th>
         <td><progress max=${b.cases} value=${b.done} aria-label=${b.name + ' progress'}></progress> ${b.done} of ${b.cases}</td>
-        <td>${b.signed ? 'signed' : b.done === b.cases && b.name.startsWith('block') ? html`<button type="button" onClick=${() => sign(b.block)}>Sign ${b.name}</button>` : ''}</td></tr>`)}</tbody></table></div>`
+        <td>${b.signed ? 'signed' : b.done === b.cases && b.name.startsWith('block') ? html`<button type="button" onClick=${() => sign(b)}>Sign ${b.name}</button>` : ''}</td></tr>`)}</tbody></table></div>
+      ${page.of > blocks.length ? html`<div class="row"><button type="button" disabled=${!page.first} onClick=${() => load(page.first - 1)}>Earlier blocks</button>
+        <span>Blocks ${page.first + 1}–${last} of ${page.of} · ${page.done} of ${page.cases} cases done</span>
+        <button type="button" disabled=${last >= page.of} onClick=${() => load(last)}>Later blocks</button></div>` : null}`
       : html`<p class="note">No cases have been assigned to you yet.</p>`}
     <p class="small">A signed block is closed: nothing in it can be amended.</p></main>`;
 }

@@ -1,6 +1,12 @@
 // Slices for the viewer: fetched, kept, fetched ahead in the direction of scrolling, and windowed by a look-up table.
-import { makeViewer } from '/static/viewer.js';
+import { draggedWindow, makeViewer } from '/static/viewer.js';
 import { slice, api } from './api.js';
+
+// What a reader or the key has boxed: a JSON list, in pixels of axial slices.
+export function boxesIn(text) {
+  try { return JSON.parse(text || '[]'); } catch { return []; }
+}
+const keyBoxes = (places) => Object.values(places || {}).filter((place) => place.form === 'boxes').flatMap((place) => boxesIn(place.key)).map((box) => ({ ...box, kind: 'key' }));
 
 const AHEAD = 8, BEHIND = 2, AT_ONCE = 4, MOST_BYTES = 192e6;
 
@@ -11,10 +17,15 @@ export class Planes {
     this.edges = new Map();
     this.bytes = 0;
     this.wanted = [];
+    this.urgent = new Map();
     this.running = new Map();
     this.seen = new Set();
     this.direction = {};
     this.sheets = {};
+    this.isDrawing = false;
+    this.drawn = [];
+    this.keyBoxes = overlay ? keyBoxes(overlay.places) : [];
+    this.onDrawn = () => {};
     this.onWindow = onWindow;
     this.setWindow(...this.series.windows[0].slice(1));
     this.element = this.build(view, overlay);
@@ -37,7 +48,7 @@ export class Planes {
     };
     const marks = (overlay && overlay.overlay) || { boxes: [], lines: [], planes: [], midline: null };
     const viewed = {
-      shape, spacing, window: '', structures: structures.map((one) => one.structure), boxed: false, marks, asked: view.marks,
+      shape, spacing, structures: structures.map((one) => one.structure), boxed: false, marks, asked: view.marks,
       planes: Object.fromEntries(planes.map((plane) => [plane, of(plane)])),
     };
     return makeViewer({ planes: frames }, viewed, structures, {
@@ -46,7 +57,17 @@ export class Planes {
       outlines: (plane, index, name) => this.outline(plane, index, name),
       window: (dx, dy) => this.drag(dx, dy),
       moved: (plane, index, by) => this.moved(plane, index, by),
+      drawing: { isOn: () => this.isDrawing, done: (box) => this.onDrawn(box), boxes: () => [...this.keyBoxes, ...this.drawn] },
     });
+  }
+  // Boxes to be shown: the reader's own as `mine`, others' as `theirs`.
+  showBoxes(boxes) {
+    this.drawn = boxes;
+    this.controls.drawMarks('axial');
+  }
+  go(frame) {
+    this.controls.move('axial', frame);
+    this.controls.step('axial', 0);
   }
 
   // Black at `low`, white at `high`, in intensities.
@@ -64,11 +85,9 @@ export class Planes {
     this.setWindow(chosen[1], chosen[2]);
     this.repaint();
   }
-  // Right drag: sideways is width, up is brighter.
+  // By right drag.
   drag(dx, dy) {
-    const width = this.high - this.low, level = (this.high + this.low) / 2;
-    const wide = Math.max(width * (1 + dx / 250), width * 0.05), middle = level + dy * width / 400;
-    this.setWindow(middle - wide / 2, middle + wide / 2);
+    this.setWindow(...draggedWindow(this.low, this.high, dx, dy));
     this.repaint();
   }
   repaint() {
@@ -94,8 +113,10 @@ export class Planes {
 
   paint(plane, index, paint) {
     const key = `${plane}/${index}`, values = this.kept.get(key);
-    if (values) { this.waiting = null; paint(this.sheet(plane, values)); return; }
-    this.fetch(key, true).then((got) => got && paint(this.sheet(plane, got)));
+    if (values) { this.urgent.delete(plane); paint(this.sheet(plane, values)); return; }
+    // Of slices passed over while one scrolls only the last is asked for: the picture one stops at never waits for them.
+    this.urgent.set(plane, () => this.fetch(key, true).then((got) => got && paint(this.sheet(plane, got))));
+    this.pump();
   }
 
   // One fetch a slice, however many ask; what is on the screen comes before what is only near.
@@ -134,7 +155,12 @@ export class Planes {
     this.pump();
   }
   pump() {
-    while (!this.closed && this.running.size < AT_ONCE && this.wanted.length) this.fetch(this.wanted.shift(), false);
+    while (!this.closed && this.running.size < AT_ONCE && (this.urgent.size || this.wanted.length)) {
+      const [first] = this.urgent;
+      if (!first) { this.fetch(this.wanted.shift(), false); continue; }
+      this.urgent.delete(first[0]);
+      first[1]();
+    }
   }
 
   outline(plane, index, name) {
@@ -149,5 +175,5 @@ export class Planes {
     }
     return null;
   }
-  close() { this.closed = true; this.wanted = []; }
+  close() { this.closed = true; this.wanted = []; this.urgent.clear(); }
 }

@@ -3,15 +3,15 @@ import { html, useState, useEffect, useLayoutEffect, useRef } from './preact-htm
 import { api, submit, ApiError, Offline } from './api.js';
 import { listen, keyMap } from './keys.js';
 import { openNext } from './list.js';
-import { Planes } from './planes.js';
-import { AnswerForm, RatingForm, DecisionForm, answerProblem, ratingProblem } from './forms.js';
+import { Planes, boxesIn } from './planes.js';
+import { AnswerForm, RatingForm, DecisionForm, answerProblem, ratingProblem, inWords } from './forms.js';
 import { stepList, factTable, flagList } from '/static/viewer.js';
 
 const EMPTY = { answers: {}, cannot: '', confidence: 0, score: null, flags: [], verdicts: {}, comment: '', decision: '', key_wrong: null, reason: '' };
 
 export function Room({ id }) {
   const [view, setView] = useState(null), [draft, setDraft] = useState(EMPTY), [state, setState] = useState(''), [conflict, setConflict] = useState(null);
-  const [problem, setProblem] = useState(''), [amending, setAmending] = useState(false), [window_, setWindow] = useState([0, 0]), [flipped, setFlipped] = useState(false);
+  const [, setReady] = useState(null), [problem, setProblem] = useState(''), [amending, setAmending] = useState(false), [window_, setWindow] = useState([0, 0]), [flipped, setFlipped] = useState(false);
   const held = useRef({ version: 0, draft: EMPTY, timer: 0, saving: null, active: 0, last: Date.now() }), planes = useRef(null), box = useRef(null);
 
   const take = (got, keepDraft) => {
@@ -44,6 +44,10 @@ export function Room({ id }) {
       before.close();
     } else { made.controls.show.main = view.series.large; made.controls.show.neurological = false; made.controls.show.hidden.clear(); made.controls.show.lines = false; }
     planes.current = made;
+    // At the second stage the reader's own boxes, and for an adjudicator those of the readers, stay beside the key's.
+    const drawn = (answers, kind) => Object.values(answers || {}).filter((text) => /^\[/.test(text)).flatMap(boxesIn).map((box) => ({ ...box, kind }));
+    made.drawn = [...drawn(view.answer && view.answer.answers, 'mine'), ...(view.readings || []).flatMap((r) => drawn(r.answers, 'theirs'))];
+    setReady(made);
     box.current.replaceChildren(made.element);
     window.situsPlanes = made;
   }, [view && view.id, view && view.stage]);
@@ -120,12 +124,14 @@ export function Room({ id }) {
     const single = view.parts && view.parts.length === 1 && ['yes_no', 'choice'].includes(view.form);
     const pick = (n) => () => (view.stage === 1 && single && letters[n] !== undefined ? change({ answers: { [view.parts[0].name]: letters[n] }, cannot: '' }) : false);
     const rate = (n) => () => { if (view.stage === 1 && view.stages === 2) return n ? change({ confidence: n }) : false; return n < 3 && (view.state !== 'done' || amending) ? change({ score: n }) : false; };
+    const press = (button) => { const found = document.getElementById(button); if (!found) return false; found.click(); return true; };
     const flag = () => (view.stage === 2 ? change({ flags: held.current.draft.flags.includes('key wrong') ? held.current.draft.flags.filter((f) => f !== 'key wrong') : [...held.current.draft.flags, 'key wrong'] }) : false);
     const stop = listen({
       answer1: pick(0), answer2: pick(1), answer3: pick(2), answer4: pick(3), answer5: pick(4), answer6: pick(5),
       cannot: () => { const field = document.getElementById('cannot'); if (!field) return false; field.focus(); return true; },
       zero: rate(0), one: rate(1), two: rate(2), three: rate(3), keyWrong: flag,
       submit: () => { send(false); }, next: () => { send(true); },
+      draw: () => press('draw'), first: () => press('first-slice'), last: () => press('last-slice'),
       amend: () => (view.state === 'done' && view.purpose === 'read' ? setAmending(true) : false),
       convention: () => convention(), lines: () => { const p = planes.current; if (!p) return false; p.controls.show.lines = !p.controls.show.lines; p.controls.drawAll(); return true; },
       mark: () => {
@@ -140,7 +146,7 @@ export function Room({ id }) {
     });
     return () => { stop(); window.removeEventListener('keydown', space); window.removeEventListener('keyup', space); };
   });
-  const convention = () => { const p = planes.current; if (!p) return false; p.controls.show.neurological = !p.controls.show.neurological; setFlipped(p.controls.show.neurological); p.controls.drawAll(); return true; };
+  const convention = () => { const p = planes.current; if (!p || !view.series.oriented) return false; p.controls.show.neurological = !p.controls.show.neurological; setFlipped(p.controls.show.neurological); p.controls.drawAll(); return true; };
 
   const resolve = async (mine) => {
     const got = await api('/assignments/' + id);
@@ -158,7 +164,7 @@ export function Room({ id }) {
     <section class="sheet" aria-label="Question">
       <p class="kicker">${title} · ${view.block ? 'block ' + view.block + ', ' : ''}${view.done} of ${view.cases} done ${view.stages === 2 ? ' · stage ' + view.stage + ' of 2' : ''}</p>
       ${view.kind === 'wording' ? html`<h1>Is this question well put?</h1><ol class="wordings">${view.wordings.map((w) => html`<li>${w}</li>`)}</ol>${view.options.length ? html`<p class="small">Options, for example: ${view.options[0].join(' · ')}</p>` : null}` : html`<h1 class="question">${view.question}</h1>`}
-      ${view.stage === 1 ? html`<${AnswerForm} view=${view} draft=${draft} change=${change} />` : html`<${Revealed} view=${view} />`}
+      ${view.stage === 1 ? html`<${AnswerForm} view=${view} draft=${draft} change=${change} planes=${planes} />` : html`<${Revealed} view=${view} planes=${planes} />`}
       ${view.stage === 2 && view.readings ? html`<${Readings} view=${view} />` : null}
       ${view.feedback && finished ? html`<p class="feedback" role="status">${view.feedback}</p>` : null}
       ${view.stage === 2 ? (view.purpose === 'adjudicate' ? html`<${DecisionForm} draft=${draft} change=${change} done=${finished} />` : html`<${RatingForm} view=${view} draft=${draft} change=${change} done=${finished} amending=${amending} />`) : null}
@@ -186,7 +192,7 @@ function Tools({ view, window_, flipped, convention, planes }) {
   </div>`;
 }
 
-function Revealed({ view }) {
+function Revealed({ view, planes }) {
   const place = useRef(null);
   useEffect(() => {
     if (!view.reveal || !place.current) return;
@@ -195,14 +201,15 @@ function Revealed({ view }) {
     place.current.replaceChildren(...[flagList(data, detail), stepList(data, detail), factTable(data, detail)].filter(Boolean));
   }, [view.id, view.stage]);
   if (!view.reveal) return null;
-  const said = view.answer ? (view.answer.cannot ? 'cannot be told: ' + view.answer.cannot : Object.values(view.answer.answers).join('; ')) : '';
+  const said = view.answer ? (view.answer.cannot ? 'cannot be told: ' + view.answer.cannot : inWords(view.answer.answers)) : '';
+  const keyFrames = Object.values(view.reveal.places || {}).flatMap((place) => (place.form === 'boxes' ? boxesIn(place.key).map((box) => box.frame) : (place.key.match(/\d+/g) || []).map((n) => n - 1)));
   return html`<div class="revealed">${view.options.length ? html`<ul class="options">${view.options.map(([letter, words]) => html`<li class=${view.reveal.right.includes(letter) ? 'right' : ''}><span class="letter">${letter}</span><span class="said-key">${words}</span>${view.reveal.right.includes(letter) ? html`<span class="key">✓ key</span>` : null}</li>`)}</ul>` : null}
-    <p class="key-line-words"><b>Key:</b> ${view.reveal.key}</p>${said ? html`<p><b>You said:</b> ${said} <span class="small">(confidence ${view.answer.confidence}; locked)</span></p>` : null}
+    <p class="key-line-words"><b>Key:</b> ${view.reveal.key}</p>${keyFrames.length ? html`<p><button type="button" onClick=${() => planes.current.go(keyFrames[Math.floor(keyFrames.length / 2)])}>Go to the key’s slice</button></p>` : null}${said ? html`<p><b>You said:</b> ${said} <span class="small">(confidence ${view.answer.confidence}; locked)</span></p>` : null}
     <details open><summary>Why the key says so</summary><div ref=${place}></div></details></div>`;
 }
 
 function Readings({ view }) {
   return html`<div class="readings"><h2>Readings</h2>${view.readings.map((r) => html`<section class="reading"><h3>Reader ${r.reader}</h3>
-    <p>${r.cannot ? 'cannot be told: ' + r.cannot : Object.values(r.answers || {}).join('; ')}${r.confidence ? ` (confidence ${r.confidence})` : ''}${r.score !== undefined && r.score !== null ? ` · score ${r.score}` : ''}</p>
+    <p>${r.cannot ? 'cannot be told: ' + r.cannot : inWords(r.answers)}${r.confidence ? ` (confidence ${r.confidence})` : ''}${r.score !== undefined && r.score !== null ? ` · score ${r.score}` : ''}</p>
     ${r.flags && r.flags.length ? html`<p>${r.flags.map((f) => html`<span class="flag">${f}</span> `)}</p>` : null}${r.comment ? html`<p class="small">“${r.comment}”</p>` : null}</section>`)}</div>`;
 }

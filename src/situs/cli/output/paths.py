@@ -1,0 +1,189 @@
+"""Paths on the command line: of this machine, or addresses such as s3://bucket/bench."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from situs.base.remote.outputs import Outgoing
+
+__all__ = ["INPUT", "LOCAL", "OUTPUT", "out_option", "writes"]
+
+_OUTGOING = "situs.outgoing"
+
+
+class _Given(click.Path):
+    """A path; an address becomes one."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path at which commands find or write it."""
+        from situs.base.remote import is_url
+
+        if isinstance(value, str) and is_url(value):
+            return self._from_url(value, param, ctx)
+        return super().convert(value, param, ctx)
+
+    def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        raise NotImplementedError
+
+
+class _Input(_Given):
+    def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        from situs.base.remote import local_input
+
+        return local_input(url)
+
+
+class _Output(_Given):
+    def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        from situs.base.remote import located
+        from situs.base.remote.outputs import outgoing
+
+        leaving = outgoing(url)
+        if leaving is None:
+            return located(url)
+        assert ctx is not None
+        ctx.meta.setdefault(_OUTGOING, []).append(leaving)
+        return leaving.path
+
+
+class _Local(_Given):
+    def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        from situs.base.remote import located
+        from situs.errors import SitusError
+
+        if url.lower().startswith("file:"):
+            return located(url)
+        where = "path" if param is None else param.opts[0]
+        raise SitusError("takes a path of this machine", where=where, fix="copy it here first")
+
+
+INPUT = _Input()
+"""What a command reads."""
+OUTPUT = _Output()
+"""What a command writes; the command is decorated with `writes`."""
+LOCAL = _Local()
+"""What must lie on this machine: databases, journals, settings."""
+
+
+def out_option(
+    what: str, *, resumes: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--out` for a folder or file that the command makes; see `writes`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        option = click.option(
+            "--out",
+            required=True,
+            type=OUTPUT,
+            help=f"Where to write {what}: a path or an address.",
+        )
+        return option(writes(resumes=resumes)(function))
+
+    return decorate
+
+
+def writes(*, resumes: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Lets a command write to addresses: what it makes there is published when it ends well.
+
+    Restricted data leave this machine with --allow-remote only; the command is given that option unless it has it.
+    `resumes`: what was published of it before is fetched first, and continued.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        known = {option.name for option in getattr(function, "__click_params__", ())}
+        adds_option = "allow_remote" not in known
+
+        @functools.wraps(function)
+        def command(**given: Any) -> Any:
+            allowed = given.pop("allow_remote", False) if adds_option else given["allow_remote"]
+            # Taken, not read: a command that calls another (merge) publishes itself.
+            leaving = click.get_current_context().meta.pop(_OUTGOING, [])
+            if not leaving:
+                return function(**given)
+            if not allowed:
+                _refuse_restricted(leaving[0], given)
+            return _published(leaving, function, given, resumes)
+
+        if adds_option:
+            help_text = "Write restricted data to an address that is not on this machine."
+            return click.option("--allow-remote", is_flag=True, help=help_text)(command)
+        return command
+
+    return decorate
+
+
+def _refuse_restricted(leaving: Outgoing, given: dict[str, Any]) -> None:
+    from situs.errors import SitusError
+
+    if _is_restricted(given):
+        fix = "write to a path of this machine, or add --allow-remote if the data may lie there"
+        raise SitusError("the data are restricted", where=leaving.url, fix=fix)
+
+
+def _is_restricted(given: dict[str, Any]) -> bool:
+    """By the licence of what is built, else by the benches and runs among the arguments. Other data are."""
+    from situs.base.files import read_json
+    from situs.bench import open_bench
+    from situs.build import SHARD_FILE, ShardInfo, is_open_licence
+    from situs.run import open_run
+
+    if "licence" in given:
+        return bool(given.get("restricted")) or not is_open_licence(given["licence"])
+    if "restricted" in given:  # synthetic patients
+        return bool(given["restricted"])
+    told = []
+    for path in _paths(given):
+        if (path / "bench.json").is_file():
+            told.append(open_bench(path).info.restricted)
+        elif (path / "run.json").is_file():
+            told.append(open_run(path, given.get("bench"))[1].info.restricted)
+        elif (path / SHARD_FILE).is_file():
+            told.append(_is_restricted(read_json(path / SHARD_FILE, ShardInfo).arguments))
+    return not told or any(told)
+
+
+def _paths(given: dict[str, Any]) -> Iterator[Path]:
+    for name, value in given.items():
+        if name != "out":
+            yield from (
+                entry
+                for entry in (value if isinstance(value, tuple) else (value,))
+                if isinstance(entry, Path)
+            )
+
+
+def _published(
+    outputs: list[Outgoing], function: Callable[..., Any], given: dict[str, Any], resumes: bool
+) -> Any:
+    from situs.cli.output.printing import warn
+
+    key = repr(sorted((name, repr(value)) for name, value in given.items()))
+    ended: SystemExit | None = None
+    result = None
+    if not resumes and all(leaving.is_finished_by(key) for leaving in outputs):
+        warn("made before; what is left of it is published now")
+    else:
+        for leaving in outputs:
+            leaving.begin(resumes=resumes, overwrite=bool(given.get("overwrite")))
+        try:
+            result = function(**given)
+        except SystemExit as leave:
+            if leave.code not in (0, 1):  # interrupted: the same command resumes here
+                raise
+            ended = leave
+    for leaving in outputs:
+        if leaving.path.exists():
+            put = leaving.publish(key, replaces=bool(given.get("overwrite")))
+            warn(f"{leaving.url}: {put.files:,} files published, {put.bytes / 1e6:,.1f} MB")
+    if ended is not None:
+        raise ended
+    return result

@@ -1,0 +1,150 @@
+"""Servers in the shape of the services people use: addresses, keys, thoughts and refusals of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import web
+
+import wire
+from asking import QUICK, question
+from situs.clients import make_client, parse_spec
+from situs.errors import SitusError
+
+ONE = msgspec.structs.replace(QUICK, concurrency=1)
+
+
+def replying(message: dict[str, Any], **usage: Any) -> wire.Server:
+    """A server that answers every call with this message."""
+
+    async def behave(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        whole = wire.completion("", message={"role": "assistant", **message})
+        whole["usage"] |= usage
+        return web.json_response(whole)
+
+    return wire.Server(lambda number, body: behave)
+
+
+def refusing(status: int, error: Any) -> wire.Server:
+    """A server that refuses every call."""
+
+    async def behave(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        return web.json_response(error, status=status)
+
+    return wire.Server(lambda number, body: behave)
+
+
+def request_line(server: wire.Server) -> str:
+    return server.seen[0].split(b"\n", 1)[0].decode()
+
+
+def test_azure_is_asked_by_deployment_and_version_with_its_own_header(
+    asked: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "an-azure-key-for-the-test")
+    monkeypatch.setenv("OPENAI_API_KEY", "not-for-azure-at-all")
+    with wire.Server() as server:
+        spec = f"openai:my-gpt@http://127.0.0.1:{server.port}?api_version=2024-10-21"
+        _, book = asked(spec, [question(1)], limits=ONE)
+    assert [reply.state for reply in book.values()] == ["answered"]
+    path = "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+    assert request_line(server) == f"POST {path}"
+    head = server.seen[0].lower()
+    assert b"api-key: an-azure-key-for-the-test" in head
+    assert b"authorization" not in head
+    assert b"not-for-azure" not in server.seen[0]
+
+
+@pytest.mark.parametrize("version", ["2024/10", "a b", ""])
+def test_a_version_of_azures_interface_is_checked(version: str) -> None:
+    spec = f"openai:m@https://me.openai.azure.com?api_version={version}"
+    with pytest.raises(SitusError, match="is not a version"):
+        make_client(parse_spec(spec))
+    with pytest.raises(SitusError, match="Azure's address"):
+        make_client(parse_spec("openai:m?api_version=2024-10-21"))
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_thoughts_are_recorded_and_are_no_part_of_the_answer(
+    situs: Callable[..., Any], bench: Path, tmp_path: Path, field: str
+) -> None:
+    """`reasoning_content` as vLLM, SGLang and DeepSeek have it, `reasoning` as OpenRouter, Ollama and LM Studio."""
+    details = {"reasoning_tokens": 40}
+    with replying({"content": "B", field: "A lies left."}, completion_tokens_details=details) as s:
+        args = ("--model", f"{s.spec}?reasoning_effort=low", "--profile", "montage")
+        ran = situs("run", bench, *args, "--limit", 2, "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    journal = (tmp_path / "run" / "answers.jsonl").read_text("utf-8")
+    rows = [json.loads(line) for line in journal.splitlines()]
+    assert {(row["response"], row["thinking"]) for row in rows} == {("B", "A lies left.")}
+    assert {row["usage"]["completion_tokens.reasoning_tokens"] for row in rows} == {40}
+    assert all(body["reasoning_effort"] == "low" for body in s.bodies)
+    recorded = json.loads((tmp_path / "run" / "run.json").read_bytes())
+    assert recorded["sampling"]["extra"] == {"reasoning_effort": "low"}
+
+
+REFUSALS = {
+    "azure filters": (
+        400,
+        {
+            "error": {
+                "code": "content_filter",
+                "message": "The response was filtered",
+                "innererror": {"code": "ResponsibleAIPolicyViolation"},
+            }
+        },
+        "refused",
+        "",
+    ),
+    "azure has no such deployment": (
+        404,
+        {"error": {"code": "DeploymentNotFound", "message": "The API deployment does not exist."}},
+        "failed",
+        "is the model's name as the server has it",
+    ),
+    "bedrock knows no such key": (
+        403,
+        {"message": "The security token included in the request is invalid."},
+        "failed",
+        "is the key right and in the environment",
+    ),
+    "openrouter wants money": (
+        402,
+        {"error": {"code": 402, "message": "Insufficient credits"}},
+        "failed",
+        "Insufficient credits",
+    ),
+    "ollama has no such model": (
+        404,
+        {"error": {"message": "model 'x' not found", "type": "not_found_error"}},
+        "failed",
+        "is the model's name as the server has it",
+    ),
+    "vllm takes fewer pictures": (
+        400,
+        {"error": {"message": "At most 4 image(s) may be provided in one prompt."}},
+        "failed",
+        "choose a profile with fewer pictures",
+    ),
+    "lm studio has a shorter context": (
+        400,
+        {"error": "The number of tokens to keep is greater than the context length"},
+        "failed",
+        "fewer or smaller pictures",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_a_service_says_comes_with_a_cure(asked: Callable[..., Any], name: str) -> None:
+    status, error, state, words = REFUSALS[name]
+    with refusing(status, error) as server:
+        _, book = asked(server.spec, [question(1)], limits=ONE)
+    (reply,) = book.values()
+    assert reply.state == state
+    assert words in reply.error
