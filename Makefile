@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MODELS := .venv-models
 TUNE := .venv-tune
 
-.PHONY: demo docs dist test test-browser test-cluster test-mcp test-review demo-review test-models test-tune demo-tune lint bench sweep attack mutants clean
+.PHONY: demo docs docs-version dist test test-browser test-docs test-cluster test-mcp test-remote test-review demo-review test-models test-tune test-seeds demo-tune lint bench sweep attack mutants clean test-pythons
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -41,12 +41,22 @@ $(VENV)/cluster: $(VENV)/dev
 test-cluster: $(VENV)/cluster  ## Cohorts on Ray clusters that are started on this machine.
 	RAY_AUTH_MODE=disabled $(BIN)/python -m pytest -q -m cluster tests/cluster
 
+$(VENV)/remote: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[remote]' 'moto[server]>=5'
+	@touch $@
+
+test-remote: $(VENV)/remote  ## Data at S3 and on web servers, with an S3-compatible server started for the tests.
+	$(BIN)/python -m pytest -q -m remote tests/remote
+
 test-review: $(VENV)/browser  ## The reading station: server, database, pages in Chromium, PostgreSQL where it is installed.
 	$(BIN)/python -m pytest -q -m review tests/review
 
 demo-review: $(VENV)/dev  ## A reading study with scripted people on phantoms; ends with the agreement table and the page (EXIT=1: without).
 	@test -d demo-review/bench || $(BIN)/situs build phantoms --studies 6 --out demo-review/bench
 	$(BIN)/python -m situs.review.station.demo --out demo-review --bench demo-review/bench $(if $(EXIT),--exit)
+
+test-docs: $(VENV)/dev  ## Every command that README and docs show, run on small files.
+	$(BIN)/python -m pytest -q -m docs tests/docs
 
 $(VENV)/mcp: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[mcp]'
@@ -76,6 +86,9 @@ $(TUNE)/ready: pyproject.toml constraints-models.txt
 test-tune: $(TUNE)/ready  ## Training with a tiny model: every trap, kill and resume, two processes, merge, evaluation.
 	HF_HUB_OFFLINE=1 $(TUNE)/bin/python -m pytest -q -m tune tests/tuning
 
+test-seeds: $(TUNE)/ready  ## The demonstration of training in three seeds: boxes lift grounding in each. About an hour.
+	HF_HUB_OFFLINE=1 $(TUNE)/bin/python -m pytest -q -m "tune and seeds" tests/tuning
+
 demo-tune: $(TUNE)/ready  ## A tiny Qwen3-VL learns to look; ends with what the boxes did (SEEDS=3; QUICK=1: a few steps only).
 	HF_HUB_OFFLINE=1 $(TUNE)/bin/situs tune demo --out $(if $(QUICK),demo-tune-quick,demo-tune) --seeds $(or $(SEEDS),1) $(if $(QUICK),--quick)
 
@@ -86,13 +99,24 @@ $(DOCS)/ready: pyproject.toml
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
 	@touch $@
 
-docs: $(DOCS)/ready  ## The docs as a site in site/; a broken link is an error.
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+docs: $(DOCS)/ready  ## The docs of this tree as a site in site/dev/; a broken link is an error.
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet --site-dir site/dev
+	$(DOCS)/bin/python docs/write_version.py site
+
+docs-version: $(DOCS)/ready  ## The docs of a release in site/VERSION/, beside those of others; pages offer all of them.
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet \
+	  --site-dir site/$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' src/situs/__init__.py)
+	$(DOCS)/bin/python docs/write_version.py site
 
 dist: $(VENV)/dev  ## Wheel and sdist in dist/, checked.
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
+
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+test-pythons: $(VENV)/dev  ## The wheel in an empty environment of every Python here: doctor, and build to report.
+	$(BIN)/python -m build --wheel --outdir dist .
+	@for python in $(PYTHONS); do bash tests/try_wheel.sh "$$python" dist/*.whl || exit 1; done
 
 lint: $(VENV)/dev  ## Style, types, and which package may import which.
 	$(BIN)/ruff check .
@@ -108,6 +132,7 @@ bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 	$(BIN)/python benchmarks/measure.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/runner.py
+	$(BIN)/python benchmarks/scale.py --studies 125 500 2000
 	$(BIN)/python benchmarks/tune.py
 	@test ! -d "$(SITUS_REAL_DATA)/ct-spatialvqa" || $(BIN)/python benchmarks/text.py
 

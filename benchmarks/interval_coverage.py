@@ -198,7 +198,7 @@ def difference_cells() -> Iterator[tuple[bool, int, tuple[float, float], float, 
 def print_means(rng: np.random.Generator, runs: int) -> None:
     """Intervals of a mean."""
     means = {cell: mean_covered(rng, runs, cell) for cell in mean_cells()}
-    _print(f"Means ({runs:,} a cell)", means, {"mean": 2, "correlation": 3, "items a patient": 4})
+    _print(f"Means ({runs:,} a cell)", means, {"mean": 2, "correlation": 3, "items per patient": 4})
     _print_grid(
         "Means, every cell: least and greatest over 3, 8 and 40 items, equal and geometric",
         means,

@@ -1,6 +1,7 @@
 """How planted readers are named by `situs probe` on a bench with masks and images.
 
-    python benchmarks/planted_readers.py BENCH WORK    all readers of tests/probe/readers.py; one line each
+    python benchmarks/planted_readers.py BENCH WORK         all readers of tests/probe; one line each
+    python benchmarks/planted_readers.py BENCH WORK 2/6     every sixth, from the second on
 
 A reader is right if its kind and every finding it must have are named and none that is not true; silent if something
 is missing or cannot be told; WRONG otherwise. WORK keeps the changed benches, which take some minutes to make.
@@ -15,7 +16,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "probe"))
 
 from benched import BenchCohort
+from latest_readers import LATEST
 from readers import MORE, READERS, Case
+from unheard_readers import UNHEARD
 
 from situs.probe import Diagnosis
 
@@ -35,7 +38,9 @@ def main() -> None:
     """Print a line for each reader, and the counts."""
     cohort = BenchCohort(Path(sys.argv[1]), Path(sys.argv[2]))
     counts: Counter[str] = Counter()
-    for name, case in {**READERS, **MORE}.items():
+    first, step = map(int, sys.argv[3].split("/")) if len(sys.argv) > 3 else (1, 1)
+    cases = list({**UNHEARD, **READERS, **MORE, **LATEST}.items())
+    for name, case in cases[first - 1 :: step]:
         diagnosis = cohort.probed(case.make(cohort)).diagnosis  # type: ignore[arg-type]
         verdict = verdict_on(case, diagnosis)
         counts[verdict] += 1

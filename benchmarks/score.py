@@ -1,7 +1,7 @@
-"""Scoring and reporting at the size of published sets: CPU seconds, peak memory, cost per item. Prints JSON.
+"""Scores, reports and comparisons at the size of published sets: CPU seconds, peak memory, cost per item. Prints JSON.
 
 Usage: python benchmarks/score.py [--boxes 5000 50000] [--grades 5500 55000 550000] [--keep DIR]
-                                  [--commands score report]
+                                  [--commands score report compare]
 
 Two kinds of bench, each with one run: questions on frame boxes (as `build boxes` asks of annotations like fastMRI+'s),
 and graded joints with a 3D box each (as `build grades` asks of 3DReasonKnee's). A few studies are built by the program
@@ -46,9 +46,12 @@ GOALS: dict[tuple[str, str, int], dict[str, float]] = {
     ("boxes", "report", 50_000): {"cpu_s": 20.0, "peak_mb": 500.0, "html_mb": 30.0},
     ("grades", "score", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
     ("grades", "report", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0, "html_mb": 30.0},
+    ("grades", "compare", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
 }
 """(bench, command, items) → what is aimed at: CPU seconds, memory, size of the page."""
 _KNOWN = 0.6
+_RIVAL_KNOWN = 0.5
+"""What the second reader of a comparison knows."""
 _SIDE = re.compile(r"(?<=[ \[])[0-9]+\.[0-9]+(?=[,\]])")
 """A side of a box in a reply."""
 _ID = "^[ifsp][0-9a-f]{12,16}$"
@@ -162,8 +165,10 @@ def _suffix(copy: int) -> str:
     return f"{copy:04x}"
 
 
-def answer(small: Path, bench: Bench, profile: str, out: Path, copies: int) -> None:
-    """A run on the large bench: three of five answers are the oracle's, the others a guess."""
+def answer(
+    small: Path, bench: Bench, profile: str, out: Path, copies: int, share: float = _KNOWN
+) -> None:
+    """A run on the large bench: so many of the answers are the oracle's, the others a guess."""
     known: dict[str, str] = {}
     guessed: dict[str, str] = {}
     for model, answers in (("oracle", known), ("random", guessed)):
@@ -187,7 +192,7 @@ def answer(small: Path, bench: Bench, profile: str, out: Path, copies: int) -> N
         for copy in range(copies):
             for item_id, line in known.items():
                 new = item_id + _suffix(copy)
-                lucky = int(digest("known", new, size=4), 16) < _KNOWN * 2**32
+                lucky = int(digest("known", new, size=4), 16) < share * 2**32
                 if new in asked:
                     reply = (line if lucky else guessed[item_id]).replace(item_id, new, 1)
                     stream.write(_SIDE.sub(rf"\g<0>{copy:03d}", reply) + "\n")
@@ -262,6 +267,16 @@ def sized(kind: str, items: int, folder: Path) -> tuple[Path, Path, int]:
     return bench, run, open_bench(bench).info.counts["items"]
 
 
+def rival(kind: str, items: int, folder: Path) -> Path:
+    """A second run on the bench of one size, made unless it is there."""
+    small, bench = folder / kind / "bench", folder / kind / f"bench-{items}"
+    out = folder / kind / f"rival-{items}"
+    if not (out / "answers.jsonl").exists():
+        copies = -(-items // open_bench(small).info.counts["items"])
+        answer(small, open_bench(bench), BENCHES[kind][1], out, copies, _RIVAL_KNOWN)
+    return out
+
+
 def main() -> None:
     """Measure every size."""
     parser = argparse.ArgumentParser(
@@ -273,7 +288,7 @@ def main() -> None:
         "--commands",
         nargs="+",
         default=["score", "report"],
-        choices=["score", "report"],
+        choices=["score", "report", "compare"],
     )
     parser.add_argument(
         "--keep", type=Path, help="Keep the benches here, and use those that are there."
@@ -290,12 +305,14 @@ def main() -> None:
                 for stored in run.glob("scores.*"):
                     stored.unlink()
                 page = folder / "report.html"
-                arguments = {
-                    "score": ["score", str(bench), str(run), "--json"],
-                    "report": ["report", str(run), "--out", str(page), "--pictures", "0"],
+                arguments: dict[str, list[object]] = {
+                    "score": ["score", bench, run, "--json"],
+                    "report": ["report", run, "--out", page, "--pictures", 0],
                 }
+                if command == "compare":
+                    arguments[command] = ["compare", run, rival(kind, items, folder)]
                 one = {"bench": kind, "command": command, "items": count}
-                one |= measure(arguments[command])
+                one |= measure(list(map(str, arguments[command])))
                 if command == "report":
                     one["html_mb"] = round(page.stat().st_size / 1e6, 1)
                 one["cpu_us_per_item"] = round(1e6 * one["cpu_s"] / count)

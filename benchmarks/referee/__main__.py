@@ -1,6 +1,6 @@
 """A second opinion on the answers of a bench.
 
-    python -m benchmarks.referee BENCH [--boxes CSV…]
+    python -m benchmarks.referee BENCH [--boxes CSV… | --grades CSV]
     python -m benchmarks.referee --measure STUDY [--names FILE]
 
 Answers are worked out from the masks, or from the readers' tables, with numpy, scipy, nibabel and SimpleITK; no
@@ -14,15 +14,19 @@ import csv
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
-from benchmarks.referee import boxes, masks, measured
+from benchmarks.referee import boxes, grades, masks, measured
+from benchmarks.referee.programs import judge_program
 from benchmarks.referee.scan import Scan
+from benchmarks.referee.stored import mapping
 
-_NAMES = Path(__file__).parents[2] / "src/situs/anatomy/data/findings/fastmri_plus.csv"
+_ANATOMY = Path(__file__).parents[2] / "src/situs/anatomy"
+_NAMES = _ANATOMY / "data/findings/fastmri_plus.csv"
+_BANK = _ANATOMY / "banks/data/moaks-knee.toml"
 
 
 def main() -> None:
@@ -32,6 +36,7 @@ def main() -> None:
     parser.add_argument("--measure", type=Path, help="a study: what `situs measure` says of it")
     parser.add_argument("--names", help="of its labels, as `situs measure --names`")
     parser.add_argument("--boxes", type=Path, nargs="+", help="the tables of a bench of boxes")
+    parser.add_argument("--grades", type=Path, help="the long table of a bench of graded knees")
     parser.add_argument("--data", type=Path, help="where the scans lie, if not beside the bench")
     given = parser.parse_args()
     if given.measure:
@@ -70,12 +75,30 @@ def _verdicts(given: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str]]
     for study in _rows(given.bench / "studies.parquet"):
         series = study["series"][0]
         path = (given.data or given.bench) / places.get(series["labels_hash"], "")
-        scan = Scan(path, dict(series["structures"]))
+        scan = Scan(path, mapping(series["structures"]))
+        judge = (
+            _judge_of_grades(given.grades, study["study_id"], scan, path)
+            if given.grades
+            else _judge_mask
+        )
         for item in by_study[study["study_id"]]:
             try:
-                yield item, masks.judge(item, scan)
+                yield item, judge(item, scan)
             except KeyError as error:
                 yield item, f"the files hold no {error}"
+
+
+def _judge_mask(item: dict[str, Any], scan: Scan) -> str:
+    judge = judge_program if item["task"] == "compose" else masks.judge
+    return judge(item, scan)
+
+
+def _judge_of_grades(
+    table_path: Path, study: str, scan: Scan, masks_path: Path
+) -> Callable[[dict[str, Any], Scan], str]:
+    table, bank = grades.Table(table_path), grades.Bank(_BANK)
+    knee = grades.Knee(scan, table.sides[study], masks_path.parent / "truth.json")
+    return lambda item, _: grades.judge(item, knee, bank, table)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -86,7 +109,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
     """An item with its parameters as a dictionary and its answer as what it holds."""
     answer = row["answer"]
-    return row | {"parameters": dict(row["parameters"]), "answer": answer[answer["kind"]]}
+    return row | {"parameters": mapping(row["parameters"]), "answer": answer[answer["kind"]]}
 
 
 if __name__ == "__main__":

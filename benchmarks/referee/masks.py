@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.referee.scan import Mask, Scan, codes_of
 from numpy.typing import NDArray
 
-__all__ = ["judge"]
+__all__ = ["NOT_JUDGED", "WAYS", "judge", "proved", "right_share", "vertebra_at"]
 
 Item = dict[str, Any]
 Verdict = str
@@ -21,7 +21,7 @@ _AXES = {
     "to the left of": (0, -1), "to the right of": (0, 1), "in front of": (1, 1),
     "behind": (1, -1), "above": (2, 1), "below": (2, -1),
 }  # fmt: skip
-_WORDS = {
+WAYS = {
     "left": (0, -1), "right": (0, 1), "anterior": (1, 1),
     "posterior": (1, -1), "superior": (2, 1), "inferior": (2, -1),
 }  # fmt: skip
@@ -147,19 +147,20 @@ def _direction(item: Item, scan: Scan) -> Verdict:
         words = max((w for w in _AXES if f" {w} " in item["question"]), key=len)
         axis, sign = _AXES[words]
         step = float(np.sign((a.points.mean(0) - b.points.mean(0))[axis]))
-        if not _proved(a, b, axis, step):
+        if not proved(a, b, axis, step):
             return "neither side holds for nine in ten voxels"
         return _same(item["answer"]["value"], step == sign)
-    axis, sign = _WORDS[item["answer"]["value"]]
-    plane = {_WORDS[option["value"]][0] for option in item["options"]}
+    axis, sign = WAYS[item["answer"]["value"]]
+    plane = {WAYS[option["value"]][0] for option in item["options"]}
     step = a.points.mean(0) - b.points.mean(0)
     across = [abs(step[other]) for other in plane if other != axis]
     angle = float(np.degrees(np.arctan2(max(across), abs(step[axis]))))
-    holds = np.sign(step[axis]) == sign and angle <= _LINE_DEGREES and _proved(a, b, axis, sign)
+    holds = np.sign(step[axis]) == sign and angle <= _LINE_DEGREES and proved(a, b, axis, sign)
     return "" if holds else f"{angle:.0f} degrees off {step.round(1)}"
 
 
-def _proved(a: Mask, b: Mask, axis: int, sign: float) -> bool:
+def proved(a: Mask, b: Mask, axis: int, sign: float) -> bool:
+    """Whether a random voxel of one lies beyond a random voxel of the other."""
     first, second = sign * a.points[:, axis], np.sort(sign * b.points[:, axis])
     return float(np.searchsorted(second, first).mean() / len(second)) >= _SURE - 0.005
 
@@ -203,13 +204,19 @@ _SHIFTS = np.array([[0, 0, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0,
 
 
 def _side(item: Item, scan: Scan) -> Verdict:
-    lesion = _subject(scan, item["parameters"]["of"]).points
+    right = right_share(_subject(scan, item["parameters"]["of"]), scan)
+    if right is None:
+        return NOT_JUDGED
+    return _same(item["answer"]["value"], "right" if right > 0.5 else "left")
+
+
+def right_share(mask: Mask, scan: Scan) -> float | None:
+    """How much of a structure lies right of the line through the vertebrae; None with fewer than three of them."""
     bones = [scan[n].points.mean(0) for n in scan.names if n.startswith("vertebrae_") and n in scan]
     if len(bones) < 3:
-        return NOT_JUDGED
+        return None
     line = np.polyfit([b[2] for b in bones], [b[0] for b in bones], 1)
-    right = float((lesion[:, 0] > np.polyval(line, lesion[:, 2])).mean())
-    return _same(item["answer"]["value"], "right" if right > 0.5 else "left")
+    return float((mask.points[:, 0] > np.polyval(line, mask.points[:, 2])).mean())
 
 
 def _pole(item: Item, scan: Scan) -> Verdict:
@@ -235,13 +242,18 @@ def _level(item: Item, scan: Scan) -> Verdict:
     mask = _subject(scan, p["of"])
     z = mask.main.points[:, 2]
     at = {"top": z.max(), "bottom": z.min(), "centre": mask.points[:, 2].mean()}[p["at"]]
+    return _same(item["answer"]["value"], vertebra_at(float(at), scan))
+
+
+def vertebra_at(height_mm: float, scan: Scan) -> str:
+    """The vertebra whose body lies nearest to a height."""
     bodies = {}
     for name in scan.names:
         if name.startswith("vertebrae_") and name in scan:
             points = scan[name].points
             front = points[points[:, 1] > np.quantile(points[:, 1], 0.5)]
             bodies[name.removeprefix("vertebrae_")] = float(np.median(front[:, 2]))
-    return _same(item["answer"]["value"], min(bodies, key=lambda name: abs(bodies[name] - at)))
+    return min(bodies, key=lambda name: abs(bodies[name] - height_mm))
 
 
 def _location(item: Item, scan: Scan) -> Verdict:

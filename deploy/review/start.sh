@@ -4,4 +4,4 @@ set -eu
 if [ ! -f /station/data/station.json ]; then
   situs review init /station/data --database "postgresql://situs:$(cat /run/secrets/database)@database/situs"
 fi
-exec situs review serve /station/data --host 0.0.0.0 --behind-proxy --address "$STATION_ADDRESS"
+exec situs review serve /station/data --host 0.0.0.0 --behind-proxy --address "$STATION_ADDRESS" --benches /benches --data /data
