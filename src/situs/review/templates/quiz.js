@@ -173,6 +173,8 @@ function show() {
   ]);
   byId('previous').disabled = place === 0;
   byId('next').disabled = place === items.length - 1;
+  // The address names the item, so that a reload and a copied link open here even where the browser keeps nothing.
+  history.replaceState(null, '', '#' + encodeURIComponent(item.item_id));
   keep();
 }
 
