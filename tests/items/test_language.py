@@ -81,11 +81,15 @@ def test_every_question_can_be_concluded():
     assert questions == _CONCLUDE.keys()
 
 
-@pytest.mark.parametrize("name", ["good_wordings", "unseen_wordings", "more_wordings"])
+@pytest.mark.parametrize(
+    "name", ["good_wordings", "unseen_wordings", "more_wordings", "later_wordings"]
+)
 def test_good_wordings_are_accepted(name):
     """The first list was written before the grammar, the others after it.
 
-    Of the second 52 of 62 were read at first sight, of the third, whose author had read the grammar, all 64.
+    Of the second 52 of 62 were read at first sight, of the third, whose author had read the grammar, all 64. The last
+    is three lists of another author, of which 52 of 69, 56 of 73 and 63 of 72 were read at first sight; the grammar was
+    widened after each.
     """
     with (FOLDER / f"{name}.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))
@@ -158,8 +162,8 @@ def test_no_wrong_wording_of_a_person_passes():
         refusal = prove(text.encode().decode("unicode_escape"), read_program(shape))
         assert refusal is not None, (shape, text)
         assert refusal.reason
-    assert len(kinds) == 14
-    assert len(wrong_wordings()) >= 140
+    assert len(kinds) == 16
+    assert len(wrong_wordings()) >= 250
 
 
 @pytest.mark.parametrize(
