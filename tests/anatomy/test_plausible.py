@@ -21,7 +21,7 @@ from situs.anatomy import (
     shipped_vocabularies,
     term,
 )
-from situs.anatomy.plausible import Anchor, Geometry, Scene, Sighting, judge
+from situs.anatomy.plausible import Anchor, Geometry, Scene, Sighting, beside_pairs, judge
 from situs.anatomy.plausible.names import rings
 from situs.anatomy.plausible.places import Fit
 
@@ -187,6 +187,17 @@ class TestPatientsThatPass:
             seen[name] = sighting(name, own, tuple(0.45 * v for v in centre))  # type: ignore[arg-type]
         assert judge(Scene(seen, {name: term(name) for name in seen})) == []
 
+    def test_small_regions_of_an_atlas(self) -> None:
+        """One wide range holds for all of them: they tell nothing of the patient's size."""
+        sizes_ml = {"hippocampus": 4.0, "putamen": 5.0, "thalamus": 7.0}
+        seen = {
+            f"{name}_{side}": sighting(f"{name}_{side}", ml, (x, 10.0 * k, 5.0))
+            for k, (name, ml) in enumerate(sizes_ml.items())
+            for side, x in (("left", -25.0), ("right", 25.0))
+        }
+        assert all(term(name).known for name in seen)
+        assert judge(Scene(seen, {name: term(name) for name in seen})) == []
+
     def test_a_fragment_among_organs_that_the_scan_cuts(self) -> None:
         """Ten millimetres of the cord are doubted, but nothing about the patient's size."""
         cut = {
@@ -240,6 +251,22 @@ class TestWhatIsSuspected:
     @pytest.mark.parametrize("scale", [0.001, 0.1, 2.0, 2.54, 10.0, 1000.0])
     def test_another_unit(self, scale: float) -> None:
         assert doubts(study(scale)) == {Doubt.SCALE}
+
+    @pytest.mark.parametrize("scale", [0.55, 0.7, 1.3])
+    def test_a_spacing_that_makes_an_adult_a_child_or_a_giant(self, scale: float) -> None:
+        """Nothing in the masks tells a child of five years from an adult in a wrong spacing."""
+        assert doubts(study(scale)) == {Doubt.SCALE}
+
+    def test_a_few_whole_structures_in_a_wrong_spacing(self) -> None:
+        """Two of 0.3 of their usual volume are doubted, one may be shrunken; so may two by half."""
+        for names, ml, suspected in (
+            (("kidney_left", "kidney_right"), 0.3, True),
+            (("kidney_left",), 0.3, False),
+            (("kidney_left", "kidney_right"), 0.5, False),
+        ):
+            seen = {n: sighting(n, ml * ADULT[n][0], ADULT[n][1]) for n in names}
+            found = doubts(Scene(seen, {name: term(name) for name in seen}))
+            assert (Doubt.SCALE in found) is suspected, (names, ml)
 
     @pytest.mark.parametrize("factor", [0.5, 0.6, 1.6, 2.0])
     def test_one_axis_in_another_spacing(self, factor: float) -> None:
@@ -442,6 +469,18 @@ class TestVesselsBesideEachOther:
 
     def test_the_table_names_known_structures(self) -> None:
         assert all(term(name).known for row in table("beside") for name in row.values())
+
+    @pytest.mark.parametrize(
+        ("right", "left"),
+        [("kidney_left", "spleen"), ("stomach", "spleen"), ("aorta", "kidney_left")],
+    )
+    def test_organs_of_like_size_and_height_beside_each_other(self, right: str, left: str) -> None:
+        """A left kidney and a spleen have about 170 mL each, and both lie below the diaphragm on the left."""
+        assert (right, left) in beside_pairs()
+        usual = msgspec.structs.replace(study(), beside_mm={(right, left): 45.0})
+        assert doubted(usual) == set()
+        exchanged = msgspec.structs.replace(study(), beside_mm={(right, left): -45.0})
+        assert {right, left} <= doubted(exchanged)
 
 
 class TestSwollenMasks:

@@ -15,6 +15,7 @@ from attacks._study import axis_toward, redrawn
 from laws._studies import ledger_of, phantom_labels
 from situs.anatomy.plausible import Scene, judge
 from situs.bench import open_bench
+from situs.build.trust import trusted_studies
 from situs.facts import Ledger
 from situs.facts.masks.edges import edge_contrast
 from situs.facts.masks.scene import scene_of
@@ -248,6 +249,13 @@ class TestTrust:
         assert any("trusted" in problem["problem"] for problem in checked.json["problems"])
 
     @pytest.mark.parametrize(
+        ("spec", "trusted"), [("small:scale", ("s1",)), ("*:scale", ("s1", "s2"))]
+    )
+    def test_every_study_at_once(self, spec: str, trusted: tuple[str, ...]) -> None:
+        ids = {"small": "s1", "data/small": "s1", "other": "s2"}
+        assert trusted_studies([spec], ids) == dict.fromkeys(trusted, ("scale",))
+
+    @pytest.mark.parametrize(
         ("spec", "words"),
         [
             ("smal", "did you mean small"),
@@ -291,7 +299,6 @@ def test_one_study_of_a_cohort_in_another_unit(situs: Any, tmp_path: Path) -> No
 
 
 KNOWN_HOLES = {
-    "smaller_by_3_tenths": "an adult with spacing times 0.7 is as large as a child",
     "width_1.3_times": "patients differ in width as much",
     "depth_1.3_times": "patients differ in depth as much",
     "kidney_called_spleen": "with no other spleen and one kidney less it could be one",

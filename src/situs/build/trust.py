@@ -12,11 +12,19 @@ from situs.facts import ALL
 __all__ = ["trusted_studies"]
 
 
+EVERY = "*"
+"""In place of a study: all of them, e.g. a cohort of children, whose scale an adult's anatomy puts in doubt."""
+
+
 def trusted_studies(specs: Sequence[str], ids: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Study id → what is trusted of it. `ids`: every name by which a study may be called → its id."""
     result: dict[str, set[str]] = defaultdict(set)
     for spec in specs:
         study, what = (spec, "") if spec in ids else _split(spec)
+        if study == EVERY:
+            for every in ids.values():
+                result[every].add(_checked(what, spec))
+            continue
         if study not in ids:
             raise SitusError(f"no study {study!r}", where="--trust", fix=did_you_mean(study, ids))
         result[ids[study]].add(_checked(what, spec))

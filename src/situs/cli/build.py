@@ -48,8 +48,9 @@ _trust_option = click.option(
     "--trust",
     multiple=True,
     metavar="STUDY[:DOUBT]",
-    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
-    "scale, levels, structure, or a structure's name; without it, everything.",
+    help="Ask about a study (*: every study) although its anatomy looks wrong; repeatable. "
+    "DOUBT: left_right, front_back, up_down, scale, levels, structure, or a structure's name; "
+    "without it, everything.",
 )
 
 

@@ -31,11 +31,11 @@ _FIX = "check the names of the masks (name map, label numbers, file names)"
 
 
 _BESIDE_MM = 6.0
-"""How far two vessels that lie beside each other must lie the other way round: more than a bend or a sloppy mask."""
+"""How far two structures that lie beside each other must lie the other way round: more than a bend or a sloppy mask."""
 
 
 def crossed(scene: Scene, *, mirrored: bool) -> Iterator[Suspicion]:
-    """Vessels that run beside each other, each on the other's side.
+    """Structures that lie beside each other, each on the other's side.
 
     Both may be cut at both ends, so that neither length, size nor centre tells which is which.
     """

@@ -23,11 +23,19 @@ _SMALLEST = 0.2
 _CLOSEST = 0.15
 """The same for the steps between structures, where the scan cuts all of them."""
 _CHILD = 0.75
+_OF_AN_ADULT = (0.8, 1.2)
+"""Length of an adult beside a typical one's, from all that tells. A patient outside may be a child, or an adult in
+another spacing; from about five years on nothing in the masks tells the two apart."""
+_CHILDS_PROPORTIONS = 0.82
+"""Steps of the spine beside the organs' size: of a child of one year 0.75, of five 0.9, of ten 0.98 (ICRP 89)."""
+_OF_AN_ADULT_BY_TWO = 0.7
+"""The same where only two structures tell: both may be shrunken."""
+_A_FEW = 2
+_FEW_WHOLE = 3
 _CONFIRMED = (0.85, 1.2)
 _PITCH = (0.22, 1.35)
 _PITCH_BESIDE_ORGANS = (0.66, 1.5)
 """Vertebrae of a newborn are small beside its organs, never as much as by halved slices."""
-_ADULT_PROPORTIONS = 1.0
 _KIDNEY_SHAPE = (1.0, 3.2)
 """Length from top to bottom over the mean width that single kidneys may have; usually about 1.8."""
 _USUAL_KIDNEY_SHAPE = 1.8
@@ -97,13 +105,13 @@ def patient_size(scene: Scene) -> float:
     if len(steps) > 1:
         return max(float(np.median(steps)), 1e-6)
     size, count = _body_scale(scene)
-    return size if size is not None and count >= 3 else 1.0
+    return size if size is not None and count >= _FEW_WHOLE else 1.0
 
 
 def scale(scene: Scene) -> Suspicion | None:
     """Why millimetres cannot be relied on, if so."""
-    text = _too_large_or_small(scene) or _proportions(scene) or _kidney_shape(scene)
-    text = text or _stretched(scene) or _unconfirmed(scene)
+    text = _too_large_or_small(scene) or _unlike_an_adult(scene) or _proportions(scene)
+    text = text or _kidney_shape(scene) or _stretched(scene) or _unconfirmed(scene)
     return Suspicion(Suspect.WRONG_SCALE, (), text, _FIX, Doubt.SCALE) if text else None
 
 
@@ -114,12 +122,14 @@ def _too_large_or_small(scene: Scene) -> str:
     large = [one for one in rated if one.too_large]
     small = [one for one in rated if one.too_small(child=True)]
     whole = [one for one in rated if not one.seen.cut]
-    if 2 * len(large) > max(len(whole), 1) or (size is not None and count >= 3 and size > _LARGEST):
+    if 2 * len(large) > max(len(whole), 1) or (
+        size is not None and count >= _FEW_WHOLE and size > _LARGEST
+    ):
         return _example(large or whole, "large", size)
     # A cut structure that is large enough, as far as it is seen, speaks for the scale as well.
     large_enough = [one for one in rated if one.seen.cut and not one.too_small_as_seen]
     if 2 * len(small) > len(whole) + len(large_enough) or (
-        size is not None and count >= 3 and size < _SMALLEST
+        size is not None and count >= _FEW_WHOLE and size < _SMALLEST
     ):
         return _example(small or whole, "small", size)
     steps = [ratio for ratio in axis_scales(scene, cut=True) if ratio is not None]
@@ -136,18 +146,49 @@ def _example(shown: list[_Rated], word: str, size: float | None) -> str:
     return f"it is too {word} for a patient: {one.name} has {one.seen.volume_ml:.3g} mL{of_all}"
 
 
+def _unlike_an_adult(scene: Scene) -> str:
+    """Whether organs, spine and the steps between structures, together, are too small or too large for an adult."""
+    size, count = _body_scale(_without_regions(scene))
+    pitch = pitch_ratio(scene)
+    steps = [ratio for ratio in axis_scales(scene) if ratio is not None]
+    clues = [float(np.exp(np.mean(np.log(steps))))] if steps else []
+    clues += [pitch] if pitch is not None else []
+    # A single organ may be shrunken or swollen; beside the spine it tells, too.
+    clues += [size] if size is not None and (count >= _A_FEW or clues) else []
+    if not clues or (len(clues) == 1 and count < _A_FEW):
+        return ""
+    length = float(np.exp(np.mean(np.log(clues))))
+    alone = len(clues) == 1 and count < _FEW_WHOLE
+    if length > _OF_AN_ADULT[1]:
+        return f"its organs and bones are {length:.2g} times as long as an adult's"
+    least = _OF_AN_ADULT_BY_TWO if alone else _OF_AN_ADULT[0]
+    if length >= least or _has_a_childs_proportions(scene, pitch):
+        return ""
+    return f"it is as small as a child ({length:.2g} of an adult), or an adult in a wrong spacing"
+
+
+def _without_regions(scene: Scene) -> Scene:
+    """The study without the regions of an atlas, of which one range holds for many unlike ones."""
+    return _of_kinds(scene, tuple(kind for kind in _CONSTANT_KINDS if kind != "region"))
+
+
+def _has_a_childs_proportions(scene: Scene, pitch: float | None) -> bool:
+    """Whether the spine is as short beside the organs as in the first years of life."""
+    organs, known = _body_scale(_of_kinds(scene, ("organ",)))
+    if organs is None or pitch is None or known < _FEW_WHOLE:
+        return False
+    return pitch / organs < _CHILDS_PROPORTIONS
+
+
 def _proportions(scene: Scene) -> str:
-    """Whether spine and organs go together: not if one axis has another spacing, or an adult the size of a child."""
+    """Whether spine and organs go together: not if one axis has another spacing."""
     size, count = _body_scale(scene)
     pitch = pitch_ratio(scene)
-    if size is None or pitch is None or count < 3:
+    if size is None or pitch is None or count < _FEW_WHOLE:
         return ""
     beside = pitch / size
     if not _PITCH_BESIDE_ORGANS[0] <= beside <= _PITCH_BESIDE_ORGANS[1]:
         return f"its vertebrae lie {beside:.2g} times as far apart as its organs' size tells: is one spacing wrong?"
-    organs, known = _body_scale_of_organs(scene)
-    if organs is not None and known >= 3 and pitch < 0.6 and pitch / organs > _ADULT_PROPORTIONS:
-        return f"it is as small as a child ({pitch:.2g} of an adult) but has an adult's proportions"
     return ""
 
 
@@ -177,7 +218,7 @@ def _stretched(scene: Scene) -> str:
     clues = []
     if shapes:
         clues.append(np.log(np.median(shapes) / _USUAL_KIDNEY_SHAPE) / _SPREAD_OF_KIDNEY_SHAPE)
-    if size is not None and pitch is not None and count >= 3:
+    if size is not None and pitch is not None and count >= _FEW_WHOLE:
         clues.append(np.log(pitch / size / _USUAL_PITCH_BESIDE_ORGANS) / _SPREAD_OF_PITCH)
     if wide and deep and high:
         clues.append(np.log(high / np.sqrt(wide * deep)) / _SPREAD_OF_STEPS)
@@ -201,11 +242,9 @@ def _widened(scene: Scene, steps: float | None) -> str:
     return f"it is too {word} for its depth: is one spacing wrong?"
 
 
-def _body_scale_of_organs(scene: Scene) -> tuple[float | None, int]:
-    organs = {
-        name: seen for name, seen in scene.sightings.items() if scene.terms[name].kind == "organ"
-    }
-    return _body_scale(msgspec.structs.replace(scene, sightings=organs))
+def _of_kinds(scene: Scene, kinds: tuple[str, ...]) -> Scene:
+    kept = {name: seen for name, seen in scene.sightings.items() if scene.terms[name].kind in kinds}
+    return msgspec.structs.replace(scene, sightings=kept)
 
 
 def _unconfirmed(scene: Scene) -> str:
@@ -213,15 +252,16 @@ def _unconfirmed(scene: Scene) -> str:
     if scene.geometry is not Geometry.BLANK:
         return ""
     size, count = _body_scale(scene)
-    if size is not None and count >= 3 and _CONFIRMED[0] <= size <= _CONFIRMED[1]:
+    if size is not None and count >= _FEW_WHOLE and _CONFIRMED[0] <= size <= _CONFIRMED[1]:
         return ""
     return "its affine is the identity, as if it had never been set, and no anatomy confirms 1 mm voxels"
 
 
 def sizes(scene: Scene) -> Iterator[Suspicion]:
     """Structures outside their range, and pairs whose sizes do not go together."""
-    size, _ = _body_scale(scene)
-    child = size is not None and size < _CHILD
+    size, count = _body_scale(scene)
+    # A single small organ is no child's: it may be a fragment, or in a wrong spacing.
+    child = size is not None and size < _CHILD and count >= _FEW_WHOLE
     for one in _rated(scene):
         if one.too_large:
             yield _implausible(one, "large", "a wrong label, or a mask that covers its neighbours")
