@@ -4,15 +4,22 @@ Paths may be text or `Path`; a bench, a run or any other result may be given whe
 is a spec, as on the command line, or any object with `answer(request)`. A user's mistake is a `SitusError`.
 """
 
-from situs.api import build, import_
-from situs.api.asking import ask, compare, probe, score
-from situs.api.benches import Bench, check, debias, open_bench
-from situs.api.pictures import Pictures, show
-from situs.api.results import Result
-from situs.api.writing import export, measure, report
+from typing import TYPE_CHECKING
 
-run = ask
-"""`situs.run`; the function is called `ask` here because `situs.run` is a package too."""
+from situs.base.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from situs.api import build, import_
+
+    # The function is called `ask` there because `situs.run` is a package too.
+    from situs.api.asking import ask as run
+    from situs.api.asking import compare, probe, score
+    from situs.api.benches import Bench, check, debias, open_bench
+    from situs.api.pictures import Pictures, show
+    from situs.api.results import Result
+    from situs.api.writing import export, measure, report
+else:
+    __getattr__ = lazy_exports(__name__)
 
 __all__ = [
     "Bench",

@@ -1,8 +1,15 @@
 """A bench or a run as files that other tools load."""
 
+from typing import TYPE_CHECKING
+
+from situs.base.lazy import lazy_exports
 from situs.base.verbs import make_callable
-from situs.export.formats import FORMATS, Exported, export_bench, export_run, known_formats
-from situs.export.traces import Trace, traces_of
+
+if TYPE_CHECKING:
+    from situs.export.formats import FORMATS, Exported, export_bench, export_run, known_formats
+    from situs.export.traces import Trace, traces_of
+else:
+    __getattr__ = lazy_exports(__name__)
 
 __all__ = [
     "FORMATS",

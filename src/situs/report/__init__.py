@@ -1,7 +1,14 @@
 """The report: one self-contained HTML file in which every answer can be looked at, down to the voxels."""
 
+from typing import TYPE_CHECKING
+
+from situs.base.lazy import lazy_exports
 from situs.base.verbs import make_callable
-from situs.report.writer import ReportResult, write_report
+
+if TYPE_CHECKING:
+    from situs.report.writer import ReportResult, write_report
+else:
+    __getattr__ = lazy_exports(__name__)
 
 __all__ = ["ReportResult", "write_report"]
 

@@ -26,7 +26,7 @@ __all__ = [
     "volume_stem",
 ]
 
-ANSWER_FIELDS = (
+ANSWER_FIELDS: tuple[str, ...] = (
     "response",
     "prediction",
     "model_output",
