@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from situs.items import Choice, Item, Number, Option, YesNo
-from situs.probe.changes.bench import OutcomeRow
+from situs.probe.changes.origin import OutcomeRow
 from situs.probe.diagnosis import Diagnosis, Evidence, ProbeRuns, diagnose, evidence_of
 from situs.probe.table import compared
 from situs.run import NATIVE, AnswerRow

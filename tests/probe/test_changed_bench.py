@@ -10,7 +10,8 @@ import pytest
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Choice
-from situs.probe.changes.bench import OutcomeRow, write_items
+from situs.probe.changes.bench import write_items
+from situs.probe.changes.origin import OutcomeRow
 from situs.profiles import load_profile
 
 

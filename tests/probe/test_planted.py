@@ -17,7 +17,7 @@ from planted import Honest, key_of
 from situs.bench import open_bench
 from situs.items import Boxes, Frames, Item, Number, YesNo, letter_of
 from situs.probe import ChangedVolumes, changed_bench
-from situs.probe.changes.bench import outcomes_of
+from situs.probe.changes.origin import outcomes_of
 from situs.probe.profiles import one_slice
 from situs.profiles import Presenter, Profile, load_profile
 from situs.run import read_hidden

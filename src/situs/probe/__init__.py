@@ -8,14 +8,9 @@ from situs.base.verbs import make_callable
 if TYPE_CHECKING:
     from situs.probe.adapter_check import Ability, AdapterReport, check_adapter
     from situs.probe.catalogue import GROUPS, PROBES, Probe, choose_probes
-    from situs.probe.changes.bench import (
-        ChangedVolumes,
-        OutcomeRow,
-        Outcomes,
-        changed_bench,
-        outcomes_of,
-    )
+    from situs.probe.changes.bench import ChangedVolumes, changed_bench
     from situs.probe.changes.edits import Lesion, copied, lesion_parts, moved, painted_out, sham
+    from situs.probe.changes.origin import OutcomeRow, Outcomes, outcomes_of
     from situs.probe.changes.outcome import Derived, derive
     from situs.probe.changes.patient import Patient, load_patient
     from situs.probe.changes.patients import CHANGES, changed, stored_otherwise

@@ -10,14 +10,7 @@ from situs.bench import Bench, CheckResult, Locations, StudyRecord, content_hash
 from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Item
-from situs.probe.changes.bench import (
-    ChangedVolumes,
-    OutcomeRow,
-    Outcomes,
-    changed_study,
-    outcomes_of,
-)
-from situs.probe.rotations import rotated
+from situs.probe.changes.origin import OutcomeRow, Outcomes, outcomes_of
 from situs.profiles import FileVolumes, Volumes
 
 __all__ = ["check_made", "source_of_made", "volumes_of"]
@@ -43,6 +36,8 @@ def volumes_of(bench: Bench, data: Path | None = None) -> Volumes:
     found = source_of_made(bench.folder)
     if found is None:
         return FileVolumes(bench, data=data)
+    from situs.probe.changes.bench import ChangedVolumes
+
     source, made = found
     if made.probe == _SAME_SCANS:
         return FileVolumes(source, data=data)
@@ -105,6 +100,9 @@ def _anew(
     result: CheckResult,
 ) -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
     """The studies of the probe's bench, made once more."""
+    from situs.probe.changes.bench import changed_study
+    from situs.probe.rotations import rotated
+
     turned = made.probe == _SAME_SCANS
     wanted = {row.item_id.partition("~")[0] if turned else row.item_id for row in made.rows}
     by_study: dict[str, list[Item]] = defaultdict(list)

@@ -31,10 +31,10 @@ from situs.probe.catalogue import PROBES
 from situs.probe.changes.bench import (
     ChangedBench,
     ChangedVolumes,
-    OutcomeRow,
     changed_bench,
     write_items,
 )
+from situs.probe.changes.origin import OutcomeRow
 from situs.probe.changes.patients import CHANGES
 from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
 from situs.probe.mirage import mirage_of

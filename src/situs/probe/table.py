@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from situs.items import Item
-from situs.probe.changes.bench import OutcomeRow
+from situs.probe.changes.origin import OutcomeRow
 from situs.probe.flipped import looks_flipped
 from situs.score import Estimate, cluster_mean, paired_difference, score_answer
 from situs.score.explain import Answered, Answers, said_by

@@ -27,7 +27,6 @@ from situs.items import (
 from situs.profiles import unmet_needs
 from situs.run import SET_ASIDE, AnswerRow, Viewing
 from situs.score.columns import NOT_COUNTED, UNANSWERED
-from situs.score.compound import split_response
 from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
 from situs.score.parts import (
     Part,
@@ -261,6 +260,9 @@ def _unread(item: Item, state: str, reason: str) -> dict[str, Reading]:
 
 def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, Reading]:
     """What a reply says of each part."""
+    # What answers without words (blind rows, a build's card) needs none of the readers, and does not load them.
+    from situs.score.compound import split_response
+
     if row.state != "answered":
         return _unread(item, row.state, "")
     if shown is None and has_places(item.answer):

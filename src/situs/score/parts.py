@@ -12,7 +12,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -38,17 +38,13 @@ from situs.score.metrics.grades import GradePair
 from situs.score.metrics.number import within_interval
 from situs.score.metrics.registry import Given, always, metrics_of
 from situs.score.metrics.sets import ends_within_one
-from situs.score.read import (
-    Offered,
-    Parsed,
-    RefusedInWords,
-    Result,
-    Unparsed,
-)
-from situs.score.read.box_forms.record import Mention
-from situs.score.read.boxes import Size, placed_boxes
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.replies import offered_grades, read_reply
 from situs.space import FrameBox
+
+if TYPE_CHECKING:
+    from situs.score.read import Offered
+    from situs.score.read.boxes import Size
 
 __all__ = [
     "Part",
@@ -159,6 +155,9 @@ def _boxes_meant(
     said: tuple[tuple[Any, ...], ...], space: AnswerSpace, sizes: tuple[Size, ...]
 ) -> Result[list[FrameBox]]:
     """The boxes on the pictures; a grid is the same on all pictures of a size."""
+    from situs.score.read.box_forms.record import Mention
+    from situs.score.read.boxes import placed_boxes
+
     if not said:
         return Parsed([])
     mentions = []

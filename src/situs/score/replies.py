@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from situs.anatomy.banks import levels_in
 from situs.items import (
@@ -21,19 +21,12 @@ from situs.items import (
     YesNo,
 )
 from situs.run import Viewing
+from situs.score import read
 from situs.score.metrics.grades import absent_grade
-from situs.score.read import (
-    Offered,
-    Result,
-    Unparsed,
-    parse_boxes,
-    parse_choice,
-    parse_choices,
-    parse_frames,
-    parse_grades,
-    parse_number,
-    parse_yes_no,
-)
+from situs.score.read.result import Result, Unparsed
+
+if TYPE_CHECKING:
+    from situs.score.read import Offered
 
 __all__ = ["READERS", "offered_grades", "read_reply"]
 
@@ -56,7 +49,7 @@ def offered_grades(item: Item) -> dict[str, Offered]:
 @lru_cache(maxsize=1024)
 def _scales(question: str, tags: tuple[str, ...]) -> dict[str, Offered]:
     scales = levels_in(question).items()
-    return {name: Offered(levels, absent_grade(tags, name)) for name, levels in scales}
+    return {name: read.Offered(levels, absent_grade(tags, name)) for name, levels in scales}
 
 
 def _language(shown: Viewing | None) -> str:
@@ -64,25 +57,27 @@ def _language(shown: Viewing | None) -> str:
 
 
 def _yes_no(item: Item, answer: YesNo, response: str, shown: Viewing | None) -> Result[Any]:
-    return parse_yes_no(response, item.question, language=_language(shown))
+    return read.parse_yes_no(response, item.question, language=_language(shown))
 
 
 def _choice(item: Item, answer: Choice, response: str, shown: Viewing | None) -> Result[Any]:
-    return parse_choice(response, item.options, item.question, language=_language(shown))
+    return read.parse_choice(response, item.options, item.question, language=_language(shown))
 
 
 def _choices(item: Item, answer: Choices, response: str, shown: Viewing | None) -> Result[Any]:
-    return parse_choices(response, item.options, item.question, language=_language(shown))
+    return read.parse_choices(response, item.options, item.question, language=_language(shown))
 
 
 def _number(item: Item, answer: Number, response: str, shown: Viewing | None) -> Result[Any]:
-    return parse_number(response, answer.unit, question=item.question, language=_language(shown))
+    return read.parse_number(
+        response, answer.unit, question=item.question, language=_language(shown)
+    )
 
 
 def _grades(item: Item, answer: Grades, response: str, shown: Viewing | None) -> Result[Any]:
     names, tags = tuple(sorted(answer.grades)), item.tags
     if len(response) > _SHORT:
-        return parse_grades(response, names, offered_grades(item))
+        return read.parse_grades(response, names, offered_grades(item))
     return _short_grades(response, names, item.question, tags)
 
 
@@ -91,13 +86,13 @@ def _short_grades(
     response: str, names: tuple[str, ...], question: str, tags: tuple[str, ...]
 ) -> Result[Any]:
     """Short replies come again and again, and scales depend on the question and its tags alone."""
-    return parse_grades(response, names, _scales(question, tags))
+    return read.parse_grades(response, names, _scales(question, tags))
 
 
 def _frames(item: Item, answer: Frames, response: str, shown: Viewing | None) -> Result[Any]:
     if shown is None:
         return _UNSHOWN
-    return parse_frames(
+    return read.parse_frames(
         response,
         shown.space.frame_base,
         len(shown.layout(item).frames),
@@ -112,7 +107,7 @@ def _boxes(item: Item, answer: Boxes, response: str, shown: Viewing | None) -> R
     if shown is None:
         return _UNSHOWN
     labels = sorted({box.label for box in answer.boxes})
-    return parse_boxes(response, shown.space, shown.sizes(item), labels)
+    return read.parse_boxes(response, shown.space, shown.sizes(item), labels)
 
 
 def _text(item: Item, answer: Text, response: str, shown: Viewing | None) -> Result[Any]:

@@ -19,7 +19,7 @@ from situs.score.metrics.registry import known_metrics
 from situs.score.outcomes import NOT_COUNTED, Outcome
 from situs.score.published.ct_spatialvqa import PublishedScores
 from situs.score.published.sgmri_tables import SgmriTable
-from situs.score.read.boxes import INFERRED
+from situs.score.read.result import INFERRED
 from situs.score.scored_run import Replies, ScoredRun
 from situs.score.table_entries import (
     Entry,

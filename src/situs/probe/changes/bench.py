@@ -15,7 +15,7 @@ import msgspec
 from numpy.typing import NDArray
 
 from situs.base.engines import HERE, Engine, map_on
-from situs.base.files import canonical_json, digest, read_json, write_atomic
+from situs.base.files import canonical_json, digest, write_atomic
 from situs.base.publish import new_folder
 from situs.base.workers import Lost
 from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, item_problem, open_bench
@@ -23,6 +23,7 @@ from situs.build import BenchWriter, BuildOptions, with_sources
 from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Item
+from situs.probe.changes.origin import OutcomeRow, Outcomes, outcomes_of
 from situs.probe.changes.outcome import Derived, derive
 from situs.probe.changes.patient import Patient, load_patient
 from situs.probe.changes.patients import WHY_NOT, changed, changed_hash, undefined_by_change
@@ -32,35 +33,10 @@ from situs.volumes import LabelMap
 __all__ = [
     "ChangedBench",
     "ChangedVolumes",
-    "OutcomeRow",
-    "Outcomes",
     "changed_bench",
     "changed_study",
-    "outcomes_of",
     "write_items",
 ]
-
-
-class OutcomeRow(msgspec.Struct, frozen=True):
-    """What a change does to one item; a line of the bench's `outcomes.json`."""
-
-    item_id: str
-    """Of the original item."""
-    outcome: str
-    """`changed`, `unchanged` or `undefined`."""
-    reason: str = ""
-
-
-class Outcomes(msgspec.Struct, frozen=True):
-    """How a probe's bench came to be: `outcomes.json` beside its tables. The source's path is in `locations.json`."""
-
-    source: str
-    """Content hash of the bench and what was asked of it: a folder of another one is not taken up."""
-    rows: list[OutcomeRow]
-    probe: str
-    profile: Profile
-    source_hash: str
-    """Content hash of the bench it was made from."""
 
 
 class ChangedBench(msgspec.Struct, frozen=True):
@@ -186,12 +162,6 @@ def _refuse_contradictions(items: Iterable[Item], study: StudyRecord) -> None:
             raise SitusError(
                 problem, where=item.item_id, fix="the bench contradicts itself: see situs check"
             )
-
-
-def outcomes_of(folder: Path) -> Outcomes | None:
-    """How a bench was made by a probe; None if it was not."""
-    path = folder / "outcomes.json"
-    return read_json(path, Outcomes) if path.is_file() else None
 
 
 def _point_to(source: Bench, folder: Path, out: Path) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from situs.score.metrics.boxes import BOX_TUBE_IOU
 from situs.score.metrics.sets import FRAMES_IOU
-from situs.score.read import INFERRED
+from situs.score.read.result import INFERRED
 
 if TYPE_CHECKING:
     from situs.score.columns import Columns

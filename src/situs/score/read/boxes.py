@@ -18,10 +18,7 @@ from situs.score.read.stated_boxes import stated_boxes
 from situs.score.read.yes_no import parse_yes_no
 from situs.space import FrameBox
 
-__all__ = ["INFERRED", "Size", "parse_boxes", "placed_boxes"]
-
-INFERRED = frozenset({"scale_inferred", "order_inferred", "frame_base_inferred"})
-"""Flags of answers that were read otherwise than the profile declares, because they cannot be meant so."""
+__all__ = ["Size", "parse_boxes", "placed_boxes"]
 
 Size: TypeAlias = tuple[float, float]
 _LONGEST = 200_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
-__all__ = ["CONTRADICTION", "Parsed", "RefusedInWords", "Result", "Unparsed"]
+__all__ = ["CONTRADICTION", "INFERRED", "Parsed", "RefusedInWords", "Result", "Unparsed"]
 
 T = TypeVar("T")
 
@@ -34,3 +34,5 @@ class RefusedInWords:
 Result: TypeAlias = Parsed[T] | Unparsed | RefusedInWords
 
 CONTRADICTION = Unparsed("contradictory answers")
+INFERRED = frozenset({"scale_inferred", "order_inferred", "frame_base_inferred"})
+"""Flags of answers that were read otherwise than the profile declares, because they cannot be meant so."""
