@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
+import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -190,3 +193,31 @@ def test_the_containers_start_what_the_command_line_has() -> None:
     for source in re.findall(r"^COPY (\S+) ", docker, re.M):
         assert (_DEPLOY.parents[1] / source).exists(), source
     assert (_DEPLOY.parents[1] / station["build"]["dockerfile"]).is_file()
+
+
+def test_the_containers_take_any_password(tmp_path: Path) -> None:
+    """A password with the signs of an address reaches PostgreSQL as it stands in the file."""
+    from sqlalchemy import make_url
+
+    password = "p@ss/wo:rd#1%2F?+ ß"
+    (tmp_path / "secret").write_text(password + "\n", encoding="utf-8")
+    stub = tmp_path / "situs"
+    stub.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >> "$SAID"\n')
+    stub.chmod(0o755)
+    script = (_DEPLOY / "start.sh").read_text()
+    script = script.replace("/run/secrets/database", str(tmp_path / "secret"))
+    script = script.replace("/station/data", str(tmp_path / "station"))
+    (tmp_path / "start.sh").write_text(script)
+    path = f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    given = {**os.environ, "PATH": path, "SAID": str(tmp_path / "said"), "STATION_ADDRESS": "x"}
+    subprocess.run(["sh", tmp_path / "start.sh"], env=given, check=True, timeout=60)
+    words = (tmp_path / "said").read_text().splitlines()
+    url = make_url(words[words.index("--database") + 1])
+    assert (url.password, url.host, url.database) == (password, "database", "situs")
+
+
+def test_the_password_is_neither_in_the_image_nor_in_the_repository() -> None:
+    root = _DEPLOY.parents[1]
+    ignored = (root / ".dockerignore").read_text().splitlines()
+    assert ignored.index("deploy/review/secrets") > ignored.index("!deploy")
+    assert "/deploy/review/secrets/" in (root / ".gitignore").read_text().splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -42,11 +43,16 @@ class Desk:
         self.contexts: list[Any] = []
 
     def sit(self, code: str, *, width: int = 1400, height: int = 900, dark: bool = False) -> Any:
-        """A browser of one's own, signed in by invitation."""
+        """A browser of one's own, signed in by invitation, without a mouse."""
         page = self.open(width, height, dark)
-        page.click("text=I have an invitation")
-        page.fill("input[autocomplete=off]", self.running.invitations[code])
-        page.fill("input[type=password]", PASSWORD)
+        press(page, mark_button(page, "I have an invitation"))
+        for field, text in (
+            ("input[autocomplete=off]", self.running.invitations[code]),
+            ("input[type=password]", PASSWORD),
+        ):
+            page.wait_for_selector(field)
+            reach(page, field)
+            page.keyboard.type(text)
         page.keyboard.press("Enter")
         page.wait_for_selector("header.bar")
         return page
@@ -163,6 +169,24 @@ def no_serious_findings(page: Any) -> None:
     assert bad == []
 
 
+SIZES = ((1400, 900), (820, 1180))
+"""A desktop's window and a tablet held upright."""
+
+
+def look(page: Any, name: str, shots: Path | None) -> None:
+    """A screen at desktop and tablet width, light and dark: it fits its window, and axe finds nothing serious."""
+    for (width, height), scheme in itertools.product(SIZES, ("dark", "light")):
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(200)
+        if shots is not None:
+            page.screenshot(path=shots / f"{width}-{scheme}-{name}.png", full_page=True)
+        fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+        assert fits, f"{name} is wider than {width} pixels"
+        no_serious_findings(page)
+    page.set_viewport_size(dict(zip(("width", "height"), SIZES[0])))
+
+
 def reach(page: Any, selector: str) -> None:
     """Go to a control by Tab alone, as somebody without a mouse does."""
     for _ in range(300):
@@ -196,10 +220,11 @@ def freeze_by_keyboard(head: Any, readers: tuple[str, ...]) -> None:
     head.wait_for_selector("text=Agreement is closed until")
 
 
-def settle_by_keyboard(judge: Any, reason: str) -> None:
+def settle_by_keyboard(judge: Any, reason: str, shots: Path | None) -> None:
     """An adjudication without a mouse: the case blind, then the decision by Tab, arrows and Space."""
     answer_by_keys(judge)
     judge.wait_for_selector("text=Reader B")
+    look(judge, "adjudication", shots)
     assert "R1" not in judge.inner_text("main")
     press(judge, "input[name=wrong]", "Space")
     press(judge, "input[name=decision]", "Space")
@@ -217,49 +242,49 @@ def whole_project(desk: Desk, shots: Path | None = None) -> Any:
 
     Nobody touches a mouse. R1 scores 2 throughout; R2 scores 0 and calls every key wrong. Returns the statistics.
     """
-
-    def look(page: Any, name: str) -> None:
-        no_serious_findings(page)
-        if shots is not None:
-            page.screenshot(path=shots / f"{name}.png", full_page=True)
-
+    look(desk.open(), "sign-in", shots)
     head = desk.sit("C1")
     head.goto(desk.address + "/#desk")
     head.wait_for_selector("text=Preview the assignment")
+    look(head, "desk-planning", shots)
     freeze_by_keyboard(head, ("R1", "R2"))
-    look(head, "desk")
+    look(head, "desk", shots)
     for code, score, wrong in (("R1", "2", False), ("R2", "0", True)):
         page = desk.sit(code)
-        look(page, "list")
+        look(page, f"list-{code}", shots)
         press(page, "a.primary")
         page.wait_for_selector(".sheet h1")
-        first = True
+        seen: set[str] = set()
         while page.query_selector(".sheet h1"):
-            if first:
-                look(page, "stage-1")
+            # `Training · stage 1`, `Case 3 of 14 · stage 1`, `Wording 1 of 2`
+            kind = page.inner_text(".sheet .kicker").split()[0].lower()
+            if kind not in seen:
+                look(page, f"{kind}-{code}", shots)
+            if kind not in seen and "stage 1" in page.inner_text(".sheet .kicker"):
+                answer_by_keys(page)
+                look(page, f"{kind}-{code}-stage-2", shots)
+            seen.add(kind)
             read_one(page, score, wrong)
-            if first:
-                no_serious_findings(page)
-            first = False
         assert "Nothing is" in page.inner_text("main")
+        look(page, f"done-{code}", shots)
     judge = desk.sit("J1")
     press(judge, "a.primary")
     judge.wait_for_selector(".sheet h1")
-    settle_by_keyboard(judge, "<b>clear</b> on the scan")
-    look(judge, "adjudication")
+    look(judge, "adjudication-blind", shots)
+    settle_by_keyboard(judge, "<b>clear</b> on the scan", shots)
     head.reload()
     head.wait_for_selector("text=Lock the reads and show agreement")
     press(head, mark_button(head, "Lock the reads and show agreement"))
     head.wait_for_selector("text=Key errors")
-    look(head, "agreement")
+    look(head, "agreement", shots)
     head.goto(desk.address + "/#trail")
     head.wait_for_selector("text=Verify the record")
     press(head, mark_button(head, "Verify the record"))
     head.wait_for_selector("text=Whole:")
-    look(head, "trail")
+    look(head, "trail", shots)
     head.goto(desk.address + "/#help")
     head.wait_for_selector("kbd")
-    look(head, "help")
+    look(head, "help", shots)
     return head.evaluate(
         "() => fetch('/api/v1/projects').then((r) => r.json())"
         ".then(([p]) => fetch(`/api/v1/projects/${p.id}/agreement`)).then((r) => r.json())"
