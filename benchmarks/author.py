@@ -1,6 +1,10 @@
 """What authoring costs at size: CPU of ours per ask, and memory as the number of studies grows. Prints JSON.
 
-Usage: python benchmarks/author.py [--studies 40 80] [--per-study 20]
+Usage: python benchmarks/author.py [--studies 40 80] [--per-study 20] [--asks 1000 10000]
+
+`--asks` leaves out patients: so many questions go to one panel member through the same desk, journal and client, in a
+process of its own. That is what an ask costs us, and what it leaves in memory, at a size that whole studies reach in
+hours only.
 
 Phantom patients (masks on 5 mm voxels) are built into benches of so many studies. Each bench is authored twice: with
 no role, which is what measuring and arranging cost, and with every role played by a scripted server in a process of
@@ -156,16 +160,59 @@ def measure(folder: Path, studies: int, per_study: int, spec: str) -> dict[str, 
     }
 
 
+def ask_alone(count: int, spec: str) -> dict[str, float]:
+    """Put so many questions to one panel member; CPU per ask, and how far memory grew."""
+    import resource
+
+    from situs.agents.author import panel_role
+    from situs.build.authoring.roles import Desk
+    from situs.clients import Asking
+    from situs.judges import asker_of
+
+    asker = asker_of(spec, "--panel", Asking(no_cache=True), None)
+    question = "Of the structures within 10 mm of the largest liver lesion, which is the highest?"
+    options = ["the aorta", "the duodenum", "the gallbladder", "the right kidney"]
+
+    def shown(first: int, last: int) -> dict[str, dict[str, Any]]:
+        return {
+            f"q{n}": {"question": f"{question} {n}", "options": options} for n in range(first, last)
+        }
+
+    with tempfile.TemporaryDirectory() as name:
+        desk = Desk(Path(name), restricted=True, max_cost=None)
+        desk.ask("panel", asker, panel_role(), shown(0, 100), "warm")  # imports, connections
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        before, mb = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024.0
+        entries = desk.ask("panel", asker, panel_role(), shown(100, 100 + count), "panel")
+        used = resource.getrusage(resource.RUSAGE_SELF)
+    # One question a request: an ask of ours is a request of the server's.
+    assert len(entries) == count == desk.states["panel"].asks - 100
+    cpu = used.ru_utime + used.ru_stime - before
+    return {
+        "asks": count,
+        "ms_per_ask": round(1000.0 * cpu / count, 3),
+        "mb": round(used.ru_maxrss / 1024.0),
+        "kb_per_ask": round(1024.0 * (used.ru_maxrss / 1024.0 - mb) / count, 2),
+    }
+
+
 def main() -> None:
     """Measure at every size that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, nargs="+", default=[40, 80])
     parser.add_argument("--per-study", type=int, default=20)
+    parser.add_argument("--asks", type=int, nargs="+", default=[])
     given = parser.parse_args()
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
     server.start()
     spec = f"openai:scripted@http://127.0.0.1:{ours.recv()}/v1"
+    if given.asks:
+        # A new process for each size: peaks of memory are of a process.
+        with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+            print(json.dumps(pool.starmap(ask_alone, [(n, spec) for n in given.asks], 1), indent=2))
+        server.terminate()
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         row = {"pmid": 7, "title": "Resection", "abstract": _QUOTE}

@@ -54,8 +54,18 @@ function Agreement({ found }) {
   return html`<h3>Agreement</h3><div class="scroll" tabindex="0" role="region" aria-label="Agreement"><table class="dense"><thead><tr><th scope="col">Question</th><th scope="col" class="num">Units</th>${columns.map(([, w]) => html`<th scope="col">${w}</th>`)}</tr></thead>
     <tbody>${Object.entries(found.agreement).map(([name, entry]) => html`<tr><th scope="row">${name}</th><td class="num">${entry.n}</td>${columns.map(([key]) => html`<td>${cell(entry, key)}</td>`)}</tr>`)}</tbody></table></div>
     <p class="small">95 % intervals by patient; none under ten patients. ${found.notes.join(' ')}</p>
-    <h3>Key errors</h3><p>${errors.n ? `${(100 * errors.value).toFixed(1)} % of ${errors.n} keys (exact 95 % interval ${errors.ci95.map((v) => (100 * v).toFixed(1)).join(' – ')} %)` : 'No key was decided on.'}</p>
+    <h3>Key errors</h3><p>${errors.n ? `${(100 * errors.value).toFixed(1)} % of ${errors.n} ${errors.n === 1 ? 'key' : 'keys'} (exact 95 % interval ${errors.ci95.map((v) => (100 * v).toFixed(1)).join(' – ')} %).` : 'No key was decided on.'} ${unsettled(errors.states.open)}</p>
     <h3>Readers</h3><div class="scroll"><table><thead><tr><th scope="col">Reader</th><th scope="col">Unaided answers right</th><th scope="col">Planted errors seen</th><th scope="col">Same on repeats</th>${found.agreement.place ? html`<th scope="col">Overlap with the key</th>` : null}</tr></thead><tbody>${Object.entries(found.accuracy).map(([c, a]) => html`<tr><th scope="row">${c}</th><td>${a.n ? `${number(a.value, a.ci95)}, ${a.n} answers` : '–'}</td><td>${found.catch[c] ? number(found.catch[c].value, found.catch[c].ci95) : '–'}</td><td>${found.within_reader[c] ? number(found.within_reader[c].value, found.within_reader[c].ci95) : '–'}</td>${found.agreement.place ? html`<td>${found.place_overlap[c] ? `${number(found.place_overlap[c].value, found.place_overlap[c].ci95)}, ${found.place_overlap[c].n} answers` : '–'}</td>` : null}</tr>`)}</tbody></table></div>`;
+}
+
+// A dispute that nobody settled is in neither count: without a word on it, a low rate would look like a result.
+const unsettled = (n) => (n ? `${n} disputed ${n === 1 ? 'key was' : 'keys were'} not settled, and ${n === 1 ? 'is' : 'are'} not counted.` : '');
+
+const DETAILS_SHOWN = 240; // characters: the hashes of a large sample would fill pages
+
+function eventDetails(body) {
+  const text = Object.entries(body).filter(([k]) => !['digest', 'table', 'row'].includes(k)).map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(' · ');
+  return text.length <= DETAILS_SHOWN ? text : html`<details><summary>${text.slice(0, DETAILS_SHOWN)} …</summary>${text}</details>`;
 }
 
 export function Trail() {
@@ -66,6 +76,6 @@ export function Trail() {
     <div class="row"><label class="field inline">Kind <input value=${kind} onChange=${(e) => { setAfter(0); setKind(e.target.value); }} /></label><label class="field inline">By <input value=${by} onChange=${(e) => { setAfter(0); setBy(e.target.value); }} /></label>
       <button type="button" onClick=${() => api('/verify').then(setChecked)}>Verify the record</button><button type="button" onClick=${save}>Save these events</button></div>
     ${checked ? html`<p role="status" class=${checked.ok ? 'good-line' : 'problem'}>${checked.ok ? `Whole: ${checked.events} events, head ${checked.head.slice(0, 16)}` : checked.problems.join('; ')}</p>` : null}
-    <div class="scroll" tabindex="0" role="region" aria-label="Events"><table class="dense"><thead><tr><th scope="col">#</th><th scope="col">When (UTC)</th><th scope="col">By</th><th scope="col">What</th><th scope="col">Details</th></tr></thead><tbody>${events.map((e) => html`<tr><td class="num">${e.sequence}</td><td class="nowrap">${new Date(e.at * 1000).toISOString().slice(0, 19).replace('T', ' ')}</td><td>${e.actor}</td><td>${e.kind}</td><td class="mono">${Object.entries(e.body).filter(([k]) => !['digest', 'table', 'row'].includes(k)).map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(' · ')}</td></tr>`)}</tbody></table></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Events"><table class="dense"><thead><tr><th scope="col">#</th><th scope="col">When (UTC)</th><th scope="col">By</th><th scope="col">What</th><th scope="col">Details</th></tr></thead><tbody>${events.map((e) => html`<tr><td class="num">${e.sequence}</td><td class="nowrap">${new Date(e.at * 1000).toISOString().slice(0, 19).replace('T', ' ')}</td><td>${e.actor}</td><td>${e.kind}</td><td class="mono">${eventDetails(e.body)}</td></tr>`)}</tbody></table></div>
     <div class="row">${after ? html`<button type="button" onClick=${() => setAfter(0)}>From the start</button>` : null}${events.length === 100 ? html`<button type="button" onClick=${() => setAfter(events[99].sequence)}>More</button>` : null}</div></main>`;
 }
