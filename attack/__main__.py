@@ -59,7 +59,11 @@ def _plan(given: argparse.Namespace) -> list[tuple[str, int]]:
     chosen = [given.family] if given.family else list(FAMILIES)
     total = sum(FAMILIES[name][1] for name in chosen)
     counts = {name: max(1, round(given.cases * FAMILIES[name][1] / total)) for name in chosen}
-    return [(name, number) for name, count in counts.items() for number in range(count)]
+    # All families go forward alike, so that a run that is cut short has tried each of them.
+    order = sorted(
+        (number / count, name) for name, count in counts.items() for number in range(count)
+    )
+    return [(name, round(share * counts[name])) for share, name in order]
 
 
 def _try_all(

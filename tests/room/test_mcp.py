@@ -81,7 +81,7 @@ def test_the_budget_of_the_room_is_told_as_an_error_of_the_tool(bench) -> None:
     assert "You have 1 look (a strip is one) and 3 turns." in opened.content[0].text
     assert not first.is_error
     assert second.is_error
-    assert "no looks are left at this viewer" in second.content[0].text
+    assert "no looks are left for this study" in second.content[0].text
 
 
 def test_over_loopback_http(small) -> None:

@@ -85,7 +85,7 @@ class Session:
         words = opening(item, opened.scan, self._kinds, how.withheld, how.native)
         self._messages: list[Message] = [Message("user", (words,))]
         self.turn = 0
-        self._used = Used(opened.scan)
+        self._used = Used(self._budget)
         self._tokens = 0.0
         self._misread = 0
         self._alike = 0
@@ -166,7 +166,7 @@ class Session:
     def _act(self, action: Action, outcome: Outcome) -> Outcome:
         self._count_alike(action)
         try:
-            over = self._used.exceeded_by(self._desk.look_of(action))
+            over = self._used.exceeded_by(self._desk.look_of(action), self.scan)
             done = Done() if over else self._desk.do(action)
         except SitusError as error:
             words = error.problem + (f"; {error.fix}" if error.fix else "")

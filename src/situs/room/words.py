@@ -41,7 +41,8 @@ def opening(item: Item, scan: Scan, kinds: Iterable[ActionKind], withheld: str, 
     if withheld == "text":
         parts.append(_FORCED)
     if len(listed) > 1:
-        parts.append(action_words(listed, scan))
+        budget = scan.room.budget
+        parts.append(action_words(listed, budget.looks, budget.turns))
     if not tools:
         parts.append(_contract(listed))
     return "\n\n".join(parts)
@@ -97,8 +98,8 @@ def _marked_slices(item: Item, scan: Scan) -> str:
     return f"{plane} slice {', '.join(map(str, numbers))}"
 
 
-def action_words(kinds: Iterable[ActionKind], scan: Scan) -> str:
-    """The actions and their fields, and how much of what is left."""
+def action_words(kinds: Iterable[ActionKind], looks: int, turns: int) -> str:
+    """The actions and their fields, and how many looks and turns are left."""
     lines = ["You may use these actions, one a turn:"]
     for kind in kinds:
         fields = ", ".join(
@@ -106,10 +107,9 @@ def action_words(kinds: Iterable[ActionKind], scan: Scan) -> str:
             for name, field in kind.fields.items()
         )
         lines.append(f"- {kind.name}: {kind.about} Fields: {fields}.")
-    allowed = scan.room.budget
     lines.append(
-        f"You have {_many(allowed.looks, 'look')} (a strip is one) and "
-        f"{_many(allowed.turns, 'turn')}. Looking more costs you nothing else."
+        f"You have {_many(looks, 'look')} (a strip is one) and "
+        f"{_many(turns, 'turn')}. Looking more costs you nothing else."
     )
     return "\n".join(lines)
 

@@ -93,7 +93,10 @@ class RoomTools:
 
     def questions(self, study: int) -> list[str]:
         """The questions that a bench asks about a scan, without answers."""
-        return self.studies.questions(study)
+        try:
+            return self.studies.questions(study)
+        except SitusError as error:
+            raise _tool_error(error) from error
 
     def look(
         self,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from situs.base.files import digest
 from situs.bench import Bench, SeriesRecord, open_bench
 from situs.clients import Reply, ToolCall
-from situs.clients.turns import Action, Misread, read_action
+from situs.clients.turns import Misread, read_action
 from situs.errors import SitusError
 from situs.probe import volumes_of
 from situs.profiles import options_text
@@ -18,7 +18,7 @@ from situs.room import Room
 from situs.room.actions import action_kinds
 from situs.room.desk import Desk, Done
 from situs.room.view.opened import OpenScans
-from situs.room.view.scan import Scan
+from situs.room.view.scan import Look, Scan
 from situs.room.view.used import Used
 from situs.room.words import action_words, inventory, picture_words
 from situs.show import volume_of
@@ -31,33 +31,44 @@ _MOST_OPEN = 3
 _MOST_QUESTIONS = 200
 
 
-class _Viewer:
-    """A scan that is open, and what was used of the room's allowance at it."""
+class _Spent:
+    """What was used of the room's allowance at one study, by all viewers that were ever opened on it."""
 
-    def __init__(self, scan: Scan) -> None:
-        self.scan = scan
-        self.desk = Desk(scan, None, None)
-        self.used = Used(scan)
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self.used = Used(room.budget)
         self.turns = 0
+
+    @property
+    def turns_left(self) -> int:
+        """Calls that may still be made."""
+        return self._room.budget.turns - self.turns
 
     def take_turn(self) -> None:
         """One more call; a mistake costs one too, as it does in a session."""
-        if self.turns >= self.scan.room.budget.turns:
-            raise self.used_up("turns", self.scan.room.budget.turns)
+        if not self.turns_left:
+            raise self._used_up("turns")
         self.turns += 1
 
-    def check(self, action: Action) -> None:
+    def check(self, look: Look | None, scan: Scan) -> None:
         """An error if a look is beyond what the room allows."""
-        over = self.used.exceeded_by(self.desk.look_of(action))
+        over = self.used.exceeded_by(look, scan)
         if over:
-            raise self.used_up(over, getattr(self.scan.room.budget, over))
+            raise self._used_up(over)
 
-    def used_up(self, what: str, allowed: int) -> SitusError:
+    def _used_up(self, what: str) -> SitusError:
         """Which allowance is used up, and how to go on."""
-        problem = (
-            f"no {what} are left at this viewer: room {self.scan.room.name} allows {allowed:,}"
-        )
-        return SitusError(problem, fix="answer with what was seen; open_study starts again")
+        allowed = getattr(self._room.budget, what)
+        problem = f"no {what} are left for this study: room {self._room.name} allows {allowed:,}"
+        return SitusError(problem, fix="answer with what was seen")
+
+
+class _Viewer(NamedTuple):
+    """A scan that is open. Closing it and opening another gives nothing back of what was used."""
+
+    scan: Scan
+    desk: Desk
+    spent: _Spent
 
 
 class Studies:
@@ -68,6 +79,8 @@ class Studies:
         self.restricted = restricted
         self._viewers: OrderedDict[int, _Viewer] = OrderedDict()
         self._opened = 0
+        # The protocol has no sessions that a server could tell apart: a server is one session.
+        self._spent: dict[int, _Spent] = {}
 
     def count(self) -> int:
         """How many scans there are."""
@@ -83,7 +96,15 @@ class Studies:
 
     def questions(self, number: int) -> list[str]:
         """The questions on a scan, without their answers."""
+        self._check(number)
+        return self._questions(number)
+
+    def _questions(self, number: int) -> list[str]:
         return []
+
+    def _check(self, number: int) -> None:
+        if not 1 <= number <= self.count():
+            raise SitusError(f"there is no study {number}; they run from 1 to {self.count()}")
 
     def list(self) -> str:
         """Every scan, a line each."""
@@ -91,30 +112,32 @@ class Studies:
 
     def open(self, number: int) -> str:
         """Open a viewer on a scan: its number, the inventory and the actions."""
-        if not 1 <= number <= self.count():
-            raise SitusError(f"there is no study {number}; they run from 1 to {self.count()}")
+        self._check(number)
         while len(self._viewers) >= _MOST_OPEN:
             self._viewers.popitem(last=False)
         scan = self.scan(number)
         self._opened += 1
-        self._viewers[self._opened] = _Viewer(scan)
+        spent = self._spent.setdefault(number, _Spent(self.room))
+        self._viewers[self._opened] = _Viewer(scan, Desk(scan, None, None), spent)
         kinds = [kind for kind in action_kinds(self.room, scan) if kind.name != "answer"]
-        return f"Viewer {self._opened}.\n{inventory(scan)}\n\n{action_words(kinds, scan)}"
+        told = action_words(kinds, spent.used.looks_left, spent.turns_left)
+        return f"Viewer {self._opened}.\n{inventory(scan)}\n\n{told}"
 
     def do(self, name: str, arguments: dict[str, Any], viewer: int | None) -> Done:
         """Carry out an action at a viewer; the latest opened one if none is named."""
         at = self._viewer(viewer)
-        at.take_turn()
+        at.spent.take_turn()
         call = ToolCall("", name, json.dumps(arguments))
         read = read_action(Reply("answered", tool_calls=(call,)), action_kinds(self.room, at.scan))
         if isinstance(read, Misread):
             raise SitusError(read.reason)
-        at.check(read)
+        at.spent.check(at.desk.look_of(read), at.scan)
         done = at.desk.do(read)
         if done.picture is None:
             return done
-        at.used.add(done.picture)
-        words = picture_words(at.used.looks, done.picture, at.scan, at.used.looks_left)
+        at.spent.used.add(done.picture)
+        shown = len(at.desk.pictures)  # points name pictures by their numbers at this viewer
+        words = picture_words(shown, done.picture, at.scan, at.spent.used.looks_left)
         return done._replace(words=words)
 
     def _viewer(self, number: int | None) -> _Viewer:
@@ -155,7 +178,7 @@ class _OfBench(Studies):
         study_id, series = self._series[number - 1]
         return self._scans.peek((study_id, series.series)).scan
 
-    def questions(self, number: int) -> list[str]:
+    def _questions(self, number: int) -> list[str]:
         study_id, series = self._series[number - 1]
         asked = []
         for item in self._bench.items(steps=False):

@@ -6,6 +6,8 @@ picture maps to millimetres by one matrix, also on oblique and sheared grids.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -89,6 +91,11 @@ class Lattice:
         self.spacing: NDArray[np.float64] = np.linalg.norm(to_source[:3, :3], axis=0) * steps
         """From one shown voxel to the next along each axis: mm, or acquired pixels where there are none."""
 
+    @cached_property
+    def _from_source(self) -> NDArray[np.float64]:
+        inverse: NDArray[np.float64] = np.linalg.inv(self.to_source)
+        return inverse
+
     @property
     def affine(self) -> NDArray[np.float64]:
         """4×4: shown index → mm (or frame, x, y)."""
@@ -99,7 +106,7 @@ class Lattice:
 
     def acquired_of(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """mm (or frame, x, y) → acquired index in this order."""
-        inverse = np.linalg.inv(self.to_source)
+        inverse = self._from_source
         result: NDArray[np.float64] = np.asarray(points) @ inverse[:3, :3].T + inverse[:3, 3]
         return result
 

@@ -9,39 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.profiles.geometry.frame import Screen
-from situs.profiles.geometry.lattice import AxisMap, Lattice, lattice_of
+from situs.profiles.geometry.lattice import AxisMap, Lattice
 from situs.profiles.geometry.layout import Layout, pictures_of
-from situs.profiles.schema import Profile
-from situs.space import Grid, PixelGrid
+from situs.profiles.schema import View
 
-__all__ = ["look_layout", "screen_of"]
-
-
-def screen_of(profile: Profile, grid: Grid | PixelGrid) -> Screen:
-    """How the profile's plane lies on the screen; frames as stored where there are no millimetres."""
-    plane = profile.view.plane if isinstance(grid, Grid) else None
-    return Screen(plane, profile.view.display == "neurological")
+__all__ = ["look_layout"]
 
 
 def look_layout(
-    profile: Profile,
-    grid: Grid | PixelGrid,
+    view: View,
+    lattice: Lattice,
     slices: Sequence[int],
     *,
     zoom: float = 1.0,
     centre: NDArray[np.float64] | None = None,
 ) -> Layout:
-    """These slices (from 0, in patient order or as stored) of the profile's plane, at its size or on its montage.
+    """These slices of the lattice (from 0) in the view's plane, at its size or on its montage.
+
+    Where there are no millimetres, frames are shown as stored.
 
     With `zoom`, that part of each side around `centre` (mm, or frame, x, y; the middle if None), moved inside the
     slice where it would reach beyond. Whole voxels are shown, so the magnified picture has the voxels of the whole one.
     """
-    lattice, screen = lattice_of(profile, grid), screen_of(profile, grid)
+    screen = Screen(view.plane if lattice.has_mm else None, view.display == "neurological")
     if zoom > 1.0:
         lattice = _magnified(lattice, screen, zoom, centre)
-    return Layout(
-        lattice, pictures_of(profile.view, lattice, [(screen, index, 0) for index in slices])
-    )
+    return Layout(lattice, pictures_of(view, lattice, [(screen, index, 0) for index in slices]))
 
 
 def _magnified(

@@ -73,7 +73,7 @@ class Masks:
         self.labels = labels
         self._terms = terms
         self._structures = {structure.name: structure for structure in labels.structures}
-        self._regions: dict[str, _Region | None] = {}
+        self._regions: dict[tuple[str, WorldBox | None], _Region | None] = {}
         self.best_views: dict[str, list[SliceView]] = {}
         """How structures look where they are largest, as far as that was worked out."""
 
@@ -84,7 +84,7 @@ class Masks:
     def region(self, name: str, item: Item) -> _Region | None:
         """A structure, or a lesion that the item knows by its role, inside its box; None if no mask has it."""
         box = next((b for b in item.boxes if b.label == name and isinstance(b, WorldBox)), None)
-        key = f"{name}/{box}"
+        key = name, box
         if key not in self._regions:
             self._regions[key] = self._found(name, box)
         return self._regions[key]

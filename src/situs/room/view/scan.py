@@ -18,7 +18,7 @@ from situs.profiles import Image, Layout, Marks, Profile, Renderer, encode, layo
 from situs.profiles.geometry.frame import Tile
 from situs.profiles.geometry.looking import look_layout
 from situs.profiles.planes import Plane
-from situs.profiles.schema import Encoding, Montage, WindowRule
+from situs.profiles.schema import Encoding, Montage, View, WindowRule
 from situs.room.schema import Room
 from situs.space import Grid
 
@@ -176,8 +176,8 @@ class Scan:
         # Its size is asked for before the picture is made, to see whether it is allowed.
         if self._latest is None or self._latest[0] != look:
             layout = look_layout(
-                self.profile_of(look),
-                self.grid,
+                self._view_of(look),
+                self.answer_layout.lattice,
                 look.slices,
                 zoom=look.zoom,
                 centre=None if look.centre is None else np.array(look.centre),
@@ -185,16 +185,15 @@ class Scan:
             self._latest = look, layout
         return self._latest[1]
 
-    def profile_of(self, look: Look) -> Profile:
-        """The profile that shows a look."""
+    def _view_of(self, look: Look) -> View:
+        """How a look is laid out."""
         view, size, montage = self.profile.view, self.profile.view.size_px, None
         if look.strip:
             columns = math.ceil(math.sqrt(len(look.slices)))
             montage = Montage(columns, -(-len(look.slices) // columns))
             size = max(16, (self.room.strip_px - 2 * (columns - 1)) // columns)
         plane = view.plane if look.plane == FRAME else Plane(look.plane)
-        shown = msgspec.structs.replace(view, plane=plane, size_px=size, montage=montage)
-        return msgspec.structs.replace(self.profile, view=shown)
+        return msgspec.structs.replace(view, plane=plane, size_px=size, montage=montage)
 
     def picture(self, look: Look, window: WindowRule, marks: Mapping[str, Point]) -> Picture:
         """The picture of a look; marks stand on the slices they lie on."""
