@@ -13,6 +13,7 @@ __all__ = ["FILES", "OF_BENCH", "lay_out", "spell"]
 Words = tuple[str, ...]
 _OUT = ("--out", "{out}")
 _ITEMS = "{corpus}/benches/items"
+_SCANS = "{corpus}/benches/scans"
 _RUN = "{corpus}/runs/items"
 _TRUST = ("--trust", "s1")  # five balls look like nobody's anatomy
 _KNEE = ("{corpus}/split.csv", "{corpus}/knee.json")
@@ -73,6 +74,13 @@ FILES: tuple[tuple[str, Words], ...] = (
     ("answers.jsonl", ("run", _ITEMS, "--model", "replay:{file}", *_OUT)),
     ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={file}")),
     ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={corpus}/verdicts.jsonl", "--human", "{file}")),
+    ("room.toml", ("run", _SCANS, "--model", "peeker", "--room", "{file}", "--limit", "2", *_OUT)),
+    ("sessions/turns.jsonl", ("score", _SCANS, "{folder}/sessions", "--json")),
+    ("sessions/turns.jsonl", ("report", "{folder}/sessions", "--bench", _SCANS, "--out", "{out}.html")),
+    ("sessions/turns.jsonl", ("export", "{folder}/sessions", "--bench", _SCANS, "--to", "traces", *_OUT)),
+    ("sessions/room.json", ("export", "{folder}/sessions", "--bench", _SCANS, "--to", "traces", *_OUT)),
+    ("halves/2/answers.jsonl", ("merge", "{folder}/halves/1", "{folder}/halves/2", *_OUT)),
+    ("halves/2/run.json", ("merge", "{folder}/halves/1", "{folder}/halves/2", *_OUT)),
     ("default.toml", ("run", _ITEMS, "--model", "random", "--profile", "{file}", *_OUT)),
     ("default.toml", ("show", "{corpus}/ct.nii.gz", "--profile", "{file}", *_OUT)),
     ("default.toml", ("export", "{corpus}/benches/scans", "--to", "hf", "--profile", "{file}", *_OUT)),
@@ -115,8 +123,17 @@ OF_BENCH: tuple[Words, ...] = (
     ("export", "{bench}", "--to", "vlmevalkit", *_OUT),
     ("export", "{bench}", "--to", "lmms-eval", *_OUT),
     ("export", "{bench}", "--to", "3dreasonknee", *_OUT),
+    ("export", "{bench}", "--to", "croissant", *_OUT),
+    ("export", "{bench}", "--to", "slicer-markups", "--limit", "1", *_OUT),
+    ("export", "{bench}", "--to", "dicom-seg", "--limit", "1", *_OUT),
+    ("export", "{bench}", "--to", "dicom-sr", "--limit", "1", *_OUT),
     ("export", "{run}", "--bench", "{bench}", "--to", "inspect", *_OUT),
     ("export", "{run}", "--bench", "{bench}", "--to", "lmms-eval", *_OUT),
+    ("run", "{bench}", "--model", "peeker", "--room", "{corpus}/room.toml", "--limit", "3", *_OUT),
+    ("run", "{bench}", "--model", "random", "--shard", "1/2", "--json", *_OUT),
+    ("tune", "build", "{bench}", "--no-pictures", *_OUT),
+    ("merge", "{bench}", "{corpus}/benches/words", *_OUT),
+    ("author", "{bench}", "--per-study", "2", *_OUT),
     ("probe", "{bench}", "--model", "random", "--probes", "text", *_OUT),
     ("probe", "{bench}", "--model", "oracle", "--probes", "mirror", "--limit", "3", *_OUT),
     ("probe", "{bench}", "--model", "random", "--probes", "rotations,swap", "--json", *_OUT),

@@ -64,8 +64,21 @@ def make(folder: Path) -> None:
         bench, run = folder / "benches" / name, folder / "runs" / name
         _must(*words, *open_licence, "--out", bench)
         _must("run", bench, "--model", "random", "--out", run)
+    _parts(folder)
     _from_people(folder)
     _abstracts(folder)
+
+
+def _parts(folder: Path) -> None:
+    """A room whose pictures are small, sessions in it, and the two halves of a run."""
+    room = files("situs.room").joinpath("data", "workstation.toml").read_text("utf-8")
+    (folder / "room.toml").write_text(f"size_px = 64\nstrip_px = 64\n{room}", encoding="utf-8")
+    scans, items = folder / "benches" / "scans", folder / "benches" / "items"
+    model = ("--model", "driller?answers=oracle&looks=3", "--room", folder / "room.toml")
+    _must("run", scans, *model, "--limit", 6, "--out", folder / "sessions")
+    for part in (1, 2):
+        halves = ("--shard", f"{part}/2", "--out", folder / "halves" / str(part))
+        _must("run", items, "--model", "random", *halves)
 
 
 def _must(*words: object) -> None:

@@ -47,11 +47,27 @@ _FOLDERS: dict[str, Words] = {
     "library": ("library", "build", "{corpus}/abstracts.jsonl"),
     "debias": ("debias", "{corpus}/benches/frames"),
     "export": ("export", _SCANS, "--to", "hf", "--limit", "2"),
+    "croissant": ("export", _SCANS, "--to", "croissant"),
+    "traces": ("export", "{corpus}/sessions", "--bench", _SCANS, "--to", "traces"),
+    "author": ("author", _SCANS, "--per-study", "2", "--jobs", "2"),
+    "merge": ("merge", "{corpus}/halves/1", "{corpus}/halves/2"),
     "log": ("export", "{corpus}/runs/items", "--bench", _ITEMS, "--to", "inspect"),
 }
 """Commands that make a folder, and with --overwrite replace one."""
 _OTHERS: dict[str, Words] = {
     "run": ("run", _ITEMS, "--model", "random?delay=0.02", "--out", "{out}"),
+    "room": (
+        "run",
+        _SCANS,
+        "--model",
+        "driller?answers=oracle&looks=6",
+        "--room",
+        "{corpus}/room.toml",
+        "--limit",
+        "8",
+        "--out",
+        "{out}",
+    ),
     "probe": ("probe", _ITEMS, "--model", "random", "--probes", "text", "--out", "{out}"),
     "report": (
         "report",
@@ -88,7 +104,7 @@ _ENDS = (
 
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
-    """Stop a command once or twice, then let it end."""
+    """Stop a command some times, then let it end."""
     known = {**_FOLDERS, **_OTHERS}
     name = rng.choice([*known, "import", "import", "log", "reports"])
     words = known[name]
@@ -105,7 +121,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
             before = _old(corpus, out)
     command = spell(words, corpus=corpus, out=out)
     wrong = []
-    for _ in range(rng.choice([1, 1, 2])):
+    for _ in range(rng.choice([1, 2, 3, 4])):  # one end serves several stops: it costs the most
         stop, group = rng.choice(_SIGNALS), rng.random() < 0.5
         if rng.random() < 0.1:
             wrong += _stopped_at_start(rng, command, stop)
@@ -157,7 +173,7 @@ def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[st
         wrong.append(f"again: exit {code} {call.error[-300:]!r}")
     elif "Traceback" in call.error:
         wrong.append(f"again: {call.error[-300:]!r}")
-    elif name in ("run", "probe"):
+    elif name in ("run", "room", "probe"):
         if _answers(_contents(out)) != _answers(wanted):
             wrong.append("again: other answers than without a stop")
     elif _contents(out.with_suffix(".csv") if name == "sheet" else out) != wanted:

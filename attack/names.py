@@ -24,6 +24,7 @@ from attack.server import Answer, completion, serve
 
 __all__ = ["case"]
 
+_MEASURED = ("dicom-seg", "dicom-sr", "slicer-markups")
 _PRIVATE = "locations.json"
 """Which file a study came from: a private file beside the bench, never shared."""
 
@@ -43,7 +44,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
         wrong = complaints(ran, work, before)
         if ran.code != 0:
             return [*wrong, f"{words[1]}: no bench: {ran.err.strip()}"]
-        asked = _use(rng, work, bench)
+        asked = _use(rng, corpus, work, bench)
     for path in sorted(work.rglob("*")):
         if path == data or data in path.parents or path.name == _PRIVATE or not path.is_file():
             continue
@@ -54,7 +55,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     return wrong
 
 
-def _use(rng: random.Random, work: Path, bench: Path) -> list[bytes]:
+def _use(rng: random.Random, corpus: Path, work: Path, bench: Path) -> list[bytes]:
     """Everything that is done with a bench; what a model was sent meanwhile."""
     run = work / "run"
     with serve(lambda _: Answer(completion("A"))) as server:
@@ -120,11 +121,47 @@ def _use(rng: random.Random, work: Path, bench: Path) -> list[bytes]:
             work / "probed",
         ),
         ("check", bench, "--json"),
+        (
+            "run",
+            bench,
+            "--model",
+            "random",
+            "--events",
+            work / "events.jsonl",
+            "--out",
+            work / "told",
+        ),
+        (
+            "report",
+            run,
+            "--bench",
+            bench,
+            "--out",
+            work / "drawn.html",
+            "--charts",
+            work / "charts",
+        ),
+        ("author", bench, "--per-study", "2", "--out", work / "authored"),
+        ("tune", "build", bench, "--no-pictures", "--out", work / "taught"),
+        ("run", bench, "--model", "random", "--shard", "1/2", "--out", work / "half"),
         *(
             ("export", bench, "--to", to, "--limit", "2", "--out", work / f"export-{to}")
-            for to in ("hf", "inspect", "vlmevalkit", "lmms-eval", "3dreasonknee")
+            for to in ("hf", "inspect", "vlmevalkit", "lmms-eval", "3dreasonknee", *_MEASURED)
         ),
+        ("export", bench, "--to", "croissant", "--out", work / "croissant"),
     ]
+    read = ("run", bench, "--model", "peeker", "--room", corpus / "room.toml", "--limit", "2")
+    if call(*read, "--tools", "segmentation", "--out", work / "sessions").code == 0:
+        sessions = work / "sessions"
+        later += [
+            ("report", sessions, "--bench", bench, "--out", work / "sessions.html"),
+            ("export", sessions, "--bench", bench, "--to", "traces", "--out", work / "traces"),
+        ]
+    if call("review", "init", work / "station").code == 0:
+        brought = ("review", "import", work / "station", bench, "--project", "p", "--items", "4")
+        kept = ("review", "export", work / "station", "--project", "p", "--out", work / "readings")
+        call(*brought)
+        later.append(kept)
     for words in rng.sample(later, 5):
         ran = call(*words)
         # What a command prints about a study may be kept or piped, as its files are.

@@ -24,6 +24,7 @@ from attack import (
     numbers,
     options,
     readers,
+    rooms,
     secrets,
     streams,
     texts,
@@ -37,7 +38,7 @@ Case = Callable[[random.Random, Path, Path], list[str]]
 """Given chance, the corpus and an empty folder to work in: what is wrong, if anything."""
 
 FAMILIES: dict[str, tuple[Case, float]] = {
-    "files": (bad_files.case, 0.20),
+    "files": (bad_files.case, 0.18),
     "benches": (benches.case, 0.18),
     "numbers": (numbers.case, 0.14),
     "kills": (kills.case, 0.08),
@@ -47,7 +48,8 @@ FAMILIES: dict[str, tuple[Case, float]] = {
     "wire": (wire.case, 0.04),
     "secrets": (secrets.case, 0.04),
     "egress": (egress.case, 0.04),
-    "readers": (readers.case, 0.06),
+    "readers": (readers.case, 0.05),
+    "rooms": (rooms.case, 0.03),
     "disk": (disk.case, 0.03),
     "streams": (streams.case, 0.04),
 }

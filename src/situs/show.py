@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.base.files import write_atomic
+from situs.base.files import write_atomic, write_files
 from situs.base.verbs import make_callable
 from situs.bench import Bench, open_bench
 from situs.errors import SitusError
@@ -95,10 +95,8 @@ def show(
     if out.suffix.lower() == ".png":
         write_atomic(out, _sheet(images))
     else:
-        for number, image in enumerate(images, start=1):
-            suffix = "jpg" if image.media_type == "image/jpeg" else "png"
-            write_atomic(out / f"{number:03d}.{suffix}", image.data)
-        write_atomic(out / "prompt.txt", prompt + "\n")
+        pictures = {_file_of(number, image): image.data for number, image in enumerate(images, 1)}
+        write_files(out, {**pictures, "prompt.txt": f"{prompt}\n"})
     return Shown(
         pictures=len(images),
         profile=profile.name,
@@ -112,6 +110,11 @@ def show(
             shown for number, frame in enumerate(layout.frames) for shown in _slices(number, frame)
         ],
     )
+
+
+def _file_of(number: int, image: Image) -> str:
+    suffix = "jpg" if image.media_type == "image/jpeg" else "png"
+    return f"{number:03d}.{suffix}"
 
 
 def _of_study(volume: Volume, profile: Profile) -> tuple[tuple[Image, ...], str, Layout]:

@@ -10,6 +10,8 @@ import re
 import secrets
 import socket
 import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +33,7 @@ __all__ = [
     "read_json",
     "read_text",
     "write_atomic",
+    "write_files",
 ]
 
 
@@ -94,25 +97,65 @@ def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> 
 
     A private file can be read by its owner only.
     """
-    raw = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
+    write_files(path.parent, {path.name: content}, private=private)
+
+
+def write_files(
+    folder: Path, contents: Mapping[str, bytes | str], *, private: bool = False
+) -> list[Path]:
+    """Put files into a folder, which may hold others: if one cannot be written, all are as they were.
+
+    A crash leaves each of them old or new, never a part.
+    """
+    new_folders: list[Path] = []
+    written: list[tuple[Path, Path]] = []
+    path = folder
     try:
-        if path.exists() and not path.is_file():
-            # Nothing but a file is ever replaced: as root, that would take a device away from all.
-            raise SitusError("is no file", where=path, fix="choose another place")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_dead_parts(path.parent)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
-            stream.write(raw)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
+        new_folders += [one for one in (folder, *folder.parents) if not one.exists()]
+        for name, content in contents.items():
+            path = folder / name
+            if path.exists() and not path.is_file():
+                # Nothing but a file is ever replaced: as root, that would take a device away from all.
+                raise SitusError("is no file", where=path, fix="choose another place")
+            written.append((_temporary(path), path))
+            raw = content.encode() if isinstance(content, str) else content
+            _write_new(written[-1][0], raw, private)
+        for temporary, path in written:
+            temporary.replace(path)
+    except BaseException as error:
+        _undo([temporary for temporary, _ in written], new_folders)
+        if not isinstance(error, OSError):
+            raise
         raise SitusError(
             f"cannot write ({error.strerror})", where=path, fix="check the folder and free space"
         ) from error
+    return [path for _, path in written]
+
+
+def _temporary(path: Path) -> Path:
+    """A name beside a file by which the next writer knows whose it was."""
+    return path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
+
+
+def _write_new(path: Path, content: bytes, private: bool) -> None:
+    """A file that is not there yet, on disk when this returns."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_dead_parts(path.parent)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _undo(files: Iterable[Path], new_folders: Iterable[Path]) -> None:
+    """Remove files of ours, and folders that were made for them, innermost first, while they are empty."""
+    for file in files:
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
+    with suppress(OSError):
+        for folder in new_folders:
+            folder.rmdir()
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.base.files import write_atomic
+from situs.base.files import write_atomic, write_files
 from situs.base.page import render_page_file
 from situs.clients import Spec, parse_spec
 from situs.errors import SitusError
@@ -113,6 +113,7 @@ def _in_words(spoken: str) -> str:
 
 def _folder(out: Path, played: PlayedSession, view: SessionView) -> None:
     """The very pictures that were sent, and the words of the session."""
+    files: dict[str, bytes | str] = {}
     for message in played.messages:
         for part in message.parts:
             if not isinstance(part, str):
@@ -120,7 +121,7 @@ def _folder(out: Path, played: PlayedSession, view: SessionView) -> None:
                 number = next(
                     n for n, p in played.pictures.items() if p.image.digest == part.digest
                 )
-                write_atomic(out / f"{number:03d}.{suffix}", part.data)
+                files[f"{number:03d}.{suffix}"] = part.data
     lines = [view.question, *view.options, ""]
     for turn in view.turns:
         lines += [
@@ -131,7 +132,7 @@ def _folder(out: Path, played: PlayedSession, view: SessionView) -> None:
         if turn.lie:
             lines.append(f"   LIE ({turn.lie}); the truth: {turn.truth}")
     lines += ["", f"said: {view.said}", f"right answer: {view.right_answer}", view.verdict]
-    write_atomic(out / "session.txt", "\n".join(lines) + "\n")
+    write_files(out, {**files, "session.txt": "\n".join(lines) + "\n"})
 
 
 def _sheet(played: PlayedSession, view: SessionView) -> bytes:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from situs.base.files import file_name, write_atomic
+from situs.base.files import file_name, write_files
 from situs.base.text import markdown_safe
 from situs.errors import SitusError
 from situs.tables.table import Table, spread
@@ -104,15 +104,10 @@ def check_tables_folder(folder: Path | None) -> None:
 def write_tables(folder: Path, tables: Iterable[Table]) -> list[Path]:
     """Every table as CSV, Markdown and LaTeX; returns the files."""
     check_tables_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    files: dict[str, bytes | str] = {}
     for table in tables:
-        for ending, text in (
-            ("csv", csv_text(table)),
-            ("md", markdown_text(table)),
-            ("tex", latex_text(table)),
-        ):
-            path = folder / f"{file_name(table.name)}.{ending}"
-            write_atomic(path, text.encode())
-            written.append(path)
-    return written
+        name = file_name(table.name)
+        files[f"{name}.csv"] = csv_text(table)
+        files[f"{name}.md"] = markdown_text(table)
+        files[f"{name}.tex"] = latex_text(table)
+    return write_files(folder, files)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import escape
 
-from situs.base.files import file_name, write_atomic
+from situs.base.files import file_name, write_files
 from situs.errors import SitusError
 from situs.report.charts.drawing import Disc, Drawing, Shape, Words, drawing_of
 from situs.report.charts.figures import Chart
@@ -24,17 +24,14 @@ def check_charts_folder(folder: Path | None) -> None:
 
 def write_charts(folder: Path, charts: Sequence[Chart]) -> list[Path]:
     """Every picture of every chart as SVG and PDF; returns the files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    files: dict[str, bytes | str] = {}
     for chart in charts:
         for number, (caption, svg) in enumerate(chart.pictures, start=1):
             several = f"-{number}" if len(chart.pictures) > 1 else ""
+            name = f"{file_name(chart.table.name)}{several}"
             drawing = drawing_of(str(svg), caption, chart.legend)
-            for ending, data in (("svg", svg_of(drawing).encode()), ("pdf", pdf_of(drawing))):
-                path = folder / f"{file_name(chart.table.name)}{several}.{ending}"
-                write_atomic(path, data)
-                written.append(path)
-    return written
+            files |= {f"{name}.svg": svg_of(drawing), f"{name}.pdf": pdf_of(drawing)}
+    return write_files(folder, files)
 
 
 def svg_of(drawing: Drawing) -> str:
