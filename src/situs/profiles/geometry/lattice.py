@@ -93,8 +93,7 @@ class Lattice:
 
     @cached_property
     def _from_source(self) -> NDArray[np.float64]:
-        inverse: NDArray[np.float64] = np.linalg.inv(self.to_source)
-        return inverse
+        return np.asarray(np.linalg.inv(self.to_source), dtype=np.float64)
 
     @property
     def affine(self) -> NDArray[np.float64]:
