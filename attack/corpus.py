@@ -72,9 +72,11 @@ def make(folder: Path) -> None:
 def _parts(folder: Path) -> None:
     """A room whose pictures are small, sessions in it, and the two halves of a run."""
     room = files("situs.room").joinpath("data", "workstation.toml").read_text("utf-8")
-    (folder / "room.toml").write_text(f"size_px = 64\nstrip_px = 64\n{room}", encoding="utf-8")
+    rest = [line for line in room.splitlines() if not line.startswith(("size_px", "strip_px"))]
+    small = ["size_px = 64", "strip_px = 64", *rest]
+    (folder / "room.toml").write_text("\n".join(small) + "\n", encoding="utf-8")
     scans, items = folder / "benches" / "scans", folder / "benches" / "items"
-    model = ("--model", "driller?answers=oracle&looks=3", "--room", folder / "room.toml")
+    model = ("--model", "driller?answers=oracle&looks=40", "--room", folder / "room.toml")
     _must("run", scans, *model, "--limit", 6, "--out", folder / "sessions")
     for part in (1, 2):
         halves = ("--shard", f"{part}/2", "--out", folder / "halves" / str(part))

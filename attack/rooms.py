@@ -73,6 +73,8 @@ def _tried(work: Path, *words: Any) -> list[str]:
 
 def _items(run: Path) -> list[str]:
     path = run / "answers.jsonl"
+    if not path.exists():
+        return []
     return [json.loads(line)["item_id"] for line in path.read_bytes().splitlines()][:1]
 
 
