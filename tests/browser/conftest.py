@@ -14,6 +14,8 @@ import pytest
 from frame_make import make_cohort, write_images
 
 _HERE = Path(__file__).parent
+_PATIENCE_MS = 120_000
+"""How long a busy machine may take for what must happen."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -33,6 +35,19 @@ class Opened:
     page: Any
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+
+    def settle(self) -> None:
+        """Wait until the page has answered what happened to it, however slow the machine.
+
+        Events that wait are handled, pictures are decoded, and two frames are drawn.
+        """
+        self.page.evaluate(
+            """async () => {
+              await new Promise((done) => setTimeout(done, 0));
+              await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
+              await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            }"""
+        )
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +78,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Opened]]:
             color_scheme="dark" if dark else "light",
             accept_downloads=True,
         )
+        context.set_default_timeout(_PATIENCE_MS)
         contexts.append(context)
         held = Opened(context.new_page())
         held.page.on("request", lambda request: held.requests.append(request.url))
@@ -71,7 +87,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Opened]]:
             "console", lambda said: held.errors.append(said.text) if said.type == "error" else None
         )
         held.page.goto(path.as_uri())
-        held.page.wait_for_timeout(300)
+        held.settle()
         return held
 
     yield opened

@@ -103,8 +103,10 @@ def test_the_quiz_keeps_its_place_zooms_and_windows(stacks: Any, visit: Callable
     page.keyboard.press("Enter")
     assert page.locator(".where code").text_content() == items[2]["item_id"]
     page.reload()
+    opened.settle()
     assert page.locator(".where code").text_content() == items[2]["item_id"], "kept"
     page.goto(f"{stacks.verify.as_uri()}#{items[1]['item_id']}")
+    opened.settle()
     assert page.locator(".where code").text_content() == items[1]["item_id"], "linked"
 
     stage = page.locator(".stage").bounding_box()
@@ -118,6 +120,7 @@ def test_the_quiz_keeps_its_place_zooms_and_windows(stacks: Any, visit: Callable
     page.mouse.move(stage["x"] + 0.6 * stage["width"], stage["y"] + 0.5 * stage["height"], steps=3)
     page.mouse.up()
     page.keyboard.up("Shift")
+    opened.settle()
     moved = page.locator(".layer").bounding_box()
     assert (moved["x"] - layer["x"]) / stage["width"] == pytest.approx(0.1, abs=0.02)
 
@@ -126,5 +129,6 @@ def test_the_quiz_keeps_its_place_zooms_and_windows(stacks: Any, visit: Callable
     page.mouse.down()
     page.mouse.move(stage["x"] + 0.9 * stage["width"], stage["y"] + 0.5 * stage["height"], steps=3)
     page.mouse.up()
+    opened.settle()
     assert float(width.input_value()) > before
     assert opened.errors == []

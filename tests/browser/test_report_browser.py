@@ -101,14 +101,14 @@ def test_masks_are_outlined_and_slices_change_by_key(body: Path, visit: Callable
     opened = visit(body)
     page = opened.page
     page.wait_for_selector(".viewer .pane.main canvas")
-    page.wait_for_timeout(300)
-    inked = page.locator(".viewer .pane.main canvas").evaluate(
-        """(canvas) => {
+    page.wait_for_function(
+        """() => {
+          const canvas = document.querySelector('.viewer .pane.main canvas');
           const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-          return pixels.filter((value, place) => place % 4 === 0 && value > 20).length;
+          const inked = pixels.filter((value, place) => place % 4 === 0 && value > 20).length;
+          return inked > 1000;
         }"""
     )
-    assert inked > 1000
     assert page.locator(".viewer .stage svg path.o").count() > 0
     frame = page.locator(".viewer .pane.main .frame")
     output = page.locator(".viewer .pane.main output")
@@ -209,11 +209,11 @@ def test_ten_thousand_rows_stay_few_nodes(
         page.locator("#list").evaluate(
             f"(list) => {{ list.scrollTop = list.scrollHeight * {part} / 40; }}"
         )
-        page.wait_for_timeout(10)
+        opened.settle()
     page.locator("#f-text").press_sequentially("frame")
     assert page.locator("#list .row").count() < 60
     page.locator("#f-text").fill("")
-    page.wait_for_timeout(300)
+    opened.settle()
     waited = page.evaluate("() => Math.max(0, ...window.long)")
     print(f"longest task while scrolling and filtering 10,000 rows: {waited:.0f} ms")
     assert waited < 1000, "a second of standing still is a hang, however slow the machine"
@@ -283,11 +283,11 @@ def test_the_window_changes_by_list_number_and_drag(body: Path, visit: Callable[
         if scale["unit"] == "HU" and scale["windows"][scale["opening"]][0] == "soft tissue"
     )
     page.evaluate("(id) => { location.hash = id; }", item)
-    page.wait_for_timeout(300)
+    opened.settle()
     level, width = (page.get_by_label(f"window {name}") for name in ("level", "width"))
     assert (level.input_value(), width.input_value()) == ("40", "400")
     page.locator(".windowing select").select_option(label="bone")
-    page.wait_for_timeout(100)
+    opened.settle()
     assert (level.input_value(), width.input_value()) == ("300", "1500")
     # Water and soft tissue, within 100 HU of 0, are near (0 + 450) / 1500 of white: 77 of 255, give or take 17.
     assert 77 - 17 - 5 < grey_at(page, 0.5, 0.5) < 77 + 17 + 5
@@ -295,7 +295,7 @@ def test_the_window_changes_by_list_number_and_drag(body: Path, visit: Callable[
     level.fill("-2100")
     width.fill("100")
     width.blur()
-    page.wait_for_timeout(100)
+    opened.settle()
     assert grey_at(page, 0.5, 0.5) == 255
     page.locator(".windowing select").select_option(label="soft tissue")
     page.locator(".panes .pane.main .stage").scroll_into_view_if_needed()
@@ -305,7 +305,7 @@ def test_the_window_changes_by_list_number_and_drag(body: Path, visit: Callable[
     page.mouse.down()
     page.mouse.move(stage["x"] + 160, stage["y"] + 60, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(100)
+    opened.settle()
     assert float(width.input_value()) > 400
     assert float(level.input_value()) == pytest.approx(40)
     assert page.locator(".slide output").all_text_contents() == slices, "a drag is no click"

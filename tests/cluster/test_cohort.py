@@ -152,7 +152,7 @@ def test_a_build_that_loses_a_node_half_way_gives_the_same_bytes(
 
     def remove_half_way() -> None:
         spool = tmp_path / ".bench.part" / "work" / "studies"
-        for _ in range(3000):
+        for _ in range(30_000):
             if len(list(spool.glob("*.json"))) >= 3:
                 cluster.remove_node(nodes[0], allow_graceful=False)
                 removed.set()

@@ -131,7 +131,7 @@ _BUSY = """
 
     def busy(job):
         Path(sys.argv[1], str(os.getpid())).touch()
-        ctypes.PyDLL(None).sleep(120)  # machine code that keeps the interpreter to itself
+        ctypes.PyDLL(None).sleep(1200)  # machine code that keeps the interpreter to itself
 
     if __name__ == "__main__":
         list(map_jobs(open_busy, range(4), 2))
@@ -151,7 +151,7 @@ def test_workers_in_machine_code_end_when_the_program_is_killed(tmp_path: Path) 
     assert len(workers) == 2
     program.send_signal(signal.SIGKILL)
     program.wait()
-    deadline = time.monotonic() + 30  # far less than the work would take
+    deadline = time.monotonic() + 300  # far less than the work would take
     while any(map(_is_running, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(_is_running, workers))

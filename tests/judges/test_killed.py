@@ -21,12 +21,15 @@ from wire import Behaviour, Server, completion, words_of
 IN_FLIGHT = 2
 
 
-def slow(reply: Callable[[dict[str, Any]], dict[str, Any]], killed: list[bool]) -> Server:
-    """Answers every entry by its id; after a while, until the program was killed."""
+def slow(
+    reply: Callable[[dict[str, Any]], dict[str, Any]], killed: list[bool], at_once: int
+) -> Server:
+    """Answers every entry by its id; after so many requests it waits with the next until the program was killed."""
 
     def behave(number: int, body: dict[str, Any]) -> Behaviour:
         async def answer(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-            await asyncio.sleep(0.0 if killed else 0.3)
+            while number >= at_once and not killed:
+                await asyncio.sleep(0.02)
             told = [{"id": entry["id"]} | reply(entry) for entry in json.loads(words_of(body))]
             return web.json_response(completion(json.dumps({"entries": told}), 100))
 
@@ -75,7 +78,7 @@ def test_a_killed_judge(situs: Callable[..., Any]) -> None:
     assert situs("import", "items", "items.jsonl", "--out", "bench").code == 0
     assert situs("run", "bench", "--model", "replay:said.jsonl", "--out", "run").code == 0
     journal, killed = Path("run/verdicts/j.jsonl"), list[bool]()
-    with slow(lambda entry: {"correct": entry["answer"] == "left 1"}, killed) as server:
+    with slow(lambda entry: {"correct": entry["answer"] == "left 1"}, killed, 4) as server:
         args = ("score", "bench", "run", "--judge", f"{server.spec}?name=j&batch=4", "--no-cache")
         args += (
             "--concurrency",
@@ -130,8 +133,14 @@ def test_a_killed_build(role: str, situs: Callable[..., Any]) -> None:
     def vets(entry: dict[str, Any]) -> dict[str, Any]:
         return {"is_spatial": True, "is_relevant": True, "supported": True, "ambiguous": False}
 
-    killed: list[bool] = []
-    with slow(writes, killed) as writer, slow(vets, killed) as validator:
+    killed, all_of_them = list[bool](), len(reports)
+    answered = {"writer": 6, "validator": 1}  # one report a request, and five questions
+    with (
+        slow(writes, killed, answered["writer"] if role == "writer" else all_of_them) as writer,
+        slow(
+            vets, killed, answered["validator"] if role == "validator" else all_of_them
+        ) as validator,
+    ):
         args = (
             "build",
             "reports",

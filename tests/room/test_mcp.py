@@ -95,7 +95,7 @@ def test_over_loopback_http(small) -> None:
     ]  # fmt: skip
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(600):
+        for _ in range(3000):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
@@ -103,4 +103,4 @@ def test_over_loopback_http(small) -> None:
         check(asyncio.run(visit(f"http://127.0.0.1:{port}/mcp")), 1)
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)

@@ -31,7 +31,7 @@ def offering(new_station: Callable[..., Running], bench: Path) -> Running:
 
 def taken_in(head: Person) -> Any:
     """Wait for the import that runs."""
-    for _ in range(600):
+    for _ in range(3000):
         last = ok(head.get("/benches"))["last"]
         if last["state"] != "running":
             return last

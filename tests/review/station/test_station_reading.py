@@ -279,7 +279,7 @@ def served(root: Path, port: int) -> Any:
     assert process.stdout is not None
     assert process.stdout.readline().strip() == f"http://127.0.0.1:{port}"
     process.stdout.close()
-    for _ in range(600):
+    for _ in range(3000):
         try:
             httpx.get(f"http://127.0.0.1:{port}/", timeout=5)
             return process
