@@ -13,6 +13,12 @@ _AROUND = 32
 """Directions on the rim of the cone; between two of them a width changes by less than a thousandth of the length."""
 _ANGLES = 36
 """In-plane directions along which a section is measured; the longest is found to within 0.1 %."""
+_IN_PLANE = np.stack(
+    [
+        np.cos(np.linspace(0.0, np.pi, _ANGLES, endpoint=False)),
+        np.sin(np.linspace(0.0, np.pi, _ANGLES, endpoint=False)),
+    ]
+)
 
 
 def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64]:
@@ -68,8 +74,7 @@ def _longest_section(
     order = np.argsort(layer, kind="stable")
     starts = np.flatnonzero(np.diff(layer[order], prepend=-1))
     flat = np.stack([points @ first, points @ second], axis=1)[order]
-    angles = np.linspace(0.0, np.pi, _ANGLES, endpoint=False)
-    along = flat @ np.stack([np.cos(angles), np.sin(angles)])
+    along = flat @ _IN_PLANE
     widths = np.maximum.reduceat(along, starts) - np.minimum.reduceat(along, starts)
     return float(widths.max())
 
@@ -79,6 +84,12 @@ def across(normal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     # Rounded, so that of two components that are equal but for their last bits the first is taken, in the mirrored
     # patient as well: the directions that are tried are then mirror images of each other.
     aside = np.eye(3)[int(np.abs(normal).round(9).argmin())]
-    first = np.cross(normal, aside)
+    first = _cross(normal, aside)
     first = first / np.linalg.norm(first)
-    return first, np.cross(normal, first)
+    return first, _cross(normal, first)
+
+
+def _cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`np.cross` of two vectors, to the last bit: that takes ten times as long, and turns are tried by the hundred."""
+    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])

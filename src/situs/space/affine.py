@@ -70,6 +70,11 @@ class Affine:
         return self._matrix
 
     @property
+    def inverse(self) -> NDArray[np.float64]:
+        """The 4×4 matrix from world to index, read-only."""
+        return self._inverse
+
+    @property
     def linear(self) -> NDArray[np.float64]:
         """The 3×3 part: column j is the world step of one voxel along stored axis j."""
         return self._matrix[:3, :3]

@@ -27,7 +27,7 @@ def rasterize(shape: Shape, grid: Grid) -> BoolArray:
 
 def window_of(shape: Shape, grid: Grid) -> Window | None:
     """The tight index box of a solid, clipped to the array; None if it lies outside."""
-    inverse = np.linalg.inv(grid.affine.matrix)
+    inverse = grid.affine.inverse
     rows, shift = inverse[:3, :3], inverse[:3, 3]
     first = np.ceil(shift - shape.support(-rows) - _ROUNDING).astype(int).clip(0)
     past = np.minimum(np.floor(shift + shape.support(rows) + _ROUNDING).astype(int) + 1, grid.shape)

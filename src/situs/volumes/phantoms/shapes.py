@@ -34,11 +34,13 @@ Rotation: TypeAlias = tuple[Vector, Vector, Vector]
 Box: TypeAlias = tuple[Vector, Vector]
 
 UPRIGHT: Rotation = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_UNIT = np.eye(3)
+_UNIT.flags.writeable = False
 
 
 def vector(values: ArrayLike) -> Vector:
     """Three plain floats."""
-    x, y, z = (float(v) for v in np.asarray(values, dtype=np.float64))
+    x, y, z = np.asarray(values, dtype=np.float64).tolist()
     return x, y, z
 
 
@@ -50,7 +52,7 @@ def rotation_rows(matrix: ArrayLike) -> Rotation:
 
 def _orthonormal(matrix: ArrayLike) -> FloatArray:
     values = np.asarray(matrix, dtype=np.float64)
-    if values.shape != (3, 3) or not (np.abs(values.T @ values - np.eye(3)) < 1e-6).all():
+    if values.shape != (3, 3) or not (np.abs(values.T @ values - _UNIT) < 1e-6).all():
         raise SitusError(
             "rotation is not an orthonormal 3×3 matrix",
             fix="give a rotation (or reflection) matrix",
@@ -127,7 +129,7 @@ class Sphere(_Solid, frozen=True, tag="sphere"):
         _positive("radius", self.radius_mm)
 
     def frame(self) -> tuple[FloatArray, FloatArray]:
-        return np.eye(3), np.array(self.centre_mm)
+        return _UNIT, np.array(self.centre_mm)
 
     def within(self, u: FloatArray, v: FloatArray, w: FloatArray) -> BoolArray:
         inside: BoolArray = u * u + v * v + w * w <= self.radius_mm**2

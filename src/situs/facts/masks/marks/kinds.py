@@ -7,6 +7,7 @@ place (the middle one, the nearest) is right more often than another.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,13 @@ def _record(ledger: Ledger, kind_name: str, name: str | None, marks: list[Mark] 
 
 
 def _pick(ledger: Ledger, count: int, *what: object) -> int:
-    return int(digest("mark", ledger.study_id, *map(str, what)), 16) % count
+    return _drawn(ledger.study_id, *map(str, what)) % count
+
+
+@lru_cache(maxsize=1 << 12)
+def _drawn(study_id: str, *what: str) -> int:
+    """A number by hash; every organ of a study asks for the same ones."""
+    return int(digest("mark", study_id, *what), 16)
 
 
 def _slices(ledger: Ledger, kinds: tuple[str, ...] = ()) -> list[dict[str, NDArray[np.float64]]]:
@@ -207,6 +214,9 @@ def _first_apart(
     apart_mm: float,
 ) -> NDArray[np.float64] | None:
     """The nearest point that keeps its distance from the marks there are; equally near ones in the order given."""
+    if not others:
+        first: NDArray[np.float64] = points[int(np.argmin(np.round(far, 6)))]
+        return first
     free = _free(points, others, apart_mm)
     if not free.any():
         return None
