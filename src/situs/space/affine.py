@@ -59,7 +59,7 @@ class Affine:
                 "affine is singular: two voxel axes coincide", where=where, fix="repair the header"
             )
         values.flags.writeable = False
-        inverse: NDArray[np.float64] = np.linalg.inv(values)
+        inverse = np.asarray(np.linalg.inv(values), dtype=np.float64)
         inverse.flags.writeable = False
         self._matrix = values
         self._inverse = inverse
