@@ -362,7 +362,7 @@ def readers(root: Path, count: int, seconds: float) -> None:
         submits = sum(reader.submits for reader in people)
         checked = verify(db, folder)
     print(
-        f"{submits:,} submits, {kept:,} readings; record {'whole' if checked.ok else 'NOT WHOLE'}"
+        f"{submits:,} submits, {kept:,} readings; record {'intact' if checked.ok else 'NOT INTACT'}"
     )
     database.close()
 

@@ -126,6 +126,7 @@ def grown(root: Path, sizes: list[int]) -> list[dict[str, Any]]:
         items = open_bench(bench).info.counts["items"]
         for step, cost in steps.items():
             rows.append({"step": step, "studies": count, "items": items, **cost})
+            print(json.dumps(_rounded(rows[-1])), file=sys.stderr, flush=True)
     for row in rows:
         first = next(one for one in rows if one["step"] == row["step"])
         row["ms_cpu_a_study"] = 1000 * row["cpu_s"] / row["studies"]

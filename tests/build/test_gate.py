@@ -277,7 +277,7 @@ class TestTrust:
         build(situs, scaled, tmp_path / "bench")
         card = (tmp_path / "bench" / "README.md").read_text("utf-8")
         assert "| small | scale |" in card
-        assert "Studies without a CT to hold the masks against: 1 of 1." in card
+        assert "Studies without a CT to check the masks against: 1 of 1." in card
 
 
 def test_one_study_of_a_cohort_in_another_unit(situs: Any, tmp_path: Path) -> None:

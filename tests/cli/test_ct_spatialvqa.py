@@ -177,7 +177,7 @@ def test_replay_refuses_files_without_answers(refused: Callable[..., str], impor
     Path("gold.jsonl").write_text(
         jsonl([{"image_path": "valid_1_a_1", "question": "Where is the nodule?", "answer": "x"}])
     )
-    assert "no answer of a model" in refused(
+    assert "no model reply" in refused(
         "run", "bench", "--model", "replay:gold.jsonl", "--out", "run"
     )
     assert "no such file" in refused("run", "bench", "--model", "replay:none.jsonl", "--out", "run")

@@ -439,5 +439,5 @@ def test_a_knee_of_cartilage_alone_says_that_nobody_asks_about_it(situs, tmp_pat
     args = ("--names", "skm_tea", "--out", tmp_path / "bench")
     ran = situs("build", "masks", tmp_path / "data" / "knee.nii.gz", *args)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "they hold nothing that a question is known for" in ran.err
+    assert "they contain nothing that Situs can ask about" in ran.err
     assert "situs build grades" in ran.err

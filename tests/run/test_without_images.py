@@ -66,12 +66,12 @@ def test_an_error_before_the_first_answer_leaves_room_for_another_model(
     situs: Callable[..., Any], bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: Presenter, item: object) -> None:
-        raise SitusError("evidence is not there any more")
+        raise SitusError("evidence is no longer there")
 
     monkeypatch.setattr(Presenter, "present", fail)
     with wire.Server() as server:
         ran = situs("run", bench, "--model", server.spec, *ASKED, "--out", tmp_path / "run")
     assert ran.code == 2
-    assert "not there any more" in ran.err
+    assert "no longer there" in ran.err
     assert not (tmp_path / "run").exists()
     assert situs("run", bench, "--model", "random", "--out", tmp_path / "run").code == 0

@@ -120,7 +120,7 @@ def test_one_rater_per_item_has_no_agreement() -> None:
     ]
     result = audit_agreement(rows, ITEMS)
     assert result.agreement == []
-    assert any("agreement cannot be told" in text for text in result.warnings)
+    assert any("agreement cannot be computed" in text for text in result.warnings)
 
 
 @pytest.mark.parametrize("bad", [{"item": "i1"}, {"item": "i1", "rater": "a", "correct": "maybe"}])

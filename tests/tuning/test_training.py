@@ -227,7 +227,7 @@ def test_the_three_arms_are_evaluated(prepared: Path, tmp_path: Path) -> None:
     )
     assert set(found.arms) == {"base", "answer", "boxes"}
     assert {"box_miou", "accuracy", "consistency", "format_errors"} <= set(found.arms["boxes"])
-    assert "of boxes on answers" in found.statement or "Nothing can be said" in found.statement
+    assert "of boxes on answers" in found.statement or "Nothing can be concluded" in found.statement
     assert (tmp_path / "out" / "report.html").is_file()
     with pytest.raises(SitusError, match="answers only"):
         evaluate([tmp_path / "answer"], prepared / "bench", tmp_path / "other")

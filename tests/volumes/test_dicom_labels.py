@@ -401,7 +401,7 @@ def test_contours_off_plane_are_counted(series):
 
 def test_contours_without_their_image(tmp_path):
     path = write_contours(tmp_path / "a" / "b" / "rt", {(1, "a"): [contour(at(SQUARE, 0))]})
-    with pytest.raises(SitusError, match="is not near it; give it as the reference"):
+    with pytest.raises(SitusError, match="is not beside it; give it as the reference"):
         open_labels(path)
 
 

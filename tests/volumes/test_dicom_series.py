@@ -290,7 +290,7 @@ REFUSED = {
     "right angles": {"ImageOrientationPatient": ["1", "0", "0", "0.7071", "0.7071", "0"]},
     "colour": {"PhotometricInterpretation": "RGB", "SamplesPerPixel": 3},
     "lowest bit": {"HighBit": 11},
-    "bits a pixel": {"BitsStored": 20},
+    "bits per pixel": {"BitsStored": 20},
     "spacing": {"PixelSpacing": ["0", "0.5"]},
 }
 

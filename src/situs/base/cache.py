@@ -19,7 +19,7 @@ def cache_folder(*, create: bool = True) -> Path:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            problem = f"the cache cannot be made ({error.strerror})"
+            problem = f"cannot create the cache ({error.strerror})"
             raise SitusError(
                 problem, where=folder, fix="set SITUS_CACHE to a folder you can write to"
             ) from error

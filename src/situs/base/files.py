@@ -251,7 +251,7 @@ def read_csv(
                 raise SitusError(
                     problem,
                     where=f"{path}:{line}",
-                    fix="put cells with commas or quotes into quotes",
+                    fix="quote cells that contain commas or quotes",
                 )
             if cells:
                 rows.append((line, dict(zip(header, cells))))

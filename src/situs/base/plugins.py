@@ -61,7 +61,7 @@ def load_offered(group: str, name: str, *, where: str = "") -> Any:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         problem = f"{entry.value} of {_origin(entry)} cannot be imported ({reason})"
-        raise SitusError(problem, where=asked_by, fix="repair or uninstall that package") from error
+        raise SitusError(problem, where=asked_by, fix="reinstall or remove that package") from error
 
 
 def _origins(*entries: EntryPoint) -> str:

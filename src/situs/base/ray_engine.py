@@ -68,9 +68,9 @@ def _result(ray: Any, reference: Any, job: Job) -> Any:
     except ray.exceptions.RayTaskError as error:
         raise error.as_instanceof_cause() from None
     except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError) as error:
-        return Lost(job, f"its worker died each time ({type(error).__name__})")
+        return Lost(job, f"its worker process died on every try ({type(error).__name__})")
     except ray.exceptions.RayError as error:
-        fix = "look at the cluster; the same command resumes with what is finished"
+        fix = "check the cluster; the same command resumes from the finished studies"
         raise SitusError(f"the Ray cluster failed ({type(error).__name__})", fix=fix) from error
 
 
@@ -123,5 +123,5 @@ def _refuse_if_nobody_listens(address: str) -> None:
 
 
 def _no_cluster(why: str) -> SitusError:
-    fix = "start one (ray start --head), or give --engine ray for one on this machine"
+    fix = "start one (ray start --head), or use --engine ray to run on this machine"
     return SitusError(f"no Ray cluster answers ({why})", where="--engine", fix=fix)

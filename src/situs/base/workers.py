@@ -190,8 +190,8 @@ class _Crew(Generic[Job, Result]):
 def _ending(code: int | None) -> str:
     if code is not None and code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        return f"its worker was ended by {name} twice, perhaps for want of memory"
-    return f"its worker ended twice with code {code}"
+        return f"its worker process was killed by {name} twice, perhaps because memory ran out"
+    return f"its worker process exited twice with code {code}"
 
 
 class _safe_path:  # noqa: N801 - reads as a block

@@ -31,7 +31,7 @@ def write_card(
         f"A Situs bench: {counted(info.counts['items'], 'question')} on "
         f"{counted(info.counts['studies'], 'study', 'studies')} of "
         f"{counted(info.counts['patients'], 'patient')}, from {info.source}, seed {info.seed}.",
-        "Every answer is read from one quoted sentence; `situs check` reads each anew from the report file."
+        "Every answer is read from one quoted sentence; `situs check` reads each one again from the report file."
         if info.source == "reports"
         else "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
         "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
@@ -62,22 +62,22 @@ def write_card(
         ]
         lines += _grid(baselines)
     if tricks:
-        lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
+        lines += ["Option questions, answered from the options alone:", "", *_grid(tricks)]
         lines += [
-            "The most frequent answer is counted on these very questions, which flatters it.",
+            "The most frequent answer is counted on these same questions, which flatters it.",
             "",
         ]
     if info.same_patient is not None:
         lines += [
-            "## What the same patient's other answers tell",
+            "## What a patient's other answers give away",
             "",
-            f"{info.same_patient.words} Answers of one patient hang together, and no balance over "
-            "patients can change that: ask one question at a time, and give no model the answers to others.",
+            f"{info.same_patient.words} One patient's answers are related, and balancing over patients cannot "
+            "change that: ask one question at a time, and never show a model the answers to others.",
             "",
         ]
     licence = markdown_safe(info.licence) or "not stated"
     care = (
-        "restricted: it goes to no host but this machine unless allowed"
+        "restricted: never sent to another machine unless you allow it"
         if info.restricted
         else "not restricted"
     )
@@ -150,7 +150,7 @@ def _mix(info: BenchInfo) -> list[str]:
         *rows,
         "",
     ]
-    return [*lines, "What a cohort cannot give of one class, the others give.", ""]
+    return [*lines, "Where a cohort has too few questions of one class, the others fill in.", ""]
 
 
 def _grid(table: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -174,9 +174,9 @@ def _held_of_masks(info: BenchInfo) -> list[str]:
     truth = info.recipe.truth
     return [
         f"- A direction: centroids more than {truth.direction_margin_mm:g} mm apart along the axis, a random voxel of "
-        f"one beyond a random voxel of the other with P ≥ {truth.direction_probability:g}, both over turns of the "
-        f"patient by ±{truth.rotation_degrees:g}°; never between a structure and one that envelops it.",
-        f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, over the same turns.",
+        f"one beyond a random voxel of the other with P ≥ {truth.direction_probability:g}, both for any turn of "
+        f"the patient by up to {truth.rotation_degrees:g}°; never between a structure and one that envelops it.",
+        f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, for the same turns.",
         f"- A side: at least {truth.side_share:.0%} of the volume on one side of the spine or symmetry plane.",
         "- A comparison: the volumes' intervals do not overlap (half a voxel of boundary, or the annotation error).",
         f"- A volume: known to ±{truth.volume_half_width:.0%}, structure not cut by the scan.",
@@ -197,15 +197,16 @@ def _held_of_boxes(info: BenchInfo) -> list[str]:
     )
     return [
         "- Answers say what a reader annotated, not what is present in the patient: one reader, not exhaustive.",
-        f"- A negative: a volume read as normal, or a slice at least {rules.clear_frames} away from the finding, "
-        "from anything it may be mistaken for, and from no study label that may be it. No box alone proves nothing.",
+        f"- A negative: a volume read as normal, or a slice at least {rules.clear_frames} away from the finding "
+        "and from anything it may be mistaken for, in a volume without a study label that could be it. A missing box "
+        "alone proves nothing.",
         f"- A count: the same whether boxes are linked at an overlap above {ious} and over {gaps} missing frames; "
         f"at most {rules.count_most}.",
         "- A side: of the image, never of the patient, since these files state no orientation; by the head's midline "
         f"found in the image, {rules.side_share:.0%} of a box on one side, else both.",
         "- Medial and lateral: only where a table of sides says so.",
         "- Options: within a twin group each option is the right one once. Where all that apply are asked "
-        "(`untwinned`), a finding is offered wrongly about as often as rightly, as far as the slices allow.",
+        "(`untwinned`), a finding is wrong about as often as it is right, as far as the slices allow.",
         "- What text alone can still use: a finding's usual place (prior boxes on localization), how many frames it "
         "usually spans, and, in `untwinned` questions, which findings go together. Compare with those blind rows.",
     ]
@@ -213,18 +214,19 @@ def _held_of_boxes(info: BenchInfo) -> list[str]:
 
 def _held_of_reports(info: BenchInfo) -> list[str]:
     return [
-        "- Answers say what a report states, not what is present in the patient: one report, written for another end.",
+        "- Answers say what a report states, not what is present in the patient: one report, written for another "
+        "purpose.",
         "- A place: one whole sentence states it; nothing hedged, denied, compared with another examination, or from "
         "history or technique; no other sentence of the report puts the same kind of finding elsewhere.",
         "- What was not reported is not asked about: a report's silence proves nothing.",
-        "- A question a model wrote (`report_text`): its sentence stands in the report word for word, and by rule "
+        "- A question a model wrote (`report_text`): its sentence is in the report word for word, and by rule "
         "the answer's words, sides and numbers are those of the sentence.",
     ]
 
 
 def _held_of_imports(info: BenchInfo) -> list[str]:
     return [
-        "- Answers are those that the published set gives; nothing was measured here. "
+        "- Answers are those of the published set; nothing was measured here. "
         "`situs check` counts them as given.",
     ]
 

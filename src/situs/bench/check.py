@@ -46,7 +46,7 @@ def check_bench(
         result.error(
             "content",
             "bench.json",
-            "the tables are not the ones that were built",
+            "the tables have changed since the build",
             "rebuild the bench",
         )
     items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts(checked=False))
@@ -131,10 +131,8 @@ def _add(result: CheckResult, more: CheckResult) -> None:
 
 def _of_another_version(written_by: str) -> Problem:
     """Definitions are sharpened from version to version: what differs need not have been tampered with."""
-    problem = (
-        f"was built by Situs {written_by}; this is {__version__}, which measures and asks otherwise"
-    )
-    fix = "rebuild the bench, or check it with the version that built it; scoring and resuming runs work as they are"
+    problem = f"was built by Situs {written_by}; this is {__version__}, which may measure and ask differently"
+    fix = "rebuild the bench, or check it with the version that built it; scoring and resuming runs still work"
     return Problem(Severity.ERROR, "version", "bench.json", problem, fix)
 
 

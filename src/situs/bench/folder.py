@@ -63,7 +63,7 @@ class SamePatient(msgspec.Struct, frozen=True):
     def words(self) -> str:
         """In a sentence."""
         return (
-            "Who knows a patient's other answers, and all answers of other patients, is right in "
+            "Someone who knew a patient's other answers, and all answers of other patients, would be right in "
             f"{self.share:.3f} of {self.n:,} headline questions (chance {self.chance:.3f})."
         )
 

@@ -63,7 +63,7 @@ def _key() -> bytes:
         return key
     except OSError as error:
         raise SitusError(
-            f"the key for opaque ids cannot be read or made ({error.strerror})",
+            f"cannot read or create the key for opaque ids ({error.strerror})",
             where=path,
             fix="set SITUS_ID_KEY",
         ) from error

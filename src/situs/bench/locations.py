@@ -45,7 +45,7 @@ class Locations:
         arrive(here)
         if not here.exists():
             raise SitusError(
-                "evidence is not there any more",
+                "evidence is no longer there",
                 where=here,
                 fix="give --data ROOT, the folder it is in",
             )

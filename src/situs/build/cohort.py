@@ -79,8 +79,8 @@ def _notes(source: str, studies: int, seen_on_ct: int) -> tuple[str, ...]:
     if source != "masks" or not blind:
         return ()
     return (
-        f"Studies without a CT to hold the masks against: {blind:,} of {studies:,}. There the answers rest on the "
-        "masks alone: an organ drawn some millimetres too large or too small all round does not show.",
+        f"Studies without a CT to check the masks against: {blind:,} of {studies:,}. Their answers rest on the "
+        "masks alone: an organ drawn a few millimetres too large or too small all round goes unnoticed.",
     )
 
 

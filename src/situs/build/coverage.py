@@ -101,12 +101,12 @@ def coverage_problems(
             "questions",
             len(silent),
             f"{_of(len(silent), counts.used)} no question ({_shown(silent)})",
-            "the table of what was not asked says why",
+            "see the table of questions not asked",
         ),
         (
             "layout",
             len(passed_over),
-            f"{_counted(len(passed_over), 'folder')} with volumes passed over: no layout fits "
+            f"{_counted(len(passed_over), 'folder')} with volumes skipped: no known layout fits "
             f"({_shown([folder.name for folder in passed_over])})",
             "see `situs list layouts`, or list image and labels in a .csv table",
         ),
@@ -145,7 +145,7 @@ def nothing_asked(
     unnamed = [problem for problem in problems if problem.code == "names"]
     fix = _FIXES.get(source, "check that the files hold what this command reads")
     if unnamed:
-        others = f", and like in {len(unnamed) - 1} more" if len(unnamed) > 1 else ""
+        others = f", and similarly in {len(unnamed) - 1} more" if len(unnamed) > 1 else ""
         texts.insert(0, unnamed[0].problem.removesuffix("; not asked about") + others)
         fix = "name the structures with --names MAP.csv; `situs list names` shows what is known"
     elif doubted:
@@ -153,7 +153,7 @@ def nothing_asked(
         texts.insert(0, f"{first.study_id} looks wrong: {first.problem}")
         fix = f"repair the study, or vouch for it with --trust {first.study_id}"
     elif set(not_asked) <= {NO_ROOM.reason}:
-        texts.insert(0, "they hold nothing that a question is known for")
+        texts.insert(0, "they contain nothing that Situs can ask about")
         fix = _FIX_OF_UNASKED.get(source, fix)
     why = "; ".join(texts[:_REASONS_SHOWN]) + ("; …" if len(texts) > _REASONS_SHOWN else "")
     return SitusError(

@@ -60,8 +60,8 @@ def _refuse_unlike(benches: Sequence[Bench]) -> None:
             mine, theirs = getattr(bench.info, what), getattr(first.info, what)
             if mine != theirs:
                 shown = f" ({mine}, not {theirs})" if what != "recipe" else ""
-                problem = f"has another {what} than {first.folder}{shown}"
-                fix = "build both alike; benches of different kinds are run and scored one by one"
+                problem = f"has a different {what} from {first.folder}{shown}"
+                fix = "build both the same way; run and score benches of different kinds one by one"
                 raise SitusError(problem, where=bench.folder, fix=fix)
 
 
@@ -86,7 +86,7 @@ def _refuse_shared(benches: Sequence[Bench]) -> None:
     shares = (info.recipe.splits, info.recipe.splits_of(len(splits)))
     for patient, (split, where) in splits.items():
         if split not in {split_of(patient, share, info.seed) for share in shares}:
-            problem = f"patient {patient} would be in another split than {split} among all"
+            problem = f"patient {patient} would not stay in split {split} in the combined bench"
             fix = f"a cohort of {len(splits)} patients is split: build all studies as one"
             raise SitusError(problem, where=where, fix=fix)
 

@@ -73,7 +73,9 @@ def find_scans(
         progress(done, len(paths))
     lacking = len(names) - len(paths)
     if lacking:
-        text = f"{lacking} of {len(names)} volumes are not there; their questions are asked in words alone"
+        text = (
+            f"{lacking} of {len(names)} volumes are missing; their questions are asked as text only"
+        )
         problems.append(Problem(Severity.WARNING, "image", "--images", text, "add their volumes"))
     return scans
 

@@ -85,7 +85,7 @@ def check_shards(parts: Mapping[Path, ShardInfo]) -> None:
             raise SitusError(problem, where=folder, fix=fix)
         if _decisive(info) != _decisive(first):
             name = _first_difference(info, first)
-            problem = f"was built with another {name} than {first_folder}"
+            problem = f"was built with a different {name} from {first_folder}"
             raise SitusError(problem, where=folder, fix="build all parts with the same options")
         if info.shard.number in seen:
             problem = f"is part {info.shard}, and so is {seen[info.shard.number]}"

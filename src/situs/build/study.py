@@ -123,7 +123,7 @@ def process(job: StudyJob) -> StudyOutcome:
         and may_show_face(values, labels.grid.affine.voxel_volume_mm3)
     ):
         problems.append(
-            _warning("face", job, "shows a head; nothing tells whether its face was removed")
+            _warning("face", job, "shows a head; whether its face was removed is unknown")
         )
     series = SeriesRecord(
         series=modality,

@@ -42,5 +42,7 @@ def _checked(what: str, spec: str) -> str:
     doubts = [doubt.value for doubt in Doubt]
     if what in (ALL, *doubts) or term(what).known:
         return what
-    fix = f"{did_you_mean(what, [ALL, *doubts])} A structure's name will do, too"
-    raise SitusError(f"{what!r} is nothing to trust", where=f"--trust {spec}", fix=fix)
+    fix = f"{did_you_mean(what, [ALL, *doubts])} A structure's name also works"
+    raise SitusError(
+        f"{what!r} is not a doubt that can be trusted", where=f"--trust {spec}", fix=fix
+    )

@@ -28,7 +28,7 @@ def command() -> None:
     type=float,
     default=0.95,
     show_default=True,
-    help="The share you expect to find right.",
+    help="The share you expect to be right.",
 )
 @click.option(
     "--half-width",
@@ -233,7 +233,7 @@ def _print(result: AuditResult) -> None:
     raters = ", ".join(f"{name} {count:,}" for name, count in result.raters.items())
     caption = f"{result.items:,} items read by {raters}; {result.open_cells:,} cells left open. "
     caption += (
-        "One vote an item, by most of its readers; a tie counts as no. "
+        "One vote per item, by the majority of its readers; a tie counts as no. "
         "A validator has no vote where people read."
     )
     print_table("shares", ["question", "yes", "share", "95 % interval", "tied"], rows, caption)

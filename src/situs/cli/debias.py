@@ -30,6 +30,6 @@ def command(bench: Path, data: Path | None, **given: Any) -> None:
     """
     from situs.build import debias
 
-    with working("looking for questions that need no sight"):
+    with working("looking for questions that need no image"):
         built = debias(bench, given["out"], overwrite=given["overwrite"], data=data)
     finish(built, given)

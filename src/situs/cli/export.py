@@ -71,9 +71,7 @@ def command(
     for name, value in odd.items():
         if value is not None:
             of = "a run has its own" if is_run else "this is a bench"
-            raise SitusError(
-                f"{name} does not go with it: {of}", where=source, fix=f"leave {name} out"
-            )
+            raise SitusError(f"{name} does not apply: {of}", where=source, fix=f"leave {name} out")
     with progress_bar(f"export to {to}") as progress:
         if is_run:
             result = export_run(

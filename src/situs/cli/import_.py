@@ -62,7 +62,7 @@ def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
     One object per line: study, question, answer, and where they apply options, unit, tolerance, patient, task, id,
     split, tags. The answer is yes/no, a letter or text of an option (a list for several), a number, or free text.
     With --images a model is shown the scan whose file name, without its ending, is the study's, from any folder
-    below; without it, questions are asked in words alone.
+    below; without it, questions are asked as text only.
     """
     from situs.build import import_items
 

@@ -59,4 +59,4 @@ def _kind(part: Path) -> str:
         if (part / name).is_file():
             return kind
     fix = "give folders that situs build or situs run made with --shard, or benches"
-    raise SitusError("is no part of a build or run, and no bench", where=part, fix=fix)
+    raise SitusError("is neither a part of a build or run nor a bench", where=part, fix=fix)

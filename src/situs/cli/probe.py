@@ -130,7 +130,7 @@ def command(
     except Stopped as stop:
         why = "interrupted" if stop.result.interrupted else f"stopped early: {stop.result.stopped}"
         warn(
-            f"{stop.name}: {why}; {stop.result.unasked:,} items are left: the same command resumes with them"
+            f"{stop.name}: {why}; {stop.result.unasked:,} items are left; the same command resumes"
         )
         sys.exit(130 if stop.result.interrupted else 1)
     finally:

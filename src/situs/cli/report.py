@@ -55,7 +55,7 @@ from situs.cli.output.progress import working
 )
 @click.option(
     "--names",
-    help="Names for the runs, comma-separated, in their order; by default each goes by its model.",
+    help="Names for the runs, comma-separated, in their order; default: each run's model.",
 )
 @click.option(
     "--compare-published",

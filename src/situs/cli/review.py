@@ -377,7 +377,9 @@ def _verify(folder: Path, as_json: bool) -> None:
     if as_json:
         print_json(result)
     else:
-        echo(f"{result.events} events, {'whole' if result.ok else 'NOT WHOLE'}; head {result.head}")
+        echo(
+            f"{result.events} events, {'intact' if result.ok else 'NOT INTACT'}; head {result.head}"
+        )
         for text in result.problems:
             warn(text)
     if not result.ok:

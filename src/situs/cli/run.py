@@ -156,14 +156,14 @@ def _print(out: Path, result: RunResult) -> None:
         notes.append(f"Sessions ended: {told}. A session without an answer counts as unread.")
     if result.hidden:
         notes.append(
-            f"{result.hidden:,} items cannot be answered under this profile (hidden.jsonl); they are scored apart."
+            f"{result.hidden:,} items cannot be answered under this profile (hidden.jsonl); they are scored separately."
         )
     if result.cut:
         notes.append(
-            f"{result.cut:,} answers were cut off at max_tokens: give a larger one, as ?max_tokens=4096."
+            f"{result.cut:,} answers were cut off at max_tokens: raise it, e.g. ?max_tokens=4096."
         )
     if result.states.get("failed"):
-        notes.append("Failed calls are asked again when the same command is given again.")
+        notes.append("Run the same command again to retry failed calls.")
     print_table(
         f"{out}: {counted(result.items, 'item')}, {', '.join(said)}",
         ["state", "items"],
@@ -174,11 +174,11 @@ def _print(out: Path, result: RunResult) -> None:
 
 def _end(result: RunResult) -> None:
     if result.interrupted:
-        warn(f"interrupted; {result.unasked:,} items are left: the same command resumes")
+        warn(f"interrupted; {result.unasked:,} items are left; the same command resumes")
         sys.exit(130)
     if result.stopped:
         warn(
-            f"stopped early: {result.stopped}; {result.unasked:,} items are left: the same command resumes with them"
+            f"stopped early: {result.stopped}; {result.unasked:,} items are left; the same command resumes"
         )
         sys.exit(1)
     if result.states.get("failed") and len(result.states) == 1:

@@ -121,4 +121,4 @@ class ServerPool(ClientDefaults):
         others = any(not other.out for other in self._servers if other is not server)
         if reply.fault == "denied" and others and not server.out:
             server.out = True
-            self.notices.append(f"{server.host} was left out: it will not answer ({reply.error})")
+            self.notices.append(f"{server.host} was dropped: it does not answer ({reply.error})")

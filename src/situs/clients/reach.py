@@ -43,5 +43,5 @@ def checked_proxy(given: str) -> str:
         raise SitusError("is not the address of a proxy", where=where, fix="write http://HOST:PORT")
     if given and "@" in parts.netloc:
         fix = f"put the address with them into the environment: {_VARIABLE}"
-        raise SitusError("holds a user name or password", where=where, fix=fix)
+        raise SitusError("contains a user name or password", where=where, fix=fix)
     return address

@@ -111,7 +111,7 @@ class ResponseCache:
 
     def _give_up(self, error: Exception) -> None:
         self._say(
-            f"the response cache cannot be used and is left aside ({error}); situs purge makes it anew"
+            f"the response cache cannot be used and is ignored ({error}); situs purge resets it"
         )
         self._pending.clear()
         if self._base is not None:

@@ -88,7 +88,7 @@ def _without(value: Any, secret: re.Pattern[str]) -> Any:
 
 def _misplaced(where: str) -> SitusError:
     fix = "put the key into the environment and name the variable: ?key_env=NAME"
-    return SitusError(f"{where} holds what looks like a key", where="--model", fix=fix)
+    return SitusError(f"{where} contains what looks like a key", where="--model", fix=fix)
 
 
 def _keys_of_environment() -> list[str]:

@@ -70,7 +70,7 @@ def parse_spec(text: str) -> Spec:
     kind, _, name = head.partition(":")
     if _USER_IN_URL.search(body):
         raise SitusError(
-            "the address holds a user name or password",
+            "the address contains a user name or password",
             where="--model",
             fix="put keys into the environment: ?key_env=NAME",
         )

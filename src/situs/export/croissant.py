@@ -17,9 +17,9 @@ from situs.export.written import Written
 __all__ = ["write_croissant"]
 
 _FILES = {
-    "items.parquet": "One row a question, with its typed answer, steps and the ids of the facts that prove it",
-    "facts.parquet": "One row a measured statement, with value, unit, interval and derivation",
-    "studies.parquet": "One row a study: opaque ids, grids and hashes of the evidence",
+    "items.parquet": "One row per question, with its typed answer, steps and the ids of the facts that prove it",
+    "facts.parquet": "One row per measured statement, with value, unit, interval and derivation",
+    "studies.parquet": "One row per study: opaque ids, grids and hashes of the evidence",
 }
 _PARQUET = "application/x-parquet"
 _CONTEXT: dict[str, Any] = {
@@ -123,12 +123,12 @@ def _responsible(bench: Bench) -> dict[str, Any]:
         *(f"Not asked: {why} ({n:,})" for why, n in info.not_asked.items()),
     ]
     biases = [
-        "Patients, scanners and diseases are those of the source and no sample of a population.",
+        "Patients, scanners and diseases are those of the source and not a sample of a population.",
         "Questions in the stratum 'textbook' can be answered from anatomical knowledge, without the scan; the "
         "stratum 'headline' is balanced so that question texts alone do not tell the answer.",
     ]
     release = (
-        "Restricted: tables go to nobody who may not hold the source data."
+        "Restricted: share the tables only with people who may hold the source data."
         if info.restricted
         else "Not restricted; the licence of the source applies."
     )

@@ -124,7 +124,7 @@ def export_bench(
     _check_format(to)
     if to == _TRACES:
         fix = "export a run in a room (situs run --room)"
-        raise SitusError("is a form of runs, not of benches", where=f"--to {to}", fix=fix)
+        raise SitusError("is an export format for runs, not benches", where=f"--to {to}", fix=fix)
     bench = open_bench(folder)
     if bench.info.restricted and not allow_restricted:
         fix = "add --allow-restricted if you may hold such a copy; it is marked as restricted"
@@ -180,7 +180,7 @@ def _export_evidence(
     for option, value in options.items():
         if value is not None:
             raise SitusError(
-                f"{option} does not go with {to}", where="--to", fix=f"leave {option} out"
+                f"{option} does not apply to {to}", where="--to", fix=f"leave {option} out"
             )
     about = About(bench.info, pixels=to in _WITH_PIXELS)
     write = EVIDENCE_FORMATS[to]
@@ -206,7 +206,7 @@ def export_run(
     _check_format(to)
     if to == _REASONKNEE or to in EVIDENCE_FORMATS:
         raise SitusError(
-            "is a form of benches, not of runs", where=f"--to {to}", fix="export the bench"
+            "is an export format for benches, not runs", where=f"--to {to}", fix="export the bench"
         )
     if to == _TRACES:
         return _export_traces(run, out, bench, data, allow_restricted, overwrite)

@@ -42,7 +42,7 @@ def write_markups(bench: Bench, scope: Scope, folder: Path, about: About) -> Wri
             path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
             studies.add(evidence.study.study_id)
     words = [
-        "One folder a study and series; drag files or folders into 3D Slicer.",
+        "One folder per study and series; drag files or folders into 3D Slicer.",
         "",
         "`line-*` are measured lengths (the name says which, the value is the ledger's), `box-*` the boxes of "
         "structures along the patient's axes, `centres` their centroids, `marks-*` the marked points of a question. "

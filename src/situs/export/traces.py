@@ -151,7 +151,7 @@ def write_traces(traces: Iterator[Trace], folder: Path, about: About) -> Written
         folder,
         about,
         [
-            "Each line of `traces.jsonl` is a session that was answered rightly after all of its evidence had been",
+            "Each line of `traces.jsonl` is a session that was answered correctly after all of its evidence had been",
             "seen: `messages` in chat form, `images` in the order of their places.",
         ],
     )

@@ -156,7 +156,7 @@ def _listed(values: list[str]) -> str:
 
 def _unfit(example: Example) -> str:
     if example.form == "choice" and len(example.targets) > 1:
-        return "several options are right, VLMEvalKit knows one"
+        return "several options are right, VLMEvalKit allows one"
     if len(example.options) > 8:
         return "more than eight options"
     return ""

@@ -46,7 +46,7 @@ def literature_problems(fact: Fact) -> Iterator[str]:
     """What is wrong with a stored citation, as far as it can be told without the library."""
     quoted = fact.derivation
     if fact.fact_id != fact_id(fact.study_id, fact.series, fact.kind, fact.subjects):
-        yield "its id is not that of its kind and subjects"
+        yield "its id does not match its kind and subjects"
     if not isinstance(fact.value, int) or isinstance(fact.value, bool) or fact.value < 1:
         yield "its value is no PubMed id"
     if not isinstance(quoted, Quoted) or not quoted.document or not 0 <= quoted.start < quoted.end:

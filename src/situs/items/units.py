@@ -137,6 +137,6 @@ def register_unit(unit: Unit) -> None:
         re.compile(unit.spelled)
     except re.error as error:
         raise SitusError(
-            f"unit {unit.name!r}: its spelling is no regular expression ({error})"
+            f"unit {unit.name!r}: its spelling is not a regular expression ({error})"
         ) from error
     UNITS[unit.name] = unit

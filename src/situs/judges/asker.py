@@ -70,7 +70,7 @@ def role_spec(text: str, option: str) -> tuple[Spec, str, int]:
     name = re.sub(r"[^\w.-]+", "-", named.rstrip("/").rpartition("/")[2]).strip("-.")
     if not name:
         raise SitusError(
-            f"{named!r} is no name for a file", where=option, fix="give one: ?name=judge"
+            f"{named!r} cannot be used as a file name", where=option, fix="give one: ?name=judge"
         )
     rest = {key: value for key, value in spec.settings.items() if key not in ("batch", "name")}
     return Spec(spec.kind, spec.name, spec.url, rest), file_name(name), batch

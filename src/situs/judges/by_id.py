@@ -388,7 +388,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             row = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
             raise SitusError(
-                str(error), where=f"{path}:{number}", fix="remove the line; it is asked again"
+                str(error), where=f"{path}:{number}", fix="remove the line; it will be asked again"
             ) from error
         if isinstance(row, dict):
             yield row

@@ -120,7 +120,7 @@ def _files(path: Path) -> list[Path]:
         raise SitusError("no such file", where=path, fix="check the path")
     if _reader(path) is None:
         fix = f"known endings: {', '.join(_READERS)}"
-        raise SitusError("is no known file of abstracts", where=path, fix=fix)
+        raise SitusError("is not a known format of abstracts", where=path, fix=fix)
     return [path]
 
 

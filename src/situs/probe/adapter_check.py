@@ -73,7 +73,7 @@ def check_adapter(
         )
         if result.stopped:
             raise SitusError(
-                f"the check did not end: {result.stopped}", where=client.name, fix="try again"
+                f"the check did not finish: {result.stopped}", where=client.name, fix="try again"
             )
         abilities = _judged(bench, run)
     given = [ability for ability in abilities if ability.verdict != "not given"]

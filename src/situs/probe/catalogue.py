@@ -21,7 +21,7 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 PROBES: dict[str, Probe] = {
-    "text": Probe("blind", "no picture at all; told to choose nevertheless"),
+    "text": Probe("blind", "no picture at all; told to choose anyway"),
     "silent": Probe("blind", "no picture, and nothing said about it"),
     "blank": Probe("blind", "black pictures of the same number and size"),
     "noise": Probe("blind", "random grey in place of every picture"),

@@ -27,7 +27,7 @@ def source_of_made(folder: Path) -> tuple[Bench, Outcomes] | None:
     source = open_bench(Locations.read(folder).find(made.source_hash))
     if source.info.content_hash != made.source_hash:
         fix = "restore that bench, or run situs probe again"
-        raise SitusError("the bench it was made from is another one now", where=folder, fix=fix)
+        raise SitusError("the bench it was made from has changed", where=folder, fix=fix)
     return source, made
 
 
@@ -55,7 +55,7 @@ def check_made(folder: Path, data: Path | None = None) -> CheckResult | None:
     (source, made), bench, result = found, open_bench(folder), CheckResult()
     fix = "remove the folder and run situs probe again"
     if content_hash(folder) != bench.info.content_hash:
-        result.error("content", "bench.json", "the tables are not the ones that were made", fix)
+        result.error("content", "bench.json", "the tables have changed since they were made", fix)
     stored: dict[str, list[Item]] = defaultdict(list)
     known: dict[str, list[Fact]] = defaultdict(list)
     for item in bench.items():

@@ -16,7 +16,7 @@ __all__ = ["all_probes_table", "findings_table", "probe_tables", "verdict_words"
 
 _TITLES = {
     "blind": "With less to see",
-    "representation": "The same patient shown otherwise: answers must not change",
+    "representation": "The same patient shown differently: answers must not change",
     "patient": "Another patient: answers must follow",
     "choice": "Choices and words",
 }

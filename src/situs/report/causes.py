@@ -38,7 +38,11 @@ def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
     )
     if not rows:
         return None
-    caption = "A cause fits a wrong answer if undoing it makes the answer right. p after Holm over the causes of a run."
+    caption = (
+        "A cause fits a wrong answer if undoing it makes the answer right: “left” where “right” is true fits exchanged "
+        "sides. It could show only where undoing it changes the answer; “by chance” is how often it would fit at "
+        "random. p values are Holm-corrected over the causes of a run."
+    )
     columns = ("run", "cause", "explains best", "fits", "could show", "expected by chance", "p", "")
     styles = {"expected by chance": Style(digits=1), "p": Style(digits=4)}
     return Table("causes", "Why answers are wrong", columns, rows, caption, styles)

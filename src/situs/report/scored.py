@@ -143,15 +143,15 @@ def read_runs(
     for folder, _, other in opened:
         if other.info.content_hash != shared.info.content_hash:
             raise SitusError(
-                "is of another bench than the first run",
+                "was run on a different bench from the first run",
                 where=folder,
                 fix="report one bench at a time",
             )
     if names and (len(names) != len(opened) or len(set(names)) < len(names)):
         raise SitusError(
-            "not one name of its own for each run",
+            "the runs do not have one distinct name each",
             where="--names",
-            fix="give as many as there are runs",
+            fix="give one name per run",
         )
     called = list(names) or unique_names(
         (info.client for _, info, _ in opened),

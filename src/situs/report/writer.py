@@ -329,7 +329,7 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) 
         words.append(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {said}.")
     if any(run.states["unjudged"] for run in runs):
         words.append(
-            "Free text waits for judges: run situs score with --verdicts, then write the report again."
+            "Free-text answers have not been judged yet: run situs score with --verdicts, then write the report again."
         )
     if len({run.items for run in runs}) > 1:
         words.append(
@@ -337,13 +337,13 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) 
         )
     if bench.info.restricted:
         words.append(
-            "The bench is restricted: do not pass this file on beyond those who may see the data."
+            "The bench is restricted: share this file only with people who may see the data."
         )
     return words
 
 
 def _banner(bench: Bench, embedded: Embedded, withheld: bool) -> str:
     if bench.info.restricted and not withheld:
-        held = "pixels of patients" if embedded.items else "what was restricted of patients"
+        held = "pixels of patients" if embedded.items else "restricted data of patients"
         return f"RESTRICTED DATA: this file holds {held}. Do not share it."
     return ""

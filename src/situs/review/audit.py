@@ -273,7 +273,7 @@ def audit_agreement(
     if strangers:
         warnings.append(f"{len(strangers)} rows name no item of this bench, e.g. {strangers[0]}")
     if not result:
-        warnings.append("no item was read by two raters: agreement cannot be told")
+        warnings.append("no item was read by two raters: agreement cannot be computed")
     return AuditResult(
         len(rows),
         len(order),

@@ -44,7 +44,7 @@ def import_answers(bench: Path, file: Path, out: Path | None) -> Imported:
     if found.quiz.mode == "verify":
         if out is not None:
             raise SitusError(
-                "verdicts on the key make no run", where="--out", fix="leave --out out"
+                "verdicts on the key cannot become a run", where="--out", fix="leave --out out"
             )
         errors = _keep_verdicts(opened, found)
         return Imported(found.reader, "verify", len(found.answers), states, errors)

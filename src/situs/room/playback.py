@@ -114,7 +114,7 @@ class Replayer:
                 again = session.step(row.reply())
                 stored = rows.outcomes[row.turn - 1] if row.turn <= len(rows.outcomes) else again
                 if stored.digest != again.digest:
-                    problem = f"turn {row.turn} of {item.item_id} shows another picture now"
+                    problem = f"turn {row.turn} of {item.item_id} shows a different picture now"
                     fix = "the scan, the profile or Situs has changed"
                     raise SitusError(problem, where=self.folder, fix=fix)
             return PlayedSession(

@@ -59,7 +59,7 @@ def _looks(scores: RoomScores) -> Table:
     ended = ", ".join(f"{count:,} {end.replace('_', ' ')}" for end, count in looks.ends.items())
     asked = ", ".join(f"{count:,} for {why}" for why, count in looks.asked_to_answer.items())
     caption = f"Sessions ended: {ended}." + (f" Asked to answer: {asked}." if asked else "")
-    return Table("looks", "Looks, mean of a session", ("", "mean"), rows, caption)
+    return Table("looks", "Looks, mean per session", ("", "mean"), rows, caption)
 
 
 def _curve(scores: RoomScores) -> Table:
@@ -69,7 +69,7 @@ def _curve(scores: RoomScores) -> Table:
         "Accuracy against looks",
         ("looks", "accuracy", "95 % interval", "answered"),
         rows,
-        "Share of all items that were answered rightly, and answered, with at most so many looks.",
+        "Share of all items answered correctly, and answered at all, with at most this many looks.",
         {"95 % interval": INTERVAL},
     )
 
@@ -82,7 +82,7 @@ def _beside(scores: RoomScores) -> Table:
     styles: dict[str, Style] = {"difference": SIGNED, "95 % interval": SIGNED_INTERVAL}
     return Table(
         "beside",
-        "Beside, on the same items",
+        "Compared on the same items",
         ("run", "items", "accuracy", "difference", "95 % interval"),
         rows,
         "The difference is this run minus that one, paired by patient.",

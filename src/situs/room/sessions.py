@@ -168,7 +168,7 @@ class Sessions:
             if stored is None:
                 self._turns.add(outcome)
             elif stored.digest != outcome.digest or stored.words != outcome.words:
-                problem = f"turn {row.turn} of {row.item_id} does not replay: the scan or Situs is another"
+                problem = f"turn {row.turn} of {row.item_id} does not replay: the scan or Situs has changed"
                 raise SitusError(problem, fix="choose another --out and run again")
             if outcome.end:
                 self._finish(going, outcome)

@@ -176,7 +176,7 @@ def refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
     ):
         if before != now:
             raise SitusError(
-                f"was run with another {what}",
+                f"was run with a different {what}",
                 where=out,
                 fix="choose another --out, or the same settings",
             )
@@ -198,7 +198,7 @@ def _find_bench(run: Path, info: RunInfo) -> Path:
     for place in places:
         if (place / "bench.json").is_file():
             return place
-    raise SitusError("its bench is not where it was", where=run, fix="give the bench with --bench")
+    raise SitusError("its bench has moved", where=run, fix="give the bench with --bench")
 
 
 def _bench_at(text: str) -> Path:

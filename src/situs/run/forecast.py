@@ -57,14 +57,14 @@ def unanswered(plan: Plan, rows: Mapping[str, AnswerRow]) -> list[str]:
 def forecast_words(reckoned: Forecast) -> str:
     """In one line, before the first call that may cost something."""
     cost = (
-        "price unknown (--prices FILE tells it)"
+        "price unknown (give it with --prices FILE)"
         if reckoned.cost is None
         else f"${reckoned.cost:.2f}"
     )
     hidden = f", {reckoned.hidden:,} of them hidden by the profile" if reckoned.hidden else ""
     return (
         f"asking {reckoned.requests:,} questions{hidden}, with {reckoned.pictures:,} pictures: about "
-        f"{reckoned.tokens_in:,} + {reckoned.tokens_out:,} tokens, {cost}; Ctrl-C stops, --dry-run only reckons"
+        f"{reckoned.tokens_in:,} + {reckoned.tokens_out:,} tokens, {cost}; Ctrl-C stops; --dry-run only estimates"
     )
 
 

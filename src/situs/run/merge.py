@@ -111,7 +111,7 @@ def _write_turns(path: Path, parts: Sequence[Path], origin: dict[str, Path]) -> 
 
 def _refuse_contradiction(one: AnswerRow, other: AnswerRow, where: Path, part: Path) -> None:
     if (one.state, one.response) != (other.state, other.response):
-        problem = f"answers item {one.item_id} otherwise than {where}"
+        problem = f"answers item {one.item_id} differently from {where}"
         raise SitusError(problem, where=part, fix="give the parts of one run, each once")
 
 

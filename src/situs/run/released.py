@@ -35,7 +35,7 @@ def released_rows(path: Path) -> list[tuple[str, Row]]:
     result = []
     for where, row in rows:
         if not isinstance(row, dict):
-            raise SitusError("is not an object with fields", where=where, fix="one object a row")
+            raise SitusError("is not an object with fields", where=where, fix="one object per row")
         result.append((where, row))
     if not result:
         raise SitusError("holds no row", where=path, fix="is it the right file?")

@@ -157,8 +157,8 @@ def _join(path: Path, items: list[Item]) -> tuple[dict[str, str], Joined]:
     for where, row in released_rows(path):
         text = first_text(row, ANSWER_FIELDS)
         if text is None:
-            fix = f"the model's words stand in {', '.join(ANSWER_FIELDS)}"
-            raise SitusError("has no answer of a model", where=where, fix=fix)
+            fix = f"put the model's reply into one of {', '.join(ANSWER_FIELDS)}"
+            raise SitusError("has no model reply", where=where, fix=fix)
         rows.append((where, row, text))
     book = _Book(items)
     unnamed = [

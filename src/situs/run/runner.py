@@ -267,7 +267,7 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     if not plan.without_scan:
         return ()
     return (
-        f"{plan.without_scan:,} of {len(plan.item_ids):,} items came without a scan and were asked in words only",
+        f"{plan.without_scan:,} of {len(plan.item_ids):,} items have no scan and were asked as text only",
     )
 
 

@@ -56,7 +56,7 @@ class BuildChoices(msgspec.Struct, frozen=True):
     mix: dict[str, float] = {}
     """Task → share of its items that is taken; tasks that are not named are taken whole."""
     negatives: float | None = None
-    """Share of examples with nothing to be found, among those with boxes; None: as they come."""
+    """Share of examples with nothing to find, among those with boxes; None: as they come."""
     most_boxes: int = 64
     max_length: int = 0
     """Examples with more tokens are left out; 0 for no limit."""

@@ -74,7 +74,7 @@ def build_from_sessions(
             frames=f"the pictures asked for in the room {room.name}",
             seed=choices.seed,
             room=room.hash,
-            notes=(f"sessions of {info.client}, one example a turn",),
+            notes=(f"sessions of {info.client}, one example per turn",),
         )
         manifest = writer.finish(
             about,

@@ -186,7 +186,9 @@ class WatchedRun:
             row = self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             fix = "the run is damaged; situs score says where"
-            raise SitusError("holds a line that is no answer", where=self.name, fix=fix) from error
+            raise SitusError(
+                "contains a line that is not an answer", where=self.name, fix=fix
+            ) from error
         before = self.rows.get(row.item_id)
         if before is None or before.state == "failed":
             self.rows[row.item_id] = row

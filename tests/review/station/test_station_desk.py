@@ -59,7 +59,7 @@ def test_a_coordinator_takes_in_an_offered_bench(offering: Running, bench: Path)
     second = ok(head.get("/projects"))[1]
     assert (second["name"], second["state"], second["units"]["item"]) == ("second", "draft", 6)
     ok(head.send("/projects", body | {"project": "third", "items": 100_000}))
-    assert "cannot be drawn" in taken_in(head)["problem"]
+    assert "cannot draw" in taken_in(head)["problem"]
 
 
 def test_a_station_that_offers_nothing_takes_in_nothing(new_station: Any, bench: Path) -> None:

@@ -281,8 +281,8 @@ def whole_project(desk: Desk, shots: Path | None = None) -> Any:
     look(judge, "adjudication-blind", shots)
     settle_by_keyboard(judge, "<b>clear</b> on the scan", shots)
     head.reload()
-    head.wait_for_selector("text=Lock the reads and show agreement")
-    press(head, mark_button(head, "Lock the reads and show agreement"))
+    head.wait_for_selector("text=Lock reading and show agreement")
+    press(head, mark_button(head, "Lock reading and show agreement"))
     head.wait_for_selector("text=Key errors")
     assert "not settled" in head.inner_text("main")  # R2 disputes every key, and J1 settles one
     look(head, "agreement", shots)

@@ -262,7 +262,7 @@ def _problems(bank: Bank) -> list[str]:
         found += [f"family {name}: {problem}" for problem in _of_family(family, bank)]
     ids = Counter(question.id for question in bank.question)
     found += [
-        f"question {number}: its id stands {count} times"
+        f"question {number}: its id occurs {count} times"
         for number, count in ids.items()
         if count > 1
     ]
@@ -311,7 +311,7 @@ def _of_family(family: Family, bank: Bank) -> list[str]:
         f"unknown scale {sub.scale!r}" for sub in family.sub_scores if sub.scale not in bank.scales
     ]
     keys = Counter(sub.key for sub in family.sub_scores)
-    found += [f"sub-score {key!r} stands {count} times" for key, count in keys.items() if count > 1]
+    found += [f"sub-score {key!r} occurs {count} times" for key, count in keys.items() if count > 1]
     if not family.sub_scores:
         found.append("has no sub-score")
     kinds = [step.kind for step in family.chain]

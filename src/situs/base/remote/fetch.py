@@ -127,8 +127,8 @@ def _copy(path: Path, is_table: bool) -> None:
             _download(url, part, size)
         if part.stat().st_size != size and size:
             part.unlink()
-            fix = "wait until it is written, and give the same command again"
-            raise SitusError("was changed while it was read", where=url, fix=fix)
+            fix = "wait until the upload is complete, then run the same command again"
+            raise SitusError("changed while it was being read", where=url, fix=fix)
         os.utime(part, ns=(stamp, stamp))
         part.replace(path)
     except OSError as error:

@@ -80,10 +80,12 @@ def local_path(url: str, folder: str) -> Path:
         raise SitusError(f"{scheme}:// is not known", where=url, fix=f"available: {known}")
     if "@" in rest.partition("/")[0]:
         fix = "set credentials in the environment instead"
-        raise SitusError("holds a user name or password", where=f"{scheme}://…", fix=fix)
+        raise SitusError("contains a user name or password", where=f"{scheme}://…", fix=fix)
     if "?" in rest or "#" in rest:
         fix = "give the plain address; credentials come from the environment"
-        raise SitusError("holds a query, which may be a signature", where=f"{scheme}://…", fix=fix)
+        raise SitusError(
+            "contains a query string, which may be a signature", where=f"{scheme}://…", fix=fix
+        )
     parts = rest.rstrip("/").split("/")
     if not all(is_plain_part(part) for part in parts):
         raise SitusError("is not a plain address", where=url, fix="write it without // and ..")

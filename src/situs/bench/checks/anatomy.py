@@ -53,7 +53,7 @@ def _is_trusted(ledger: Doubted, found: Suspicion) -> bool:
 
 def _problem(ledger: Doubted, found: Suspicion) -> str:
     if found.doubt is None:
-        return f"{found.problem}; nothing is withheld for it"
+        return f"{found.problem}; no question is withheld"
     if _is_trusted(ledger, found):
         return f"{found.problem}; trusted, so its questions are asked"
     return f"{found.problem}; not asked: {_withheld(found)}"

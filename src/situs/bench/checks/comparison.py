@@ -33,7 +33,7 @@ def fact_problems(fact: Fact, ledger: SomeLedger) -> Iterator[str]:
         yield f"{fact.kind} of {', '.join(fact.subjects)} cannot be derived"
         return
     if anew.fact_id != fact.fact_id:
-        yield "its id is not that of its kind and subjects"
+        yield "its id does not match its kind and subjects"
     if not same(anew.value, fact.value):
         yield f"{fact.kind} of {', '.join(fact.subjects)} is {anew.value}, stored as {fact.value}"
     if not same(anew.interval, fact.interval):

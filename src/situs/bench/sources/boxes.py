@@ -64,9 +64,7 @@ class BoxEvidence:
         annotation = by_study.get(study.study_id)
         if annotation is None:
             fix = "restore the files, or set SITUS_ID_KEY to the key it was built with"
-            raise SitusError(
-                "is not in the annotation files as they are now", where=study.study_id, fix=fix
-            )
+            raise SitusError("is no longer in the annotation files", where=study.study_id, fix=fix)
         if annotation.evidence(study.study_id) != study.evidence.get("boxes"):
             problem = (
                 "its boxes or labels in the annotation files are not those the bench was built from"
@@ -196,9 +194,9 @@ def box_item_problems(
 ) -> Iterator[str]:
     """What is wrong with one item."""
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
-        yield "its id is not that of its task, form and parameters"
+        yield "its id does not match its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
-        yield "its patient or split is not that of its study"
+        yield "its patient or split differs from its study's"
     missing = [own for own in item.fact_ids if own not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"

@@ -175,9 +175,9 @@ def _item_problems(
     item: Item, study: StudyRecord, ledger: GradeLedger, stored: set[str]
 ) -> Iterator[str]:
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
-        yield "its id is not that of its task, form and parameters"
+        yield "its id does not match its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
-        yield "its patient or split is not that of its study"
+        yield "its patient or split differs from its study's"
     missing = [own for own in item.fact_ids if own not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"

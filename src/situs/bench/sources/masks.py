@@ -177,7 +177,7 @@ class MaskSource(Source):
             problem = "shape or affine differs from the evidence"
             self.result.error("grid", study.study_id, problem, "rebuild the bench")
         if ledger.grid_error_mm != series.grid_error_mm:
-            problem = "the grids of its files differ by another amount than the bench says"
+            problem = "the grids of its files differ by an amount other than the bench states"
             self.result.error("grid", study.study_id, problem, "rebuild the bench")
         self.result.problems.extend(anatomy_problems(study.study_id, ledger))
 
@@ -190,9 +190,9 @@ def _item_problems(
     arrangement: Arrangement,
 ) -> Iterator[str]:
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
-        yield "its id is not that of its task, form and parameters"
+        yield "its id does not match its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
-        yield "its patient or split is not that of its study"
+        yield "its patient or split differs from its study's"
     missing = [fact for fact in item.fact_ids if fact not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"

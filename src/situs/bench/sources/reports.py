@@ -109,7 +109,7 @@ def report_problems(
 def _fact_problems(fact: Fact, ledger: ReportLedger) -> Iterator[str]:
     span = fact.derivation
     if not isinstance(span, Quoted) or span != ledger.quoted(span.start, span.end):
-        yield "its quote does not stand at its place in the report"
+        yield "its quote is not where it should be in the report"
         return
     if fact.kind == LOCATED:
         yield from fact_problems(fact, ledger)
@@ -133,9 +133,9 @@ def _item_problems(
     arrangement: Arrangement,
 ) -> Iterator[str]:
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
-        yield "its id is not that of its task, form and parameters"
+        yield "its id does not match its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
-        yield "its patient or split is not that of its study"
+        yield "its patient or split differs from its study's"
     missing = [fact for fact in item.fact_ids if fact not in stored]
     if missing or not item.fact_ids:
         yield (

@@ -67,7 +67,7 @@ def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
     benches = {name: open_bench(folder / name) for name in ARM_NAMES if (folder / name).is_dir()}
     if "T" not in benches or len(benches) < 2:
         fix = "give the --out folder of situs author --arms"
-        raise SitusError("has no arm T beside others", where=folder, fix=fix)
+        raise SitusError("has no arm T next to other arms", where=folder, fix=fix)
     rated = read_ratings(ratings) if ratings is not None else {}
     by_patient = {name: _by_patient(bench, rated) for name, bench in benches.items()}
     tests = {
@@ -200,5 +200,5 @@ def _statement(arms: Mapping[str, Arm]) -> str:
             why = "an arm is rated above T, but may have more than 5 points more wrong keys"
         else:
             why = "no arm is rated above T"
-        parts.append(f"That agents write better questions is not shown: {why}.")
+        parts.append(f"It is not shown that agents write better questions: {why}.")
     return " ".join(parts)

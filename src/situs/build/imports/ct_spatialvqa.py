@@ -215,7 +215,11 @@ def _with_categories(
         text = f"{left} of its questions are not in the bench"
         problems.append(
             Problem(
-                Severity.WARNING, "category", Path(source).name, text, "is it of the same release?"
+                Severity.WARNING,
+                "category",
+                Path(source).name,
+                text,
+                "is it from the same release?",
             )
         )
     return result
@@ -300,7 +304,7 @@ def _notes(
             "repeated-question",
             "questions",
             text,
-            "tag `repeated question` marks them",
+            "they carry the tag `repeated question`",
         )
     shared = Counter(texts.values())
     copies = sum(count for count in shared.values() if count > 1)
@@ -308,7 +312,7 @@ def _notes(
         before, after = len({_patient(volume) for volume in patients}), len(set(patients.values()))
         text = f"{copies} volumes share a report text with another; {before} patients are {after} clusters"
         yield Problem(
-            Severity.WARNING, "shared-report", "reports", text, "tag `shared report` marks them"
+            Severity.WARNING, "shared-report", "reports", text, "they carry the tag `shared report`"
         )
     unlabelled = sum(question.categories == () for question in questions)
     if unlabelled:

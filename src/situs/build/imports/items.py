@@ -185,7 +185,7 @@ def _chosen(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
         for letter, text in zip(_LETTERS, row.options)
     ]
     if len(set(texts)) != len(row.options) or not 2 <= len(texts) <= len(_LETTERS):
-        raise SitusError("$.options are not two to 26 different texts", fix="correct the options")
+        raise SitusError("$.options must be 2 to 26 different texts", fix="correct the options")
     shown = tuple(Option(text, text) for text in texts)
     given = row.answer if isinstance(row.answer, list) else [str(row.answer)]
     values = []

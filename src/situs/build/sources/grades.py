@@ -151,7 +151,10 @@ def _two_forms(forms: dict[str, Counter[str]]) -> Iterator[Problem]:
     """Questions whose words differ with what is known of a joint."""
     for question, own in forms.items():
         if len(own) > 1:
-            text = f"asked with a box {own['compound']:,} times, without {own['grades']:,}: that may tell the grade"
+            text = (
+                f"asked with a box {own['compound']:,} times, without {own['grades']:,}: "
+                "that may give the grade away"
+            )
             fix = "give masks (or boxes) of its region in every study, or name the masks with --label-map"
             yield Problem(Severity.WARNING, "form", f"question {question}", text, fix)
 
@@ -309,7 +312,7 @@ class _Reader:
             places[labels_hash] = str(path)
         if grid is None:
             fix = "give image or labels, or shape and affine, in the table"
-            raise SitusError("nothing tells its grid", where=graded.study, fix=fix)
+            raise SitusError("its grid is unknown", where=graded.study, fix=fix)
         image_hash = image.content_hash() if image is not None else ""
         if image is not None:
             places[image_hash] = str(base / graded.image)

@@ -172,9 +172,7 @@ def _one_family(writer: Asker | None, validator: Asker) -> list[Problem]:
     """A warning where a model vets its own questions."""
     if writer is None or not _same_model(writer, validator):
         return []
-    text = (
-        f"writer and validator are one model or of one family ({writer.spec.name}): it vets its own"
-    )
+    text = f"writer and validator are the same model or family ({writer.spec.name}): it vets its own work"
     fix = "give another --validator"
     return [Problem(Severity.WARNING, "validator", validator.name, text, fix)]
 

@@ -56,7 +56,7 @@ _SHARED: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
     click.option(
         "--recipe",
         type=INPUT,
-        help="Your own thresholds (TOML); by default those that ship.",
+        help="Your own thresholds (TOML); default: the built-in ones.",
     ),
     click.option("--restricted", is_flag=True, help="Mark the bench as restricted data."),
     click.option(

@@ -20,7 +20,7 @@ _OPTIONS = (
         "--engine",
         default="local",
         show_default=True,
-        help="What works on the studies: local, ray (on this machine) or ray://HOST:PORT (a cluster).",
+        help="Where studies are processed: local, ray (on this machine) or ray://HOST:PORT (a cluster).",
     ),
 )
 

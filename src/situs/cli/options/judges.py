@@ -48,7 +48,7 @@ def ask_judges(
 def leave_if_interrupted(done: AskedByID) -> None:
     """End the program where the user stopped it; the same command resumes."""
     if done.interrupted:
-        warn(f"{done.name}: interrupted; {done.left:,} are left: the same command resumes")
+        warn(f"{done.name}: interrupted; {done.left:,} are left; the same command resumes")
         sys.exit(130)
 
 
@@ -57,7 +57,7 @@ def leave_if_stopped(done: AskedByID) -> None:
     leave_if_interrupted(done)
     if done.stopped:
         warn(
-            f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left: the same command resumes with them"
+            f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left; the same command resumes"
         )
         sys.exit(1)
 

@@ -25,7 +25,7 @@ def shardable(source: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         @click.option(
             "--shard",
             metavar="I/N",
-            help="Do only part I of N of the studies; `situs merge` makes one bench of all parts.",
+            help="Build only part I of N of the studies; `situs merge` combines the parts.",
         )
         @functools.wraps(function)
         def command(**given: Any) -> Any:

@@ -26,7 +26,7 @@ def print_export(
 ) -> None:
     """How much was written, what was left out and why, and how it is used."""
     if result.restricted:
-        warn("this export holds pictures of restricted data: keep it to yourself")
+        warn("this export holds pictures of restricted data: do not share it")
     if as_json:
         print_json(result)
         return

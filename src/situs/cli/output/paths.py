@@ -63,7 +63,7 @@ class _Local(_Given):
         if url.lower().startswith("file:"):
             return located(url)
         where = "path" if param is None else param.opts[0]
-        raise SitusError("takes a path of this machine", where=where, fix="copy it here first")
+        raise SitusError("must be a local path", where=where, fix="copy it here first")
 
 
 INPUT = _Input()
@@ -125,7 +125,7 @@ def _refuse_restricted(leaving: Outgoing, given: dict[str, Any]) -> None:
     from situs.errors import SitusError
 
     if _is_restricted(given):
-        fix = "write to a path of this machine, or add --allow-remote if the data may lie there"
+        fix = "write to a local path, or add --allow-remote if the data may be stored there"
         raise SitusError("the data are restricted", where=leaving.url, fix=fix)
 
 
@@ -170,7 +170,7 @@ def _published(
     ended: SystemExit | None = None
     result = None
     if not resumes and all(leaving.is_finished_by(key) for leaving in outputs):
-        warn("made before; what is left of it is published now")
+        warn("already written; uploading what is left")
     else:
         for leaving in outputs:
             leaving.begin(resumes=resumes, overwrite=bool(given.get("overwrite")))

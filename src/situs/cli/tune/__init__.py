@@ -13,10 +13,10 @@ _STEPS = {
     "check": "Prove what a model would be taught: text, pictures, boxes, lengths, splits.",
     "export": "Training data as files of TRL, ms-swift, LLaMA-Factory, Qwen or OpenAI.",
     "run": "Fine-tune: full, LoRA or QLoRA, or by rewards (grpo).",
-    "merge": "Put an adapter into its model's weights.",
-    "eval": "Say what the boxes did: base, answer-only and box-supervised, by patient.",
+    "merge": "Merge an adapter into its model's weights.",
+    "eval": "Measure what the boxes did: base, answer-only and box-supervised, by patient.",
     "demo": "All of it with a tiny model on synthetic slices, in minutes on two cores.",
-    "audit-reward": "Tell what cheaters would earn under a reward, before training on it.",
+    "audit-reward": "Show what cheating would earn under a reward, before training on it.",
 }
 
 

@@ -131,12 +131,12 @@ def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
             engine=engine_from(options),
         )
     if built.restricted:
-        warn("this folder holds pictures of restricted data: keep it to yourself")
+        warn("this folder holds pictures of restricted data: do not share it")
     if as_json:
         print_json(built)
         return
     rows = [[f"examples: {split}", f"{count:,}"] for split, count in built.examples.items()]
-    rows += [["with nothing to be found", f"{built.negative:,}"]]
+    rows += [["with nothing to find", f"{built.negative:,}"]]
     rows += [["pictures", f"{built.pictures:,}"]]
     rows += [
         [f"longest, {family}", f"{'' if options['model'] else '≈ '}{n:,} tokens"]

@@ -18,8 +18,8 @@ def check_may_ask(
         raise SitusError(
             "the data is restricted and this model is not on this machine",
             where=client.name,
-            fix="use a server on loopback (127.0.0.1), or say --allow-remote if you may send it",
+            fix="use a server on loopback (127.0.0.1), or add --allow-remote if you may send it",
         )
     if limits.max_cost is not None and (price is None or price == Price(0.0, 0.0)):
-        fix = "put it into a file and name that with --prices, or leave --max-cost out"
+        fix = "add it to a price file (--prices FILE), or leave --max-cost out"
         raise SitusError("the price of this model is not known", where=client.name, fix=fix)

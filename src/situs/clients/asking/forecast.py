@@ -128,8 +128,8 @@ def _observed_basis(observed: Observed) -> str:
 def _reckoned_basis(spec: Spec, sampled: int, total: int) -> str:
     drawn = "every question" if sampled == total else f"{sampled:,} of {total:,} questions"
     return (
-        f"{drawn}: 4 characters a token, pictures as {_picture_rule(spec)}, "
-        f"{_ANSWER_TOKENS} tokens an answer; no call has been timed yet"
+        f"{drawn}: 4 characters per token, pictures as {_picture_rule(spec)}, "
+        f"{_ANSWER_TOKENS} tokens per answer; no call has been timed yet"
     )
 
 
@@ -137,9 +137,9 @@ def _picture_rule(spec: Spec) -> str:
     if spec.kind == "anthropic":
         return "Anthropic counts them (width × height / 750)"
     if spec.kind == "gemini":
-        return "Gemini counts them (258 tokens a tile)"
+        return "Gemini counts them (258 tokens per tile)"
     if _is_openai_model(spec):
-        return "OpenAI counts them (85 + 170 a tile of 512 pixels)"
+        return "OpenAI counts them (85 + 170 per tile of 512 pixels)"
     return f"one token for {_PATCH} × {_PATCH} pixels, as Qwen counts"
 
 

@@ -84,7 +84,7 @@ def _find(model: str, text: str, where: str) -> Price | None:
     bad = next((name for name, price in table.items() if not price.is_sensible()), "")
     if bad:
         raise SitusError(
-            f"the price of {bad!r} is not a sum of money",
+            f"the price of {bad!r} is not an amount of money",
             where=where,
             fix="dollars per million tokens",
         )

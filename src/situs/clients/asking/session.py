@@ -180,7 +180,7 @@ class _Asking:
             return
         self._interrupted = True
         self._stop_asking("interrupted")
-        self._say("stopping: waiting for the calls in flight; press Ctrl-C again to leave them")
+        self._say("stopping: waiting for the calls in flight; press Ctrl-C again to stop at once")
         asyncio.get_running_loop().call_later(self._limits.grace, self._cancel)
 
     def _cancel(self) -> None:

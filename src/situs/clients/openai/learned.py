@@ -41,7 +41,7 @@ class Lesson(msgspec.Struct, frozen=True):
         """In words, for a run's record."""
         if self.instead:
             return f"the server takes {self.instead} instead of {self.field}"
-        extra = "; it samples as it likes" if self.field == "temperature" else ""
+        extra = "; its own sampling applies" if self.field == "temperature" else ""
         return f"the server does not take {self.field}; it was left out{extra}"
 
 

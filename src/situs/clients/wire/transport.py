@@ -174,7 +174,7 @@ class Transport:
             case _:
                 return Reply(
                     "failed",
-                    error=f"the server's reply is not HTTP as it should be ({type(error).__name__})",
+                    error=f"the server's reply is not valid HTTP ({type(error).__name__})",
                 )
 
 

@@ -37,7 +37,7 @@ def patient_header(info: BenchInfo, study: StudyRecord) -> Dataset:
     header.PatientBirthDate = ""
     header.PatientSex = ""
     header.PatientIdentityRemoved = "YES"
-    header.DeidentificationMethod = "Written anew from voxels; no header was copied"
+    header.DeidentificationMethod = "Written from voxels; no header was copied"
     header.StudyInstanceUID = uid_of(info, "study", study.study_id)
     header.StudyID = ""
     header.StudyDate = ""

@@ -21,7 +21,7 @@ from situs.export.written import Written, write_readme
 __all__ = ["write_studies"]
 
 _WORDS = (
-    "One folder a study and series: `images/` (where the study has an image), `segmentation-N.dcm` (structures that "
+    "One folder per study and series: `images/` (where the study has an image), `segmentation-N.dcm` (structures that "
     "overlap lie in different files){report}. Patient ids are those of the bench; no header of a source file was "
     "copied, UIDs are made from the bench, and dates are placeholders. Pixels are 16 bits with a rescale slope."
 )

@@ -23,7 +23,7 @@ class GroupedTable:
             header = self._cells(stream.readline(), 1)
         self.columns = [name.strip().lstrip("\ufeff") for name in header]
         if len(set(self.columns)) < len(self.columns):
-            raise SitusError("a column stands twice", where=path, fix="remove one")
+            raise SitusError("a column occurs twice", where=path, fix="remove one")
         if key not in self.columns:
             fix = "name it so, or give a column map with --columns"
             raise SitusError(f"has no column {key!r}", where=path, fix=fix)

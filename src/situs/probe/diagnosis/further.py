@@ -38,11 +38,11 @@ INVERTS = "says yes for no and no for yes"
 DECLARED = {
     "slice-order": (
         "ignores_slice_order",
-        "does not heed in which order the slices are said to be",
+        "ignores the stated order of the slices",
     ),
     "convention": (
         "ignores_the_convention",
-        "does not heed which side of the picture is said to be which",
+        "ignores which side of the picture is said to be which",
     ),
 }
 
@@ -167,7 +167,7 @@ def _one_slice(reader: Reader, kind: Kind) -> Finding:
             else "as good with one slice as with all"
         )
         return finding_of("yes", f"{as_good}: {volume.words}", measure, volume)
-    return finding_of("unclear", f"more patients would tell: {volume.words}", measure, volume)
+    return finding_of("unclear", f"more patients are needed: {volume.words}", measure, volume)
 
 
 def _volume_where_it_sees(reader: Reader) -> list[tuple[Effect, float]]:
@@ -238,7 +238,7 @@ def _ignores_lesions(reader: Reader, kind: Kind) -> Finding:
             "no", f"it sees lesions, too: {lesions.gain.words}", measure, lesions.gain
         )
     return finding_of(
-        "unclear", f"more patients would tell: {lesions.gain.words}", measure, lesions.gain
+        "unclear", f"more patients are needed: {lesions.gain.words}", measure, lesions.gain
     )
 
 

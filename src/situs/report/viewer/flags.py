@@ -57,8 +57,12 @@ def _rule(fact: Fact) -> str:
     rule = (
         fact.derivation.parameters.get("rule", "") if isinstance(fact.derivation, Measured) else ""
     )
-    what = "a place by rule" if str(rule).startswith("block ") else "a part of the mask by rule"
-    return f"{what} ({rule})" if rule else "so said by its table"
+    what = (
+        "a place defined by rule"
+        if str(rule).startswith("block ")
+        else "a part of the mask defined by rule"
+    )
+    return f"{what} ({rule})" if rule else "as its table states"
 
 
 def series_note(study: StudyRecord, series: SeriesRecord) -> SeriesNote:

@@ -56,7 +56,7 @@ def coefficients(rated: Ratings, ordered: bool, seed: int | None) -> dict[str, A
     n = int(several.sum())
     if not n:
         nothing: dict[str, Any] = dict.fromkeys(("raw", "ac1", "alpha", "kappa"))
-        return nothing | {"n": 0, "note": "no unit was read by two"}
+        return nothing | {"n": 0, "note": "no unit was read by two readers"}
     ratings, clusters = ratings[several], list(itertools.compress(clusters, several.tolist()))
     given = np.unique(ratings[np.isfinite(ratings)])
     # Scores are 0, 1 and 2, whether or not somebody gave each of them.
@@ -133,7 +133,7 @@ def place_agreement(rows: Sequence[ReadRow]) -> dict[str, Any]:
     entry: dict[str, Any] = dict.fromkeys(("raw", "ac1", "alpha", "kappa"))
     entry |= {"n": len(values), "patients": len(set(patients)), "overlap": None}
     if not values:
-        return entry | {"note": "no unit was read by two"}
+        return entry | {"note": "no unit was read by two readers"}
     mean = cluster_mean(np.array(values), patients)
     entry |= {"overlap": mean.value, "overlap_ci95": mean.ci95}
     entry["raw"] = statistics.fmean(value >= SAME_PLACE for value in values)

@@ -201,7 +201,7 @@ def run_demo(
         say(f"{name:24} n {entry['n']:3}  {words}")
     with database.read() as db:
         held, checked = find_project(db, "demo"), verify(db, folder)
-    say(f"record: {checked.events} events, {'whole' if checked.ok else 'NOT WHOLE'}")
+    say(f"record: {checked.events} events, {'intact' if checked.ok else 'NOT INTACT'}")
     export_station(database, held, out / "export", bench=open_bench(bench))
     database.close()
     return folder.root

@@ -124,7 +124,7 @@ def export_station(
         )
     if not verified.ok:
         raise SitusError(
-            f"was exported, but the record is not whole: {verified.problems[0]}",
+            f"was exported, but the record is not intact: {verified.problems[0]}",
             where=out,
             fix="see situs review verify",
         )

@@ -82,7 +82,7 @@ def create_folder(root: Path, database: str = "", openid: OpenId | None = None) 
         raise SitusError("exists and is not empty", where=root, fix="choose another folder")
     if database and not database.startswith(("postgresql://", "postgresql+psycopg://", "sqlite:")):
         raise SitusError(
-            "is no SQLite or PostgreSQL address",
+            "is not a SQLite or PostgreSQL address",
             where="--database",
             fix="e.g. postgresql://user@host/name",
         )
@@ -97,7 +97,9 @@ def create_folder(root: Path, database: str = "", openid: OpenId | None = None) 
 def open_folder(root: Path) -> StationFolder:
     """A folder that `situs review init` made."""
     if not (root / _FILE).is_file():
-        raise SitusError("is no reading station", where=root, fix="make one: situs review init DIR")
+        raise SitusError(
+            "is not a reading station", where=root, fix="make one: situs review init DIR"
+        )
     settings = read_json(root / _FILE, Settings)
     if settings.format != _FORMAT:
         raise SitusError(

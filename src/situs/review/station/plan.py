@@ -56,9 +56,7 @@ def draw_sample(
     """
     total = sum(len(keys) for keys in strata.values())
     if not 1 <= count <= total:
-        raise SitusError(
-            f"{count} items of {total} cannot be drawn", where="--items", fix="ask fewer"
-        )
+        raise SitusError(f"cannot draw {count} of {total} items", where="--items", fix="ask fewer")
     result = {}
     for name, keys in sorted(strata.items()):
         wanted = min(len(keys), max(2, round(count * len(keys) / total)))

@@ -105,7 +105,9 @@ def load_protocol(name: str) -> ReadingProtocol:
     except tomllib.TOMLDecodeError as error:
         raise SitusError(f"is not valid TOML ({error})", where=path, fix="correct it") from error
     if len(tables) != 1 or not isinstance(next(iter(tables.values())), dict):
-        raise SitusError("holds not one protocol", where=path, fix="write one table, [name]")
+        raise SitusError(
+            "does not hold exactly one protocol", where=path, fix="write one table, [name]"
+        )
     ((given, body),) = tables.items()
     return _protocol(given, body, path)
 
@@ -122,7 +124,7 @@ def _protocol(name: str, body: object, where: str | Path) -> ReadingProtocol:
     if not all(0 <= share <= _SHARE_LIMIT for share in shares):
         problems.append(f"shares lie between 0 and {_SHARE_LIMIT}")
     if (made.keep == "all yes") != bool(made.questions):
-        problems.append('questions go with keep = "all yes", and it with them')
+        problems.append('questions require keep = "all yes", and the reverse')
     if problems:
         raise SitusError("; ".join(problems), where=where, fix="correct the protocol")
     return made

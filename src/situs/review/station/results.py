@@ -56,7 +56,7 @@ def read_results(path: Path) -> Results:
     """An export of `situs review export`."""
     if not is_export(path):
         raise SitusError(
-            "is no export of a reading station", where=path, fix="make one: situs review export"
+            "is not an export of a reading station", where=path, fix="make one: situs review export"
         )
     return Results(
         read_json(path / MARKER, _Head).bench_hash,

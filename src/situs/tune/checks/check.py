@@ -104,7 +104,7 @@ def _checked(
     missing: dict[str, str] = {}
     if truth is None:
         missing["prompts, boxes and answers"] = (
-            "the run and its bench are not where they were"
+            "the run or its bench has moved"
             if data.manifest.target == SESSIONS
             else "the bench is not here; give it with --bench"
         )

@@ -61,7 +61,7 @@ class FolderCheck:
         """Look at one example of a split."""
         if example.split != split:
             self._problems.add(
-                "split-mixed", example.item_id, f"says {example.split} and stands in {split}"
+                "split-mixed", example.item_id, f"says {example.split} but is in {split}"
             )
         if split == "test":
             self._problems.add("test-split", example.item_id, "is of the test split")
@@ -77,7 +77,7 @@ class FolderCheck:
                 f"its prompt speaks of {example.shown} pictures and it has {len(example.pictures)}",
             )
         if not example.completion.strip():
-            self._problems.add("nothing-supervised", example.item_id, "has nothing to be learnt")
+            self._problems.add("nothing-supervised", example.item_id, "has nothing to learn")
 
     def size(self, name: str, where: str) -> tuple[int, int] | None:
         """Width and height of a picture; None if it is not usable. Each is read once."""

@@ -27,7 +27,7 @@ class SessionCheck:
 
     proves = (
         "conversations, pictures and replies are those of the sessions, played back",
-        "every session was answered rightly after all of its evidence had been seen",
+        "every session was answered correctly after all of its evidence had been seen",
         "no example is of a test patient",
     )
     not_rendered = ""

@@ -91,7 +91,9 @@ class TruthCheck:
         shown = [self._folder.size(name, example.item_id) for name in example.pictures]
         if any(one is not None and one != size for one, size in zip(shown, sizes)):
             self._problems.add(
-                "picture-resized", example.item_id, "a picture has another size than the profile's"
+                "picture-resized",
+                example.item_id,
+                "a picture has a different size from the profile's",
             )
             return
         if not self.render:
@@ -117,7 +119,7 @@ class TruthCheck:
             self._problems.add(
                 "box-range",
                 where,
-                "a box is outside the range of the box form and is read otherwise",
+                "a box is outside the range of the box form and is read differently",
             )
             return
         truth = true_boxes(item, self._viewing)

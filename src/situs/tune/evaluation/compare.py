@@ -138,9 +138,9 @@ def statement(found: Sequence[Difference], seeds: int) -> str:
 
 def _sentence(one: Difference | None, cause: str, what: str, beside: str) -> str:
     if one is None or one.difference is None:
-        return f"Nothing can be said of {what}: no item is shared."
+        return f"Nothing can be concluded about {what}: no item is shared."
     if one.ci95 is None:
-        return f"Nothing can be said of {what} (difference {one.difference:+.3f}; {one.note or 'no interval'})."
+        return f"Nothing can be concluded about {what} (difference {one.difference:+.3f}; {one.note or 'no interval'})."
     low, high = one.ci95
     size = f"{abs(one.difference):.3f} (95 % interval {low:+.3f} to {high:+.3f})"
     if low > 0:

@@ -194,7 +194,9 @@ def _model_of(run: Path) -> Path:
     if merged.is_file() and (place := Path(merged.read_text("utf-8").strip())).is_dir():
         return place
     raise SitusError(
-        "holds an adapter, which is not merged yet", where=run, fix="situs tune merge first"
+        "holds an adapter, which has not been merged yet",
+        where=run,
+        fix="run situs tune merge first",
     )
 
 

@@ -244,7 +244,7 @@ def _problems(config: Config, *, whole: bool) -> list[str]:
     try:
         re.compile(config.lora.modules)
     except re.error as error:
-        wrong.append(f"lora.modules is no regular expression ({error})")
+        wrong.append(f"lora.modules is not a regular expression ({error})")
     return wrong
 
 

@@ -75,7 +75,7 @@ def estimate_run(config: Config, plan: Plan) -> Estimate:
         memory <= config.hardware.card_gib,
         hours,
         (
-            f"{median:,} tokens an example (median of the data, estimated), longest {longest:,}",
+            f"{median:,} tokens per example (median of the data, estimated), longest {longest:,}",
             f"{passes:g} FLOP per parameter and token, {_UTILISATION:.0%} of {_PEAK_FLOPS / 1e12:g} "
             "TFLOP/s (H100, bf16)",
             "memory: weights, gradients, AdamW in mixed precision, and the activations of the "

@@ -53,7 +53,7 @@ def start_training(out: Path, run: TrainingRun, plan: Plan, *, resume: bool) -> 
             )
         return
     if resume:
-        raise SitusError("is no run to resume", where=out, fix="leave --resume out")
+        raise SitusError("holds no run to resume", where=out, fix="leave --resume out")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise SitusError("exists and is not empty", where=out, fix="choose another --out")
     out.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def open_training(out: Path) -> TrainingRun:
     """A run that was begun."""
     if not (out / "training.json").is_file():
         raise SitusError(
-            "is no training run: training.json is missing",
+            "is not a training run: training.json is missing",
             where=out,
             fix="give the --out folder of situs tune run",
         )

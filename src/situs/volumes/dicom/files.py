@@ -119,7 +119,9 @@ def _read_deflated(
     plain = inflater.decompress(packed, bound)
     if not inflater.eof:
         raise SitusError(
-            "truncated: its deflated part does not end", where=path, fix="copy or export it again"
+            "truncated: its compressed part is incomplete",
+            where=path,
+            fix="copy or export it again",
         )
 
     read = 0

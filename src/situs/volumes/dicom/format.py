@@ -77,7 +77,7 @@ def numbers(element: Any, count: int, *, what: str, where: Path) -> tuple[float,
         ) from None
     if not np.isfinite(found).all() or max(map(abs, found)) > 1e7:
         raise SitusError(
-            f"its {what} is NaN, infinite or absurd", where=where, fix="repair the header"
+            f"its {what} is NaN, infinite or out of range", where=where, fix="repair the header"
         )
     return found
 
@@ -112,7 +112,7 @@ def pixel_format(dataset: Dataset, size: int, path: Path) -> PixelFormat:
         )
     if bits not in (1, 8, 16, 32) or not 0 < used <= bits:
         raise SitusError(
-            f"{used} of {bits} bits a pixel are not supported", where=path, fix="export it again"
+            f"{used} of {bits} bits per pixel are not supported", where=path, fix="export it again"
         )
     if whole(dataset.get("HighBit"), what="HighBit", where=path, default=used - 1) != used - 1:
         raise SitusError(
@@ -120,7 +120,7 @@ def pixel_format(dataset: Dataset, size: int, path: Path) -> PixelFormat:
         )
     if not (rows > 0 and columns > 0 and 0 < frames <= _MOST_FRAMES):
         raise SitusError(
-            "a dimension is zero or absurd",
+            "a dimension is zero or out of range",
             where=path,
             fix="the header is damaged; export it again",
         )

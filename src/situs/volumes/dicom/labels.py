@@ -83,7 +83,7 @@ def _find_reference(head: Head) -> Volume:
     files = find_series_near(head)
     if not files:
         raise SitusError(
-            "the image series it was drawn on is not near it",
+            "the image series it was drawn on is not beside it",
             where=head.path,
             fix="give it as the reference image, or put both in one folder",
         )

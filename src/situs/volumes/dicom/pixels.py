@@ -58,7 +58,7 @@ class FrameReader:
             self._syntax = str(self._dataset.file_meta.get("TransferSyntaxUID", UNPACKED[0]))
             if "PixelData" not in self._dataset:
                 raise SitusError(
-                    "its pixels are cut off, or no whole numbers",
+                    "its pixels are cut off, or not whole numbers",
                     where=path,
                     fix="copy or export it again",
                 )
@@ -69,7 +69,7 @@ class FrameReader:
             pixels = self._decoded(index)
         if pixels.shape != (self.form.rows, self.form.columns) or pixels.dtype.kind not in "iub":
             raise SitusError(
-                "a frame is not of the size its header declares",
+                "a frame does not have the size its header declares",
                 where=self.path,
                 fix="copy or export it again",
             )
@@ -177,7 +177,7 @@ class FrameReader:
         size = _claimed_size(encoded)
         if size is not None and size != (self.form.rows, self.form.columns):
             raise SitusError(
-                "its compressed pixels are not of the size its header declares",
+                "its compressed pixels do not have the size its header declares",
                 where=self.path,
                 fix="copy or export it again",
             )

@@ -132,7 +132,7 @@ def _owner(groups: Sequence[Dataset], path: Path) -> int:
             return whole(
                 found[0].get("ReferencedSegmentNumber"), what="segment of a frame", where=path
             )
-    raise SitusError("a frame does not tell its segment", where=path, fix="export it again")
+    raise SitusError("a frame does not name its segment", where=path, fix="export it again")
 
 
 def own_grid(header: Segmentation) -> Grid:

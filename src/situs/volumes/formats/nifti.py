@@ -194,7 +194,7 @@ def _offset(header: Any, version: int, path: Path) -> int:
         return least
     if not math.isfinite(value) or value < least or value != int(value):
         raise SitusError(
-            "has an impossible vox_offset", where=path, fix="the header is damaged; export it again"
+            "has an invalid vox_offset", where=path, fix="the header is damaged; export it again"
         )
     return int(value)
 

@@ -115,7 +115,7 @@ def _lines(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
         while line := stream.readline(MAX_HEADER_BYTES):
             if stream.tell() > MAX_HEADER_BYTES:
                 raise SitusError(
-                    "its header does not end",
+                    "its header has no end",
                     where=path,
                     fix="the file is damaged; export it again",
                 )
@@ -135,7 +135,7 @@ def _lines(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
                 else (fields, name.strip().lower(), value)
             )
             if into.setdefault(key, value.strip()) != value.strip():
-                raise SitusError("a header field stands twice", where=path, fix="repair the header")
+                raise SitusError("a header field occurs twice", where=path, fix="repair the header")
     return fields, pairs, 0
 
 
@@ -166,7 +166,7 @@ def _skip(fields: dict[str, str], encoding: str, path: Path) -> int:
     """Bytes before the voxels (decoded ones, if compressed); -1: raw voxels are the end of the file."""
     (skip,) = _ints(fields.get("byte skip", fields.get("byteskip", "0")), "byte skip", path)[:1]
     if skip < -1 or (skip == -1 and encoding != "raw"):
-        raise SitusError("byte skip is impossible", where=path, fix="repair the header")
+        raise SitusError("byte skip is invalid", where=path, fix="repair the header")
     return skip
 
 

@@ -81,7 +81,7 @@ def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | BadR
         if missing:
             fix = "add frame (from 0) to each image, or list all images of the volume"
             raise SitusError(
-                f"{missing}, so that the frames of {volume!r} cannot be told", where=path, fix=fix
+                f"{missing}, so the frames of {volume!r} cannot be told apart", where=path, fix=fix
             )
         ranked = sorted(
             images,

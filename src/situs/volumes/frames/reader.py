@@ -126,7 +126,7 @@ def _left_out(row: BadRow) -> str:
     return (
         "left out"
         if row.volume
-        else "left out; it may be about any volume, so that none counts as read as normal"
+        else "left out; it could be about any volume, so none counts as read as normal"
     )
 
 

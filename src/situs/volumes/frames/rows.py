@@ -136,7 +136,7 @@ def dirt(rows: list[BoxRow], exact: Iterable[bool]) -> Iterator[Problem]:
                 yield _warning("two-labels", row, text, "both labels are used")
         on_frame[row.volume, row.frame].append((row, box))
     for raw, count in spelt.items():
-        text = f"label {raw!r} is spelt with odd blanks or signs ({count} rows)"
+        text = f"label {raw!r} has odd spacing or punctuation ({count} rows)"
         yield Problem(Severity.WARNING, "label", first[raw], text, "it is cleaned up")
 
 

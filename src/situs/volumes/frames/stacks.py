@@ -112,7 +112,7 @@ def open_stack(path: Path) -> FrameStack:
         fix = (
             "add the missing pictures, or number these without gaps (slices and frames from 0 or 1)"
         )
-        raise SitusError(f"{missing}: which frame is which cannot be told", where=path, fix=fix)
+        raise SitusError(f"{missing}: it is unclear which frame is which", where=path, fix=fix)
     width, height = _size(files[0])
     for file in files[1:]:
         if _size(file) != (width, height):

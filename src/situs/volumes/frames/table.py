@@ -105,9 +105,11 @@ def read_list(path: Path) -> list[str]:
     names = (volume_name(line.strip().strip(",")) for line in read_text(path).splitlines())
     kept = [name for name in names if name]
     if not kept:
-        raise SitusError("names no volume", where=path, fix="one volume a line")
+        raise SitusError("names no volume", where=path, fix="one volume per line")
     if any("," in name for name in kept):
         raise SitusError(
-            "is a table, not a list", where=path, fix="one volume a line; give boxes as an argument"
+            "is a table, not a list",
+            where=path,
+            fix="one volume per line; give boxes as an argument",
         )
     return kept

@@ -105,7 +105,7 @@ def _nothing_found(root: Path) -> SitusError:
     """Says what lies there instead of studies."""
     volumes, unread = _files_below(root) if root.is_dir() else ([], [])
     if volumes:
-        problem = f"no study found: of {len(volumes)} volumes none is called labels, e.g. {volumes[0].name}"
+        problem = f"no study found: none of {len(volumes)} volumes is named as labels, e.g. {volumes[0].name}"
         fix = "name label files like case_seg.nii.gz, or list image and labels in a .csv table"
         return SitusError(
             problem, where=root, fix=f"{fix}; `situs list layouts` shows what is known"

@@ -102,7 +102,7 @@ def _check_columns(columns: list[str], path: Path) -> None:
                 f"unknown column {name!r}", where=path, fix=did_you_mean(name, _COLUMNS)
             )
     if len(set(columns)) < len(columns):
-        raise SitusError("a column stands twice", where=path, fix="remove one")
+        raise SitusError("a column occurs twice", where=path, fix="remove one")
     lacking = [name for name in ("study", "labels") if name not in columns]
     if lacking:
         raise SitusError(

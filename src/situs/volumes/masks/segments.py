@@ -87,7 +87,7 @@ def _places(stored: Stored, layers: int) -> list[tuple[int, int]]:
     for layer, value in places:
         if not (0 <= layer < layers and 0 < value < 2**31):
             raise SitusError(
-                "a segment's layer or label value is impossible",
+                "a segment's layer or label value is invalid",
                 where=stored.path,
                 fix="save it again",
             )

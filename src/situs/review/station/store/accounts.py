@@ -56,7 +56,7 @@ def add_user(db: Connection, code: str, roles: Sequence[str], actor: str) -> str
     """A new account; returns the one-time token by which its owner sets a password."""
     if not _CODE.fullmatch(code):
         raise SitusError(
-            f"{code!r} is no reader code",
+            f"{code!r} is not a reader code",
             where="situs review user",
             fix="letters, digits, dots and dashes; a code, not a name",
         )

@@ -214,7 +214,9 @@ def _readers(db: Connection, codes: Sequence[str]) -> dict[str, User]:
     if bad:
         known = [code for code, user in users.items() if "reader" in user.roles]
         raise SitusError(
-            f"{bad[0]!r} is no active reader", where="--readers", fix=did_you_mean(bad[0], known)
+            f"{bad[0]!r} is not an active reader",
+            where="--readers",
+            fix=did_you_mean(bad[0], known),
         )
     return {code: users[code] for code in dict.fromkeys(codes)}
 

@@ -119,7 +119,7 @@ def submit(
     unit = db.get_one(Unit, assignment.unit_id)
     project = db.get_one(Project, assignment.project_id)
     if project.state != "reading":
-        raise SitusError("the reads of this project are closed", fix="ask the coordinator")
+        raise SitusError("reading is closed in this project", fix="ask the coordinator")
     if assignment.state not in ("open", "revealed"):
         raise SitusError("this case is finished", fix="amend it with a reason")
     protocol = protocol_of(db, project)
@@ -188,7 +188,7 @@ def amend(
     unit = db.get_one(Unit, assignment.unit_id)
     project = db.get_one(Project, assignment.project_id)
     if project.state != "reading":
-        raise SitusError("the reads of this project are closed", fix="ask the coordinator")
+        raise SitusError("reading is closed in this project", fix="ask the coordinator")
     protocol = protocol_of(db, project)
     _check(body, 2, unit, protocol, db.get_one(Snapshot, unit.snapshot_hash))
     keep_answer(db, assignment, user, 2, body, Looked(), reason.strip()[:_MOST_TEXT])

@@ -77,7 +77,7 @@ def _rows(db: Connection, vouched: dict[tuple[str, int], str]) -> list[str]:
     for row in rows:
         key = (row.__tablename__, row.id)
         if key not in vouched:
-            problems.append(f"{key[0]} {row.id} was added behind the station's back")
+            problems.append(f"{key[0]} {row.id} was added outside the station")
         elif vouched[key] != row_digest(row):
             problems.append(f"{key[0]} {row.id} was changed")
         left.discard(key)
@@ -133,7 +133,7 @@ def _triggers(db: Connection) -> list[str]:
     guarded = {row[0]: row[1] for row in db.execute(text(query))}
     present = set(inspect(db.connection()).get_table_names())
     return [
-        f"the guard of table {table} is gone"
+        f"the trigger that protects table {table} is missing"
         for table in IMMUTABLE
         if table in present and guarded.get(table, 0) < 2
     ]

@@ -117,7 +117,7 @@ def export(project: ProjectId, actor: Asking, request: Request) -> Response:
     with station.database.read() as db:
         held = find_project(db, project)
     if held.state != "locked":
-        raise Problem(409, "results are given out once the reads are locked")
+        raise Problem(409, "results are available once reading is locked")
     scratch = tempfile.TemporaryDirectory(prefix="situs-export-")
     out = Path(scratch.name) / "export"
     export_station(station.database, held, out, actor=actor.user.code)

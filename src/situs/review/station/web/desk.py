@@ -163,7 +163,7 @@ def agreement(project: ProjectId, actor: Asking, request: Request) -> dict[str, 
     with _station(request).database.read() as db:
         held = find_project(db, project)
         if held.state != "locked":
-            raise Problem(409, "agreement is shown once the reads are locked")
+            raise Problem(409, "agreement is shown once reading is locked")
         rows, decisions = read_rows(db, held), decisions_of(db, held)
         found = project_statistics(rows, decisions, protocol_of(db, held), seed=held.seed)
     result: dict[str, Any] = msgspec.to_builtins(found)

@@ -75,7 +75,7 @@ def _try(station: Station, user: User | None, code: str, password: str, address:
     keys = (f"code {code}", f"address {address}")
     wait = station.throttle.wait(*keys)
     if wait > 0:
-        raise Problem(429, "too many failed tries; wait a little", retry_after=math.ceil(wait))
+        raise Problem(429, "too many failed attempts; wait a minute", retry_after=math.ceil(wait))
     if not check_password(user, password) or user is None:
         station.throttle.failed(*keys)
         raise Problem(401, "code or password is wrong")
@@ -100,7 +100,7 @@ def use_invite(body: InviteBody, request: Request, response: Response) -> MeView
     key = f"invite {address_of(request)}"
     wait = station.throttle.wait(key)
     if wait > 0:
-        raise Problem(429, "too many failed tries; wait a little", retry_after=math.ceil(wait))
+        raise Problem(429, "too many failed attempts; wait a minute", retry_after=math.ceil(wait))
     station.throttle.failed(key)
     with station.database.write() as db:
         user = accept_invite(db, body.token, body.password)

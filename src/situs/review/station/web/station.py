@@ -108,7 +108,7 @@ class Imports:
         """Do the work aside; refused while another is at it."""
         with self._lock:
             if self.last is not None and self.last.state == "running":
-                raise Problem(409, f"{self.last.project} is being taken in; wait for it")
+                raise Problem(409, f"{self.last.project} is being imported; please wait")
             self.last = state = ImportState(project)
         threading.Thread(target=self._run, args=(state, work), daemon=True).start()
 
@@ -174,7 +174,7 @@ def _asking(request: Request) -> Actor:
     """The signed-in user; 401 without one, 423 after a while without a sign of life."""
     actor = who_asks(request)
     if actor.locked:
-        raise Problem(423, "the screen is locked; give the password to go on")
+        raise Problem(423, "the screen is locked; enter the password to continue")
     return actor
 
 

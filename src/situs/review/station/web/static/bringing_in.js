@@ -16,7 +16,7 @@ export function NewProject({ done }) {
     return () => clearInterval(timer);
   }, [running]);
   if (!offer) return null;
-  if (!offer.offered) return html`<p class="small">To take in benches on this page, the administrator starts the station with <code>--benches FOLDER</code>; on its machine: <code>situs review import DIR BENCH --project NAME --items 200</code>.</p>`;
+  if (!offer.offered) return html`<p class="small">To import benches on this page, the administrator starts the station with <code>--benches FOLDER</code>; on its machine: <code>situs review import DIR BENCH --project NAME --items 200</code>.</p>`;
   const set = (name, value) => setForm({ ...form, [name]: value });
   const send = (event) => {
     event.preventDefault();
@@ -32,9 +32,9 @@ export function NewProject({ done }) {
       ${count('items', 'Items', 1)}${count('training', 'Training cases', 0)}${count('seed', 'Seed', 0)}
       <label class="check"><input type="checkbox" checked=${form.wordings} onChange=${(e) => set('wordings', e.target.checked)} />Also the wordings</label></div>
       <p class="small">${offer.protocols[form.protocol]}</p>
-      <button class="primary" disabled=${running}>Take in a random sample</button></form>` : html`<p class="note">The administrator’s folder holds no bench.</p>`}
+      <button class="primary" disabled=${running}>Import a random sample</button></form>` : html`<p class="note">The administrator’s folder holds no bench.</p>`}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
-    ${offer.last ? html`<p role="status" class=${offer.last.state === 'failed' ? 'problem' : 'small'}>${offer.last.project}: ${{ running: offer.last.of ? `${offer.last.done} of ${offer.last.of} items taken in` : 'reading the bench …', done: 'taken in', failed: offer.last.problem }[offer.last.state]}</p>` : null}</section>`;
+    ${offer.last ? html`<p role="status" class=${offer.last.state === 'failed' ? 'problem' : 'small'}>${offer.last.project}: ${{ running: offer.last.of ? `${offer.last.done} of ${offer.last.of} items taken in` : 'reading the bench …', done: 'imported', failed: offer.last.problem }[offer.last.state]}</p>` : null}</section>`;
 }
 
 export function NewAccount({ people, done }) {

@@ -26,7 +26,7 @@ export function answerProblem(view, draft) {
 export function ratingProblem(view, draft, amending) {
   if (view.questions.length && view.questions.some((q) => draft.verdicts[q] === undefined)) return 'Answer every question with yes or no.';
   if (!view.questions.length && draft.score === null) return 'Choose a score: 0, 1 or 2.';
-  return amending && !draft.reason.trim() ? 'Say why you correct it.' : '';
+  return amending && !draft.reason.trim() ? 'Give a reason for the correction.' : '';
 }
 
 const gradesIn = (text) => { try { return JSON.parse(text || '{}'); } catch { return {}; } };
@@ -54,7 +54,7 @@ function BoxPart({ view, part, value, legend, pick, planes }) {
   return html`<fieldset class="boxing"><legend>${legend}</legend>
     <p class="small">${part.solid ? 'Box it on the first and the last axial slice that show it, or on more: the box around all of them counts.' : 'Box it on every axial slice it is to be shown on.'}</p>
     <div class="row"><button type="button" id="draw" aria-pressed=${isOn} onClick=${() => draw(!isOn)}>${isOn ? 'Drawing: drag on the axial picture' : 'Draw a box'} <kbd>${keyMap().draw}</kbd></button></div>
-    <label class="field">What the next box holds, if several are asked for<input value=${label} maxlength="200" onInput=${(e) => setLabel(e.target.value)} /></label>
+    <label class="field">What the next box shows, if several are asked for<input value=${label} maxlength="200" onInput=${(e) => setLabel(e.target.value)} /></label>
     <details><summary>Type a box</summary><div class="edges">${['left', 'top', 'right', 'bottom'].map((name, n) => html`<label>${name}<input type="number" min="0" step="any" value=${edges[n]} onInput=${(e) => setEdges(edges.map((old, k) => (k === n ? e.target.value : old)))} /></label>`)}
       <button type="button" onClick=${type}>Add to this axial slice</button></div><p class="small">In pixels from the top left corner.</p></details>
     <ul class="drawn">${boxes.map((box, n) => html`<li>slice ${box.frame + 1}: ${box.x0}–${box.x1} × ${box.y0}–${box.y1}${box.label ? ', ' + box.label : ''}
@@ -106,7 +106,7 @@ export function RatingForm({ view, draft, change, done, amending }) {
       : html`<${Choice} name="score" legend=${view.kind === 'wording' ? 'How good is the wording?' : 'How good is this item?'} value=${draft.score} options=${[0, 1, 2].map((n) => [n, `${n} ${SCORES[n]}`])} pick=${(n) => change({ score: n })} />`}
     <fieldset class="flag-list"><legend>What is wrong, if anything</legend>${flags.map((flag) => html`<label><input type="checkbox" checked=${draft.flags.includes(flag)} onChange=${() => flip(flag)} />${flag}${flag === 'key wrong' ? html` <kbd>${keyMap().keyWrong}</kbd>` : null}</label>`)}</fieldset>
     <label class="field">Comment<textarea rows="2" maxlength="4000" value=${draft.comment} onInput=${(e) => change({ comment: e.target.value })}></textarea></label>
-    ${amending ? html`<label class="field">Why do you correct it?<textarea rows="2" maxlength="4000" value=${draft.reason} onInput=${(e) => change({ reason: e.target.value })} autofocus></textarea></label>` : null}
+    ${amending ? html`<label class="field">Reason for the correction<textarea rows="2" maxlength="4000" value=${draft.reason} onInput=${(e) => change({ reason: e.target.value })} autofocus></textarea></label>` : null}
   </fieldset></form>`;
 }
 
