@@ -10,12 +10,16 @@ from typing import TypeVar, Unpack
 import msgspec
 
 from situs.api.benches import opened
+from situs.api.leaving import writes
 from situs.api.results import (
     PathLike,
     Result,
+    at_address,
     bars,
     counted,
+    maybe_out,
     maybe_path,
+    out_path,
     path_of,
     paths_of,
     run_bars,
@@ -57,6 +61,7 @@ __all__ = ["ask", "compare", "probe", "score"]
 _Made = TypeVar("_Made")
 
 
+@writes(at_address, resumes=True)
 def ask(
     bench: PathLike,
     model: str | object,
@@ -90,7 +95,7 @@ def ask(
     if entered is not None and profile is not None:
         raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
     ways = msgspec.structs.replace(ways, batch=batch, shard=Shard.parse(shard) if shard else None)
-    target, folder = opened(bench), path_of(out)
+    target, folder = opened(bench), out_path(out)
     shown = _profile(profile or "default") if entered is None else entered.profile()
     presenter = Presenter(target, shown, store=SliceStore(), data=maybe_path(data))
 
@@ -138,7 +143,7 @@ def score(
 
     >>> situs.score("bench", "runs/model", judges=["openai:MODEL@http://localhost:8000/v1"])
     """
-    folder, source, written = path_of(bench), path_of(answers), maybe_path(tables)
+    folder, source, written = path_of(bench), path_of(answers), maybe_out(tables)
     check_tables_folder(written)
     chosen = metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics)
     files = tuple((name, path_of(path)) for name, path in (verdicts or {}).items())
@@ -222,6 +227,7 @@ def compare(
     return Result(result, comparison_tables(result, metric))
 
 
+@writes(at_address, resumes=True)
 def probe(
     bench: PathLike,
     model: str | object,
@@ -254,7 +260,7 @@ def probe(
         if profile is not None:
             raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
         names = [name for name in names if name in THROUGH_ROOMS]
-    target, folder = opened(bench), path_of(out)
+    target, folder = opened(bench), out_path(out)
     shown = _profile(profile or "default") if entered is None else entered.profile()
 
     def suite(respondent: Respondent) -> ProbeResult:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from situs import bench as benches
-from situs.api.results import PathLike, Result, counted, path_of
+from situs.api.leaving import writes
+from situs.api.results import PathLike, Result, counted, out_path, path_of
 from situs.base.engines import engine_of
 from situs.bench import CheckResult, StudyRecord, check_bench
 from situs.build import BuildResult
@@ -19,7 +20,7 @@ from situs.items import Item
 from situs.probe import check_made
 from situs.tables import Displayed, Table, as_pandas, as_polars
 
-__all__ = ["Bench", "check", "debias", "open_bench", "opened"]
+__all__ = ["Bench", "bench_at", "check", "debias", "open_bench", "opened"]
 
 _TABLES = ("items", "facts", "studies")
 
@@ -102,6 +103,11 @@ class Bench(Displayed):
         return str(self.folder)
 
 
+def bench_at(made: Bench | None, url: str) -> Bench:
+    """A bench that now lies at an address."""
+    return Bench(url, None if made is None else made.built)
+
+
 def open_bench(folder: PathLike) -> Bench:
     """Open a bench folder.
 
@@ -141,10 +147,17 @@ def check(
     return Result(result, tables)
 
 
+@writes(bench_at)
 def debias(
-    bench: PathLike, out: PathLike, *, data: PathLike | None = None, overwrite: bool = False
+    bench: PathLike,
+    out: PathLike,
+    *,
+    data: PathLike | None = None,
+    overwrite: bool = False,
+    allow_remote: bool = False,
 ) -> Bench:
     """Copy a bench without the question texts that need no sight. Whole texts leave, never single items."""
+    del allow_remote  # what it allows is decided before
     root = None if data is None else path_of(data)
-    built = debias_bench(path_of(bench), path_of(out), overwrite=overwrite, data=root)
+    built = debias_bench(path_of(bench), out_path(out), overwrite=overwrite, data=root)
     return Bench(out, built)

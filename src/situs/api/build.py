@@ -11,8 +11,9 @@ from typing import Unpack
 
 import msgspec
 
-from situs.api.benches import Bench
-from situs.api.results import PathLike, Paths, bar, maybe_path, path_of, paths_of
+from situs.api.benches import Bench, bench_at
+from situs.api.leaving import writes
+from situs.api.results import PathLike, Paths, bar, maybe_path, out_path, path_of, paths_of
 from situs.api.settings import BuildSettings, build_options
 from situs.build import (
     GradeSource,
@@ -31,6 +32,7 @@ from situs.judges import AskedByID, asker_of
 __all__ = ["boxes", "grades", "masks", "phantoms", "reports"]
 
 
+@writes(bench_at, builds=True, synthetic=True)
 def phantoms(
     studies: int,
     out: PathLike,
@@ -46,10 +48,11 @@ def phantoms(
         )
     make = build_knees if body == "knee" else build_phantoms
     with bar("phantoms", shown=progress) as shown:
-        built = make(studies, path_of(out), build_options(out, settings, synthetic=True), shown)
+        built = make(studies, out_path(out), build_options(out, settings, synthetic=True), shown)
     return Bench(out, built)
 
 
+@writes(bench_at, builds=True)
 def masks(
     roots: Paths,
     out: PathLike,
@@ -68,7 +71,7 @@ def masks(
     with bar("studies", shown=progress) as shown:
         built = build_masks(
             paths_of(roots),
-            path_of(out),
+            out_path(out),
             build_options(out, settings),
             names=None if names is None else str(names),
             annotation=annotation,
@@ -78,6 +81,7 @@ def masks(
     return Bench(out, built)
 
 
+@writes(bench_at, builds=True)
 def boxes(
     files: Paths,
     out: PathLike,
@@ -99,7 +103,7 @@ def boxes(
     with bar("images", shown=progress) as shown:
         built = build_boxes(
             paths_of(files),
-            path_of(out),
+            out_path(out),
             msgspec.structs.replace(options, recipe=recipe),
             lists=paths_of(lists),
             images=maybe_path(images),
@@ -109,6 +113,7 @@ def boxes(
     return Bench(out, built)
 
 
+@writes(bench_at, builds=True)
 def reports(
     file: PathLike,
     out: PathLike,
@@ -134,7 +139,7 @@ def reports(
         shown = stack.enter_context(bar("volumes", shown=progress))
         built = build_reports(
             path_of(file),
-            path_of(out),
+            out_path(out),
             build_options(out, settings),
             images=maybe_path(images),
             writer=roles.get("writer"),
@@ -145,6 +150,7 @@ def reports(
     return Bench(out, built)
 
 
+@writes(bench_at, builds=True)
 def grades(
     table: PathLike,
     out: PathLike,
@@ -174,7 +180,7 @@ def grades(
         annotation=annotation,
     )
     with bar("studies", shown=progress) as shown:
-        built = build_grades(source, path_of(out), build_options(out, settings), shown)
+        built = build_grades(source, out_path(out), build_options(out, settings), shown)
     return Bench(out, built)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from situs.api.benches import Bench
-from situs.api.results import PathLike, Paths, bar, maybe_path, path_of, paths_of
+from situs.api.benches import Bench, bench_at
+from situs.api.leaving import writes
+from situs.api.results import PathLike, Paths, bar, maybe_path, out_path, path_of, paths_of
 from situs.api.settings import BuildSettings, build_options
 from situs.build import (
     CategorySource,
@@ -20,6 +21,7 @@ from situs.build import (
 __all__ = ["ct_spatialvqa", "items", "reasonknee", "sgmri_vqa", "with_importer"]
 
 
+@writes(bench_at, builds=True)
 def items(
     paths: Paths,
     out: PathLike,
@@ -35,11 +37,12 @@ def items(
     options = build_options(out, settings)
     with bar("volumes", shown=progress and images is not None) as shown:
         built = import_items(
-            paths_of(paths), path_of(out), options, images=maybe_path(images), progress=shown
+            paths_of(paths), out_path(out), options, images=maybe_path(images), progress=shown
         )
     return Bench(out, built)
 
 
+@writes(bench_at, builds=True)
 def ct_spatialvqa(
     path: PathLike,
     out: PathLike,
@@ -54,7 +57,7 @@ def ct_spatialvqa(
     with bar("volumes", shown=progress and images is not None) as shown:
         built = import_ct_spatialvqa(
             path_of(path),
-            path_of(out),
+            out_path(out),
             build_options(out, settings),
             reports=maybe_path(reports),
             images=maybe_path(images),
@@ -64,6 +67,7 @@ def ct_spatialvqa(
     return Bench(out, built)
 
 
+@writes(bench_at, builds=True)
 def sgmri_vqa(
     paths: Paths,
     out: PathLike,
@@ -76,10 +80,11 @@ def sgmri_vqa(
     Volumes in the folder `images` (fastMRI's HDF5 files, pictures) are what a model is shown.
     """
     options = build_options(out, settings)
-    result = import_sgmri(paths_of(paths), path_of(out), options, images=maybe_path(images))
+    result = import_sgmri(paths_of(paths), out_path(out), options, images=maybe_path(images))
     return Bench(out, result)
 
 
+@writes(bench_at, builds=True)
 def reasonknee(
     table: PathLike,
     answers: PathLike,
@@ -93,10 +98,12 @@ def reasonknee(
     options = build_options(out, settings)
     folders = {"images": maybe_path(images), "fields": maybe_path(fields)}
     return Bench(
-        out, import_3dreasonknee(path_of(table), path_of(answers), path_of(out), options, **folders)
+        out,
+        import_3dreasonknee(path_of(table), path_of(answers), out_path(out), options, **folders),
     )
 
 
+@writes(bench_at, builds=True)
 def with_importer(
     importer: Importer[Any],
     out: PathLike,
@@ -109,6 +116,6 @@ def with_importer(
     options = build_options(out, settings)
     with bar("volumes", shown=progress and images is not None) as shown:
         built = import_bench(
-            importer, path_of(out), options, images=maybe_path(images), progress=shown
+            importer, out_path(out), options, images=maybe_path(images), progress=shown
         )
     return Bench(out, built)

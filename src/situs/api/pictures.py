@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from situs.api.results import PathLike, maybe_path, path_of
+from situs.api.results import PathLike, maybe_path, out_path, path_of
 from situs.show import Shown
 from situs.show import show as write_pictures
 
@@ -48,7 +48,7 @@ def show(
     memory.
     """
     if out is not None:
-        target = path_of(out)
+        target = out_path(out)
         about = write_pictures(
             path_of(source), profile, target, item_id=item, data=maybe_path(data)
         )

@@ -8,16 +8,22 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from situs.base.remote import is_url, local_input, located
+from situs.errors import SitusError
 from situs.tables import Displayed, Table
 
 __all__ = [
     "PathLike",
     "Paths",
     "Result",
+    "at_address",
     "bar",
     "bars",
     "counted",
+    "maybe_out",
     "maybe_path",
+    "name_of",
+    "out_path",
     "path_of",
     "paths_of",
     "run_bars",
@@ -30,6 +36,7 @@ Paths = PathLike | Sequence[PathLike]
 """One path or several."""
 
 Record = TypeVar("Record")
+Made = TypeVar("Made", bound="Result[Any]")
 
 
 class Result(Displayed, Generic[Record]):
@@ -60,8 +67,29 @@ class Result(Displayed, Generic[Record]):
 
 
 def path_of(given: PathLike) -> Path:
-    """The path of a text, a `Path` or a result."""
-    return Path(os.fspath(given)).expanduser()
+    """The path of a text, a `Path` or a result. What lies at an address is fetched when it is opened."""
+    text = os.fspath(given)
+    return local_input(text) if is_url(text) else Path(text).expanduser()
+
+
+def name_of(out: PathLike) -> str:
+    """The name of what is to be written at a path or an address, which need not be there."""
+    return Path(os.fspath(out)).expanduser().name
+
+
+def out_path(out: PathLike) -> Path:
+    """Where to write on this machine; functions that write to addresses give a path (`situs.api.leaving`)."""
+    text = os.fspath(out)
+    if not is_url(text):
+        return Path(text).expanduser()
+    if not text.lower().startswith("file:"):
+        raise SitusError("must be a local path", where=text, fix="write it here, then copy it")
+    return located(text)
+
+
+def maybe_out(out: PathLike | None) -> Path | None:
+    """The same where nothing may be written."""
+    return None if out is None else out_path(out)
 
 
 def maybe_path(given: PathLike | None) -> Path | None:
@@ -74,6 +102,13 @@ def paths_of(given: Paths) -> list[Path]:
     if isinstance(given, str | os.PathLike):
         return [path_of(given)]
     return [path_of(one) for one in given]
+
+
+def at_address(made: Made | None, url: str) -> Made:
+    """The same result, which now lies at an address."""
+    assert made is not None
+    made.folder = path_of(url)
+    return made
 
 
 def counted(name: str, counts: dict[str, int], title: str) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict, get_args
 
-from situs.api.results import PathLike, path_of
+from situs.api.results import PathLike, name_of, path_of
 from situs.base.engines import engine_of
 from situs.base.shard import Shard
 from situs.bench import IdKind, IdRule
@@ -40,6 +40,8 @@ class BuildSettings(TypedDict, total=False):
     skip_bad: bool
     """Leave out studies that cannot be read, instead of stopping."""
     overwrite: bool
+    allow_remote: bool
+    """Write restricted data to an address that is not on this machine."""
     licence: str
     """Of the data, e.g. CC-BY-4.0; without a known one the bench is restricted."""
     ids: IdKind
@@ -83,7 +85,7 @@ def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = Fals
     licence = "synthetic" if synthetic else given.get("licence", "")
     is_open = synthetic or is_open_licence(licence)
     return BuildOptions(
-        name=path_of(out).name,
+        name=name_of(out),
         recipe=load_recipe(None if recipe is None else path_of(recipe)),
         seed=given.get("seed", 0),
         tasks=tasks if tasks is None or isinstance(tasks, str) else ",".join(tasks),

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from situs.api.results import PathLike, Result, counted, maybe_path, path_of, paths_of
+from situs.api.leaving import writes
+from situs.api.results import (
+    PathLike,
+    Result,
+    at_address,
+    counted,
+    maybe_out,
+    maybe_path,
+    out_path,
+    path_of,
+    paths_of,
+)
 from situs.errors import SitusError
 from situs.export import Exported, export_bench, export_run
 from situs.facts import MeasuredFile, measure_file, measured_tables
@@ -34,6 +45,7 @@ def measure(
     return Result(measured, measured_tables(measured, path_of(labels).name))
 
 
+@writes(at_address)
 def report(
     *runs: PathLike,
     out: PathLike,
@@ -48,11 +60,13 @@ def report(
     published: str | None = None,
     stratum: str = "headline",
     seed: int = 0,
+    allow_remote: bool = False,
 ) -> Result[ReportResult]:
     """Write one self-contained HTML file about runs of one bench: leaderboard, tables and an item viewer."""
     if not runs:
         raise SitusError("no run to report on", where="runs", fix="give one or more run folders")
-    path = path_of(out)
+    del allow_remote  # what it allows is decided before
+    path = out_path(out)
     result = write_report(
         paths_of(runs),
         path,
@@ -61,8 +75,8 @@ def report(
         pictures=pictures,
         allow_pixels=allow_restricted,
         max_bytes=int(max_mb * 1_000_000),
-        tables=maybe_path(tables),
-        charts=maybe_path(charts),
+        tables=maybe_out(tables),
+        charts=maybe_out(charts),
         names=names,
         published=published,
         stratum=stratum,
@@ -72,6 +86,7 @@ def report(
     return Result(result, [counted("report", counts, str(path))], path)
 
 
+@writes(at_address)
 def export(
     source: PathLike,
     to: str,
@@ -83,13 +98,15 @@ def export(
     data: PathLike | None = None,
     allow_restricted: bool = False,
     overwrite: bool = False,
+    allow_remote: bool = False,
 ) -> Result[Exported]:
     """Write a bench, with its pictures, or the answers of a run as files that another tool loads.
 
     `to` is lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; dicom-seg, dicom-sr, slicer-markups or croissant write
     what was measured. The options besides `overwrite` are for benches; without `profile` it is `default`.
     """
-    folder, target = path_of(source), path_of(out)
+    del allow_remote
+    folder, target = path_of(source), out_path(out)
     if (folder / "run.json").is_file():
         result = export_run(folder, to, target, overwrite=overwrite)
     else:

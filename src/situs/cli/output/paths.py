@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,9 @@ def writes(*, resumes: bool = False) -> Callable[[Callable[..., Any]], Callable[
             if not leaving:
                 return function(**given)
             if not allowed:
-                _refuse_restricted(leaving[0], given)
+                from situs.api.leaving import refuse_restricted
+
+                refuse_restricted(leaving[0].url, given)
             return _published(leaving, function, given, resumes)
 
         if adds_option:
@@ -119,46 +121,6 @@ def writes(*, resumes: bool = False) -> Callable[[Callable[..., Any]], Callable[
         return command
 
     return decorate
-
-
-def _refuse_restricted(leaving: Outgoing, given: dict[str, Any]) -> None:
-    from situs.errors import SitusError
-
-    if _is_restricted(given):
-        fix = "write to a local path, or add --allow-remote if the data may be stored there"
-        raise SitusError("the data are restricted", where=leaving.url, fix=fix)
-
-
-def _is_restricted(given: dict[str, Any]) -> bool:
-    """By the licence of what is built, else by the benches and runs among the arguments. Other data are."""
-    from situs.base.files import read_json
-    from situs.bench import open_bench
-    from situs.build import SHARD_FILE, ShardInfo, is_open_licence
-    from situs.run import open_run
-
-    if "licence" in given:
-        return bool(given.get("restricted")) or not is_open_licence(given["licence"])
-    if "restricted" in given:  # synthetic patients
-        return bool(given["restricted"])
-    told = []
-    for path in _paths(given):
-        if (path / "bench.json").is_file():
-            told.append(open_bench(path).info.restricted)
-        elif (path / "run.json").is_file():
-            told.append(open_run(path, given.get("bench"))[1].info.restricted)
-        elif (path / SHARD_FILE).is_file():
-            told.append(_is_restricted(read_json(path / SHARD_FILE, ShardInfo).arguments))
-    return not told or any(told)
-
-
-def _paths(given: dict[str, Any]) -> Iterator[Path]:
-    for name, value in given.items():
-        if name != "out":
-            yield from (
-                entry
-                for entry in (value if isinstance(value, tuple) else (value,))
-                if isinstance(entry, Path)
-            )
 
 
 def _published(
