@@ -1,6 +1,6 @@
 """Growth of build, score and report with the number of studies, and what an engine costs. Prints JSON.
 
-Usage: python benchmarks/scale.py [--studies 125 500 2000] [--engines 60] [--cluster 60] [--keep DIR]
+Usage: python benchmarks/scale.py [--studies 125 500 2000] [--build-only] [--engines 60] [--cluster 60] [--keep DIR]
 
 Studies are tiny synthetic patients: five organs on voxels of 12 mm, in one label file each, without images, listed in a
 table. So the work on a study is small and what the program itself adds is seen best: it grows in proportion, or it does
@@ -108,7 +108,7 @@ def measured(*command: object) -> dict[str, float]:
     }
 
 
-def grown(root: Path, sizes: list[int]) -> list[dict[str, Any]]:
+def grown(root: Path, sizes: list[int], *, build_only: bool) -> list[dict[str, Any]]:
     """Build, score and report at each size."""
     rows: list[dict[str, Any]] = []
     for count in sizes:
@@ -116,13 +116,14 @@ def grown(root: Path, sizes: list[int]) -> list[dict[str, Any]]:
         table = write_studies(folder / "data", count)
         bench, run = folder / "bench", folder / "run"
         steps = {"build": measured(*build_command(table, bench))}
-        subprocess.run(
-            [sys.executable, "-m", "situs", "run", bench, "--model", "random", "--out", run],
-            check=True,
-            capture_output=True,
-        )
-        steps["score"] = measured("score", bench, run)
-        steps["report"] = measured("report", run, "--out", folder / "report.html")
+        if not build_only:
+            subprocess.run(
+                [sys.executable, "-m", "situs", "run", bench, "--model", "random", "--out", run],
+                check=True,
+                capture_output=True,
+            )
+            steps["score"] = measured("score", bench, run)
+            steps["report"] = measured("report", run, "--out", folder / "report.html")
         items = open_bench(bench).info.counts["items"]
         for step, cost in steps.items():
             rows.append({"step": step, "studies": count, "items": items, **cost})
@@ -280,6 +281,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, nargs="*", default=[125, 500, 2000])
+    parser.add_argument("--build-only", action="store_true", help="no score and no report")
     parser.add_argument("--engines", type=int, default=60)
     parser.add_argument("--cluster", type=int, default=60)
     parser.add_argument("--keep", type=Path)
@@ -289,7 +291,7 @@ def main() -> None:
         root = options.keep or Path(scratch)
         result: dict[str, Any] = {"load_at_start": round(os.getloadavg()[0], 1)}
         if options.studies:
-            result["growth"] = grown(root, sorted(options.studies))
+            result["growth"] = grown(root, sorted(options.studies), build_only=options.build_only)
         if options.engines:
             result["engines"] = engines(root, options.engines)
         if options.cluster and HAS_RAY:

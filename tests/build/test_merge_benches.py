@@ -64,5 +64,5 @@ def test_what_contradicts_is_named(situs, hospitals, tmp_path) -> None:
     assert situs("build", "masks", hospitals / "west", *seeded).code == 0
     unlike = situs("merge", east, other, "--out", tmp_path / "never")
     assert unlike.code == 2
-    assert "another seed" in unlike.err
+    assert "different seed" in unlike.err
     assert not (tmp_path / "never").exists()

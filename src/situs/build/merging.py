@@ -52,6 +52,13 @@ def merge_benches(folders: Sequence[Path], out: Path, *, overwrite: bool = False
         return writer.finish([], (*notes, f"Put together from {len(benches)} benches: {names}."))
 
 
+_FIXES = {
+    "source": "a bench rests on one kind of evidence, by whose rules `situs check` recomputes it and the same words "
+    "are asked of several patients: run and score each by itself",
+    "format": "rebuild the older one with this version",
+}
+
+
 def _refuse_unlike(benches: Sequence[Bench]) -> None:
     """Benches of one kind only: a question means the same in all of them."""
     first = benches[0]
@@ -61,7 +68,7 @@ def _refuse_unlike(benches: Sequence[Bench]) -> None:
             if mine != theirs:
                 shown = f" ({mine}, not {theirs})" if what != "recipe" else ""
                 problem = f"has a different {what} from {first.folder}{shown}"
-                fix = "build both the same way; run and score benches of different kinds one by one"
+                fix = _FIXES.get(what, "build both the same way")
                 raise SitusError(problem, where=bench.folder, fix=fix)
 
 

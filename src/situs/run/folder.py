@@ -166,17 +166,17 @@ def _is_left_over(entry: Path) -> bool:
 def refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
     """Stop if two runs were not asked the same of the same model."""
     for what, before, now in (
-        ("model", old.client, new.client),
-        ("model's settings", old.settings, new.settings),
-        ("profile", old.profile_hash, new.profile_hash),
-        ("bench", old.bench_hash, new.bench_hash),
-        ("choice of what is shown", (old.withheld, old.silent), (new.withheld, new.silent)),
-        ("sample of items", old.sample, new.sample),
-        ("room", (old.room, old.room_hash, old.tools), (new.room, new.room_hash, new.tools)),
+        ("another model", old.client, new.client),
+        ("other settings of the model", old.settings, new.settings),
+        ("another profile", old.profile_hash, new.profile_hash),
+        ("another bench", old.bench_hash, new.bench_hash),
+        ("another choice of what is shown", (old.withheld, old.silent), (new.withheld, new.silent)),
+        ("another sample of items", old.sample, new.sample),
+        ("another room", (old.room, old.room_hash, old.tools), (new.room, new.room_hash, new.tools)),
     ):
         if before != now:
             raise SitusError(
-                f"was run with a different {what}",
+                f"was run with {what}",
                 where=out,
                 fix="choose another --out, or the same settings",
             )

@@ -128,7 +128,7 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
     if result.coverage is not None:
         words = {name: name.replace("_", " ") for name in result.coverage.__struct_fields__}
         rows = [[word, f"{getattr(result.coverage, name):,}"] for name, word in words.items()]
-        print_table("studies", ["what became of them", "n"], [row for row in rows if row[1] != "0"])
+        print_table("studies", ["outcome", "n"], [row for row in rows if row[1] != "0"])
     for note in result.notes:
         echo(note)
 
@@ -144,9 +144,9 @@ def _print_suspects(result: BuildResult) -> None:
     ]
     more = len(doubted) - len(shown)
     note = (
-        f"and {more} more (--json lists all, with the remedy)"
+        f"and {more} more (--json lists all, with the fix)"
         if more
-        else "--json says how to remedy each"
+        else "--json says how to fix each"
     )
     print_table(
         "suspect studies: questions that depend on what is in doubt are not asked",

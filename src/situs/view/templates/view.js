@@ -68,7 +68,7 @@ function showRuns() {
     ? h('div', { class: 'scroll' }, h('table', { class: 'runs' }, h('thead', {}, h('tr', {}, head.map((word) => h('th', { scope: 'col', class: ['Cost', 'A call'].includes(word) ? 'num' : null }, word)))), h('tbody', {}, runs.map(runRow))))
     : h('p', { class: 'note' }, 'No runs here yet. situs run BENCH --model SPEC --out FOLDER makes one; this page finds it by itself.'));
   const running = runs.filter((run) => run.live).length;
-  byId('status').textContent = `${runs.length} runs, ${running} running`;
+  byId('status').textContent = `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${running} running`;
 }
 
 function fillSelect(select, entries) {
