@@ -155,7 +155,7 @@ BROKEN = {
         'shown_by = { tse = "no" }',
     ),
     "a rule names": ('then_zero = ["depth"]', 'then_zero = ["dept"]'),
-    "its id stands 2 times": ('id = "2"\n', 'id = "1"\n'),
+    "its id occurs 2 times": ('id = "2"\n', 'id = "1"\n'),
     "unknown family": ('family = "acl"', 'family = "acll"'),
     "unknown region": ('region = "acl"', 'region = "acll"'),
     "a slot that is not filled": ("Is the {region} hypertrophic?", "Is the {regoin} hypertrophic?"),

@@ -254,7 +254,7 @@ def test_the_hash_is_that_of_the_same_labels_in_nifti(tmp_path):
         ({"NumberOfFrames": 3}, "lists 2 frames but declares 3|truncated"),
         (
             {"PerFrameFunctionalGroupsSequence": Sequence([Dataset(), Dataset()])},
-            "tell its segment|no position",
+            "name its segment|no position",
         ),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_dropped_guard_is_found(new_station: Callable[..., Running]) -> None:
     with running.database.engine.connect() as connection:
         connection.execute(text("DROP TRIGGER readings_no_update"))
         connection.commit()
-    assert problems(running) == ["the guard of table readings is gone"]
+    assert problems(running) == ["the trigger that protects table readings is missing"]
 
 
 def exported(running: Running, out: Path, **options: Any) -> Any:

@@ -63,9 +63,9 @@ function runRow(run) {
 }
 
 function showRuns() {
-  const head = ['Run', 'Progress', 'Bench', 'Cost', 'A call', 'State'];
+  const head = ['Run', 'Progress', 'Bench', 'Cost', 'Time per call', 'State'];
   byId('runs').replaceChildren(runs.length
-    ? h('div', { class: 'scroll' }, h('table', { class: 'runs' }, h('thead', {}, h('tr', {}, head.map((word) => h('th', { scope: 'col', class: ['Cost', 'A call'].includes(word) ? 'num' : null }, word)))), h('tbody', {}, runs.map(runRow))))
+    ? h('div', { class: 'scroll' }, h('table', { class: 'runs' }, h('thead', {}, h('tr', {}, head.map((word) => h('th', { scope: 'col', class: ['Cost', 'Time per call'].includes(word) ? 'num' : null }, word)))), h('tbody', {}, runs.map(runRow))))
     : h('p', { class: 'note' }, 'No runs here yet. situs run BENCH --model SPEC --out FOLDER makes one; this page finds it by itself.'));
   const running = runs.filter((run) => run.live).length;
   byId('status').textContent = `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${running} running`;
