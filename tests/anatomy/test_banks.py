@@ -141,7 +141,7 @@ BROKEN = {
     "no part of 0 to 1": ("medial_lateral = [0.0, 0.5] }", "medial_lateral = [0.5, 0.5] }"),
     "joint_mm is not a distance": ("joint_mm = 40.0", "joint_mm = -1.0"),
     "unknown scale": ('scale = "hoffa"', 'scale = "hofa"'),
-    "stands 2 times": ('key = "number"', 'key = "size"'),
+    "occurs 2 times": ('key = "number"', 'key = "size"'),
     "its chain must go": (
         '{ kind = "find", text = "Find the {region} below',
         '{ kind = "measure", text = "Find the {region} below',

@@ -401,7 +401,7 @@ def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
     ran = situs("import", "items", tmp_path / "items.jsonl", *given)
     assert ran.code == 0, ran.err
     (problem,) = ran.json["problems"]
-    assert "1 of 2 volumes are not there" in problem["problem"]
+    assert "1 of 2 volumes are missing" in problem["problem"]
     checked = situs("check", tmp_path / "bench", "--json").json
     assert (checked["problems"], checked["given"]) == ([], 2)
     import pyarrow.parquet as pq

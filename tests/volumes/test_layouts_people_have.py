@@ -201,7 +201,7 @@ def test_a_lesion_mask_of_bids_is_called_by_what_was_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        (("p0.nii.gz", "p1.nii.gz"), "of 2 volumes none is called labels, e.g. p0.nii.gz"),
+        (("p0.nii.gz", "p1.nii.gz"), "none of 2 volumes is named as labels, e.g. p0.nii.gz"),
         (("bert/mri/aseg.mgz",), r"\.mgz files are not read, e.g. aseg.mgz; convert them"),
     ],
 )
