@@ -172,7 +172,11 @@ def refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
         ("another bench", old.bench_hash, new.bench_hash),
         ("another choice of what is shown", (old.withheld, old.silent), (new.withheld, new.silent)),
         ("another sample of items", old.sample, new.sample),
-        ("another room", (old.room, old.room_hash, old.tools), (new.room, new.room_hash, new.tools)),
+        (
+            "another room",
+            (old.room, old.room_hash, old.tools),
+            (new.room, new.room_hash, new.tools),
+        ),
     ):
         if before != now:
             raise SitusError(
