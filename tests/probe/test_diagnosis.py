@@ -26,11 +26,12 @@ from readers import (
 )
 from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
+from unfamiliar_readers import UNFAMILIAR
 from unheard_readers import UNHEARD
 
 from situs.items import Item, Number
 from situs.probe.diagnosis import KINDS, Diagnosis, Effect, Evidence, diagnose
-from situs.probe.diagnosis.evidence import Inversion, Sight
+from situs.probe.diagnosis.evidence import Inversion, Sight, VolumeGain
 from situs.probe.diagnosis.own_picture import own_picture_gain
 from situs.probe.diagnosis.reader import Reader as ReaderOfEvidence
 from situs.run import AnswerRow
@@ -71,7 +72,7 @@ def assert_words_agree(diagnosis: Diagnosis) -> None:
     assert sum(diagnosis.findings[name].verdict == "yes" for name in OF_KINDS) <= 1
 
 
-PLANTED = {**READERS, **LATEST, **UNHEARD}
+PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR}
 
 
 def _drawn_or_swept(name: str) -> Any:
@@ -262,13 +263,73 @@ def test_one_slice_is_judged_where_the_pictures_help() -> None:
         "sides": Sight(misled, "text", misled, p=0.001),
         "level": Sight(sees_all, "text", sees_all, p=0.001),
     }
-    volume = {"all": misled, "sides": misled, "level": sees_all}
+    volume = {
+        "all": VolumeGain(misled, sees_all),
+        "sides": VolumeGain(misled, misled),
+        "level": VolumeGain(sees_all, sees_all),
+    }
     mixed = msgspec.structs.replace(evidence_of_guesses(), sight=sight, volume=volume)
     assert diagnose(mixed).findings["one_slice_only"].verdict == "no"
     alike = msgspec.structs.replace(
-        mixed, volume=volume | {"level": Effect(0.0, (-0.02, 0.02), 0.9, 200, 40)}
+        mixed,
+        volume=volume | {"level": VolumeGain(Effect(0.0, (-0.02, 0.02), 0.9, 200, 40), sees_all)},
     )
     assert diagnose(alike).findings["one_slice_only"].verdict == "yes"
+
+
+def test_one_slice_is_judged_where_the_reader_sees() -> None:
+    """Seen in one group of six, what all slices add to it is lost among the others: 0.2 of 0.3 here."""
+    little, none = Effect(0.04, (0.02, 0.06), 1e-4, 1200, 40), Effect(0.0, (-0.02, 0.02), 0.9)
+    much = Effect(0.3, (0.2, 0.4), 1e-9, 200, 40)
+    sight = {
+        "all": Sight(little, "text", little, p=0.001),
+        "sides": Sight(much, "text", much, p=0.001),
+        "sizes": Sight(none, "text", none, p=0.9),
+    }
+    lost = Effect(0.02, (-0.01, 0.045), 0.2, 1200, 40)
+    volume = {
+        "all": VolumeGain(lost, little),
+        "sides": VolumeGain(Effect(0.2, (0.1, 0.3), 1e-4, 200, 40), much),
+        "sizes": VolumeGain(none, none),
+    }
+    read = msgspec.structs.replace(evidence_of_guesses(), sight=sight, volume=volume)
+    assert diagnose(read).findings["one_slice_only"].verdict == "no"
+    untold = msgspec.structs.replace(read, volume=volume | {"sides": VolumeGain(lost, much)})
+    assert diagnose(untold).findings["one_slice_only"].verdict == "unclear", (
+        "0.045 is not less than half of a gain of 0.04"
+    )
+
+
+def test_one_slice_is_not_judged_by_questions_that_show_no_sight() -> None:
+    """Who sees boxes only, which no single slice is asked for, gives its opinions on one slice as on all."""
+    seen = Effect(0.1, (0.06, 0.14), 1e-6, 400, 40)
+    none = Effect(0.0, (-0.01, 0.01), 0.9, 350, 40)
+    same = Effect(0.995, (0.98, 1.0), None, 350, 40)
+    read = msgspec.structs.replace(
+        evidence_of_guesses(),
+        sight={"all": Sight(seen, "text", seen, p=0.001)},
+        volume={"all": VolumeGain(none, none)},
+        same={"one-slice": same},
+    )
+    assert diagnose(read).findings["one_slice_only"].verdict == "unclear"
+    shown = msgspec.structs.replace(read, volume={"all": VolumeGain(none, seen)})
+    assert diagnose(shown).findings["one_slice_only"].verdict == "yes"
+
+
+def test_sight_in_a_small_group_of_tasks_is_not_called_text_only() -> None:
+    """Twenty questions are too few to say that it looks; that it answers from the words would be wrong."""
+    none = Effect(0.01, (-0.01, 0.03), 0.4, 600, 40, 30)
+    seen = Effect(0.7, (0.5, 0.9), 1e-6, 20, 15, 2)
+    blind = msgspec.structs.replace(
+        evidence_of_guesses(),
+        sight={"all": Sight(none, "text", none), "size": Sight(none, "", none)},
+    )
+    assert diagnose(blind).kind in ("text only", "guesses")
+    few = msgspec.structs.replace(
+        blind,
+        sight=blind.sight | {"level": Sight(seen, "text", seen), "size": Sight(none, "", none)},
+    )
+    assert diagnose(few).kind == "unclear"
 
 
 def test_a_gain_alone_proves_sight_only_of_twins() -> None:

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from scipy.stats import binom
 
@@ -334,8 +335,6 @@ def test_an_imprecise_reader_fills_window_and_surroundings_alike() -> None:
 
 
 def test_tail_of_equal_chances_is_binomial() -> None:
-    import numpy as np
-
     for seen in (0, 3, 10):
         assert upper_tail(np.full(20, 0.3), seen) == pytest.approx(
             binom.sf(seen - 1, 20, 0.3), abs=1e-12
@@ -367,3 +366,16 @@ def test_a_fixed_opinion_on_each_text_is_not_the_prior(
                 )
         found += prior_evidence(answers.values(), prior.left_open)[ALL_ITEMS].p < 0.025
     assert found <= binom.ppf(0.999, len(salts), 0.025)
+
+
+def test_errors_around_the_truth_are_no_voxels() -> None:
+    """A voxel of 0.8 mm makes lengths a quarter longer: whoever errs as far either way has no such slip."""
+    rng = np.random.default_rng(4)
+    truth = Number(100.0, "mm", (97.0, 103.0))
+    windows = windows_of(truth, [0.8], [], None)[Cause.VOXEL_AS_MM]
+    errs = [100.0 * 10**error for error in rng.normal(0.0, 0.08, 400)]
+    wrong = [(truth, windows, said) for said in errs if not 97.0 <= said <= 103.0]
+    fits = sum(holds(windows, said) for _, _, said in wrong)
+    assert sum(chance_in(wrong)) == pytest.approx(fits, abs=4 * fits**0.5)
+    slipped = [(truth, windows, said * 1.25) for said in rng.normal(100.0, 1.0, 100)]
+    assert sum(chance_in(slipped)) < 0.1 * len(slipped)

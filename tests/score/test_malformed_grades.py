@@ -136,7 +136,7 @@ REPLIES = [
     ('{"size": {"grade": 2, "percentage": 45}, "number": {"grade": 1, "count": 1}, "bml_share": {"grade": 3, "percentage": 90}}', None, TOLD, BML),
     ('{"size": [2], "number": [1], "bml_share": [3]}', None, TOLD, BML),
     ('I would grade the size as 2, the number as 1, and the BML share as 3.', None, TOLD, BML),
-    ('{"size": 2, "number": ">=3", "bml_share": "<33%"}', None, {"size": 2}, BML),
+    ('{"size": 2, "number": ">=3", "bml_share": "<33%"}', None, {"size": 2, "bml_share": 1}, BML),
     ('{"size": 2, "number": 1, "bml_share": 99}', None, {"size": 2, "number": 1}, BML),
     ('{"size": "share of the medial patella (0 = none; 1 = less than 33 %)"}', None, None, BML),
     ('{"size": "<0-3>", "number": "<0-3>", "bml_share": "<0-3>"}', None, None, BML),

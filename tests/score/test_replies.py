@@ -210,6 +210,8 @@ def test_lists_by_other_authors(name, least_read):
         ("halves.json", 0.95),
         ("bench_questions.json", 0.99),
         ("asked_again.json", 0.99),
+        ("model_styles.json", 0.99),
+        ("brain_and_body.json", 0.98),
     ],
 )
 def test_lists_by_question(name, least_read):

@@ -27,6 +27,7 @@ READERS = {
     "yes_no": parse_yes_no,
     "choice": lambda text: parse_choice(text, OPTIONS),
     "choices": lambda text: parse_choices(text, OPTIONS),
+    "compared": lambda text: parse_choice(text, OPTIONS, "Which kidney is larger by volume?"),
     "number": lambda text: parse_number(text, "mm"),
     "frames": lambda text: parse_frames(text, 1, 40),
     "boxes": lambda text: parse_boxes(text, AnswerSpace(), [(512.0, 512.0)], ["tear"]),
@@ -75,6 +76,13 @@ def test_four_times_the_text_is_about_four_times_the_work(name, little_of):
 def test_long_hostile_replies_end(name, seed):
     """With a cost of the square and more, 40 kB would not end within the test run."""
     READERS[name](seed * (40_000 // len(seed)))
+
+
+@pytest.mark.parametrize("seed", ["é", "a", "1", "a "])
+@pytest.mark.parametrize("name", ["number", "compared"])
+def test_one_endless_word_ends(name, seed):
+    """Patterns that are tried from every letter of a word cost the square: minutes, where this takes a moment."""
+    READERS[name](seed * (200_000 // len(seed)))
 
 
 def test_long_grades_without_a_grade_end():

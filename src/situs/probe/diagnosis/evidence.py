@@ -28,6 +28,7 @@ __all__ = [
     "ProbeRuns",
     "Sight",
     "Stability",
+    "VolumeGain",
     "evidence_of",
     "is_about_a_lesion",
     "prior_evidence",
@@ -122,6 +123,15 @@ class Stability(msgspec.Struct, frozen=True):
     """After, minus the same."""
 
 
+class VolumeGain(msgspec.Struct, frozen=True):
+    """What all slices add to one, on the items that can be asked of one slice."""
+
+    gain: Effect
+    """All slices minus one, with chance credit."""
+    sight: Effect
+    """All slices minus the better run without pictures, on the same items: boxes and spans are not asked of a slice."""
+
+
 class PriorEvidence(msgspec.Struct, frozen=True):
     """Where other patients suggest one answer: how much oftener than a guess it is given."""
 
@@ -177,11 +187,8 @@ class Evidence(msgspec.Struct, frozen=True):
     prior: dict[str, PriorEvidence]
     """`all`, and each group of tasks."""
     budget: Budget
-    volume: dict[str, Effect] = {}
-    """`all` and each group of tasks: all slices minus one, with chance credit.
-
-    Empty without the probe `one-slice`.
-    """
+    volume: dict[str, VolumeGain] = {}
+    """`all` and each group of tasks; empty without the probe `one-slice`."""
     inversion: Inversion | None = None
     slips: dict[str, Effect] = {}
     """Cause → how much oftener it shows with pictures than in the silent run, where it shows in either.
@@ -443,21 +450,19 @@ def _showing(budget: Budget) -> dict[str, set[str]]:
     return found
 
 
-def _volume(runs: ProbeRuns) -> dict[str, Effect]:
+def _volume(runs: ProbeRuns) -> dict[str, VolumeGain]:
     single = runs.blind.get("one-slice")
     if single is None:
         return {}
-    groups: dict[str, list[tuple[Answered, Answered]]] = defaultdict(list)
+    groups: dict[str, list[Answered]] = defaultdict(list)
     for item_id, one in sorted(runs.full.by_id.items()):
         other = single.by_id.get(item_id)
         if one.counts and other is not None and other.counts:
-            groups[ALL_ITEMS].append((one, other))
-            groups[task_group(one.item)].append((one, other))
+            groups[ALL_ITEMS].append(one)
+            groups[task_group(one.item)].append(one)
     return {
-        group: effect_of(
-            [one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs]
-        )
-        for group, pairs in groups.items()
+        group: VolumeGain(_over(asked, single), _sight(asked, runs).gain)
+        for group, asked in groups.items()
     }
 
 

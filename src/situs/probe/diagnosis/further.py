@@ -5,19 +5,21 @@ from __future__ import annotations
 import msgspec
 
 from situs.probe.diagnosis.effects import Effect
-from situs.probe.diagnosis.evidence import ALL_ITEMS, AXIS_SLIPS
+from situs.probe.diagnosis.evidence import ALL_ITEMS, AXIS_SLIPS, VolumeGain
 from situs.probe.diagnosis.habits import Habit
 from situs.probe.diagnosis.kinds import Kind, listed
 from situs.probe.diagnosis.reader import Reader, lost_gains
 from situs.probe.diagnosis.records import (
     HABIT_LEVEL,
     HABIT_SIZE,
+    LEVEL,
     NEGLIGIBLE,
     SAME,
     Finding,
     Verdict,
     finding_of,
 )
+from situs.score import holm
 from situs.score.explain import BudgetRow, Cause
 
 __all__ = ["CAUSES", "DECLARED", "INVERTS", "further_findings"]
@@ -145,22 +147,26 @@ def _one_slice(reader: Reader, kind: Kind) -> Finding:
     measure = "volume gain with chance credit"
     if not reader.evidence.volume:
         return Finding("not tested", "needs the probe one-slice", measure)
-    volume = reader.evidence.volume[ALL_ITEMS]
+    volume = reader.evidence.volume[ALL_ITEMS].gain
     if not volume.known:
         return finding_of("not tested", "too few patients", measure, volume)
     if kind.name != "looks" or not reader.seen:
         verdict = kind.looks if kind.looks != "yes" else "no"
         return finding_of(verdict, "no use of any slice is shown", measure, volume)
     gains = _volume_where_it_sees(reader)
-    for volume, _ in gains:
-        if volume.above(0.0):
-            words = f"better with all slices than with one: {volume.words}"
-            return finding_of("no", words, measure, volume)
+    if not gains:
+        words = f"what it sees is not asked of one slice: {volume.words}"
+        return finding_of("unclear", words, measure, volume)
+    p_values = holm([one.gain.p for one in gains])
+    for one, p in zip(gains, p_values):
+        if p is not None and p < LEVEL and (one.gain.value or 0.0) > 0:
+            words = f"better with all slices than with one: {one.gain.words}"
+            return finding_of("no", words, measure, one.gain)
     if same is not None and (same.value or 0.0) >= SAME:
         words = f"its answers are the same with one slice: {same.words}"
         return finding_of("yes", words, measure, volume)
-    if gains and all(own.below(max(NEGLIGIBLE / 2, gain / 2)) for own, gain in gains):
-        volume = gains[0][0]
+    if all(one.gain.below((one.sight.value or 0.0) / 2) for one in gains):
+        volume = gains[0].gain
         as_good = (
             "better with one slice than with all"
             if volume.below(0.0)
@@ -170,20 +176,16 @@ def _one_slice(reader: Reader, kind: Kind) -> Finding:
     return finding_of("unclear", f"more patients are needed: {volume.words}", measure, volume)
 
 
-def _volume_where_it_sees(reader: Reader) -> list[tuple[Effect, float]]:
-    """What all slices add to one, and the sight gain beside it.
+def _volume_where_it_sees(reader: Reader) -> list[VolumeGain]:
+    """What all slices add to one, where sight is shown on the very items that were asked of one.
 
-    Over all items; where the pictures mislead it in a group of tasks, which fewer pictures then
-    make better, over each group that it sees.
+    Over all items, and over each group that it sees: where it sees few groups, the others, in
+    which no slice adds anything, would hide what all slices add there. Where the pictures mislead
+    it in a group of tasks, which fewer pictures then make better, only over the groups it sees.
     """
-    volume = reader.evidence.volume
-    if not reader.misled:
-        return [(volume[ALL_ITEMS], reader.all.gain.value or 0.0)]
-    return [
-        (volume[name], sight.gain.value or 0.0)
-        for name, sight in reader.seen.items()
-        if name != ALL_ITEMS and name in volume and volume[name].known
-    ]
+    names = {*(() if reader.misled else (ALL_ITEMS,)), *(reader.seen.keys() & reader.groups.keys())}
+    gains = [one for name, one in reader.evidence.volume.items() if name in names]
+    return [one for one in gains if one.gain.known and one.sight.above(0.0)]
 
 
 def _prior(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:

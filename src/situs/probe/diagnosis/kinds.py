@@ -69,7 +69,7 @@ def _is_unchanged(reader: Reader) -> bool:
     Who declines without pictures then gains by saying what is usual, and still sees nothing.
     """
     if reader.unchanged_by == "other-patient":
-        return not reader.all.own_picture.above(0.0)
+        return not (reader.all.own_picture.above(0.0) or reader.hint_in_a_group)
     return not reader.hint_of_sight and bool(reader.unchanged_by)
 
 

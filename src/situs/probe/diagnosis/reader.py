@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
 from situs.probe.diagnosis.effects import FEWEST_ITEMS
@@ -98,9 +99,22 @@ class Reader:
 
     @property
     def hint_of_sight(self) -> bool:
-        """An interval over all items that leaves 0: no words may then say that it does not look."""
+        """Over all items or in a group of tasks: no words may then say that it does not look."""
         own = self.all.own_picture
-        return self.all.gain.above(0.0) or (own.decides and own.above(0.0))
+        return self.all.gain.above(0.0) or (own.decides and own.above(0.0)) or self.hint_in_a_group
+
+    @cached_property
+    def hint_in_a_group(self) -> bool:
+        """Both proofs of sight in a group, however few its items: too few to say that it looks, or where.
+
+        Over all items such a group is lost: who sees levels only, and is asked for few, changes nothing there.
+        """
+        sights = [self.evidence.sight[name] for name in self.groups]
+        p_values = holm([sight.weaker.p for sight in sights])
+        return any(
+            p is not None and p < LEVEL and (sight.weaker.value or 0.0) > 0
+            for sight, p in zip(sights, p_values)
+        )
 
     @property
     def unchanged_by(self) -> str:

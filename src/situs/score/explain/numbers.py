@@ -1,13 +1,14 @@
 """Signatures in numbers: windows in which a slip would land, and how many answers land there by chance.
 
 Chance is read from the run itself: how densely its wrong numbers lie beside the windows, up to half a decade away on
-a log scale. A model that is merely imprecise fills window and surroundings alike; a slip fills the window only.
+a log scale, or as far on the other side of the truth, whichever is denser. A model that is merely imprecise fills
+window and surroundings alike, and errs as far upwards as downwards; a slip fills the window only.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from situs.items import Number, unit_named
 from situs.score.explain.causes import Cause
@@ -65,19 +66,42 @@ def holds(windows: Windows, said: float) -> bool:
 
 def chance_in(cases: Sequence[tuple[Number, Windows, float]]) -> list[float]:
     """For each wrong number (truth, windows of one cause, said): how likely it lands there by chance."""
-    hits, width = 0.5, 0.0  # half an answer, so that a single one is never proof
-    for truth, windows, said in cases:
-        beside = _beside(truth, windows)
-        width += _width(beside)
-        hits += holds(beside, said) and not holds(windows, said)
-    density = hits / width if width else 0.0
+    # Errors are densest near the truth, and so is a window there: its surroundings alone would be too empty.
+    density = max(_density(cases, surroundings) for surroundings in (_beside, _opposite))
     return [min(1.0, density * _width(windows)) for _, windows, _ in cases]
 
 
+def _density(
+    cases: Sequence[tuple[Number, Windows, float]],
+    surroundings: Callable[[Number, Windows], Windows],
+) -> float:
+    """Wrong numbers a decade, in the surroundings of the windows."""
+    hits, width = 0.5, 0.0  # half an answer, so that a single one is never proof
+    for truth, windows, said in cases:
+        around = surroundings(truth, windows)
+        width += _width(around)
+        hits += holds(around, said) and not holds(windows, said)
+    return hits / width if width else 0.0
+
+
 def _beside(truth: Number, windows: Windows) -> Windows:
-    own = _stretch(*(truth.interval or (truth.value, truth.value)))
     around = _joined([(low - _BESIDE, high + _BESIDE) for low, high in windows])
-    return _without(around, [*windows, *([own] if own is not None else [])])
+    return _without(around, [*windows, *_own(truth)])
+
+
+def _opposite(truth: Number, windows: Windows) -> Windows:
+    """The windows as far from the truth on its other side."""
+    own = _own(truth)
+    if not own:
+        return []
+    twice = own[0][0] + own[0][1]
+    mirrored = _joined([(twice - high, twice - low) for low, high in windows])
+    return _without(mirrored, [*windows, *own])
+
+
+def _own(truth: Number) -> Windows:
+    own = _stretch(*(truth.interval or (truth.value, truth.value)))
+    return [] if own is None else [own]
 
 
 def _stretch(low: float, high: float) -> tuple[float, float] | None:

@@ -10,6 +10,7 @@ from situs.score.read.numbers.literals import WORD, word_value
 from situs.score.read.numbers.words import digits_for_words
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
+from situs.score.read.prose.content import opposites
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.loose_json import Loose, loose_values
@@ -210,7 +211,16 @@ def _beside_subject(
     hulls = {frozenset(groups[int(str(claim.values[0]))].numbers) for claim in claims}
     if not subject or len(hulls) < 2:
         return
-    named = [claim for claim in claims if subject in _clause_before(plain, claim.start)]
+    clauses = {id(claim): _clause_before(plain, claim.start) for claim in claims}
+    named = [claim for claim in claims if subject in clauses[id(claim)]]
+    if not named:  # "the liver on 5 to 25, and the lesion on 12 to 17" for the largest liver lesion
+        head = re.compile(rf"\b{re.escape(subject.split()[-1])}\b")
+        against = frozenset().union(*(opposites().get(word, ()) for word in subject.split()))
+        named = [
+            claim
+            for claim in claims
+            if head.search(clauses[id(claim)]) and not against & {*clauses[id(claim)].split()}
+        ]
     if named:
         for claim in claims:
             claim.certainty = Certainty.ASSERTED if claim in named else Certainty.ASIDE

@@ -68,6 +68,9 @@ _NO_GRADE = re.compile(
     re.IGNORECASE,
 )
 """What stands behind a number that is no grade: a range, a fraction, a measure. `2/3` is two out of three."""
+_OF_THE_WHOLE = re.compile(r"%+ of the [a-z ]+$")
+_SIGNED_SHARE = re.compile(r"(?P<sign>[<>]) ?(?=[0-9]+ ?%)")
+_SHARES = re.compile(r"\b([0-9]{1,3}) ?%? ?[-–] ?([0-9]{1,3}) ?%")
 _HIGHEST = 10
 """No scale goes further: a larger number is a measure."""
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
@@ -145,6 +148,10 @@ def parse_grades(
     if not plain.strip():
         return Unparsed("empty")
     plain = _FOR.sub(r"\g<key>: \g<value>", plain)
+    plain = _SIGNED_SHARE.sub(
+        lambda sign: "less than " if sign["sign"] == "<" else "more than ", plain
+    )
+    plain = _SHARES.sub(r"\1 % to \2 %", plain)
     leaves = _leaves_of(plain, words)
     grades, contradictory = _assigned(leaves, names, scales)
     if not grades and not contradictory:
@@ -248,11 +255,14 @@ def _plain(text: str) -> str:
 
 
 def _level_words(scale: Offered) -> dict[str, int]:
-    """The words of a scale's levels, whole and up to a colon ("small: fluid …"); not those that two levels share."""
+    """The words of a scale's levels; not those that two levels share.
+
+    Whole, up to a colon ("small: fluid …"), and without the whole that a share is of ("less than 33 %").
+    """
     told = [
         (_plain(part), grade)
         for grade, text in scale.levels.items()
-        for part in {text, text.partition(":")[0]}
+        for part in {text, text.partition(":")[0], _OF_THE_WHOLE.sub("%", text)}
     ]
     count = Counter(word for word, _ in told)
     return {word: grade for word, grade in told if count[word] == 1 and not word.isdigit()}

@@ -13,9 +13,10 @@ from situs.score.read.result import Unparsed
 __all__ = ["plain_reply"]
 
 
-# "It is hardly the gallbladder, is it?" asks nothing.
+# "It is hardly the gallbladder, is it?" asks nothing. Tried at the beginning of words only: from
+# every letter of one long word the search would cost the square of its length.
 _TAG = re.compile(
-    r"(\w+ \w+[^,.?!\n]{0,80}), "
+    r"(\b\w++ \w+[^,.?!\n]{0,80}), "
     r"(?:(?:is|are|was|does|do|has|can|could|would)(?:n't)? (?:it|they|there|he|she)"
     r"|right|no doubt|correct)\?",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["denies", "restates", "said_to_be_there", "same_question"]
 
+_AS_A_WHOLE = re.compile(r" as a whole\b| overall\b")
 _ASKS = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE
 )
@@ -152,7 +153,7 @@ class _Question:
 
 @lru_cache(maxsize=1024)
 def _question(question: str) -> _Question | None:
-    match = _ASKS.match(_LEAD_IN.sub("", question.strip(), count=1))
+    match = _ASKS.match(_LEAD_IN.sub("", _AS_A_WHOLE.sub("", question.strip()), count=1))
     if match is None or _TURNED_ROUND.search(question):
         return None
     rest = match["rest"].lower()
@@ -189,7 +190,7 @@ def _restated(clause: str, asked: _Question) -> bool | None:
         word for word in _content(clause) if word not in _negations() and not word.endswith("n't")
     ]
     if negations > 1 or not stated or (not asked.exists and _is_absent(words, asked)):
-        return None
+        return False if negations == 1 and _holds_predicate(stated, asked) else None
     elliptic = _elliptic(words, stated, asked)
     if elliptic is not None:
         return elliptic
@@ -206,6 +207,15 @@ def _is_absent(words: list[str], asked: _Question) -> bool:
         word == "no" and noun(following) in asked.words[: asked.subject]
         for word, following in pairwise(words)
     )
+
+
+def _holds_predicate(stated: list[str], asked: _Question) -> bool:
+    """Whether a clause has all that is asked of the subject: "no lesion is within 10 mm of the aorta" denies it.
+
+    A predicate of a word or two may only say where the subject is not seen ("no gland on the left").
+    """
+    predicate = asked.words[asked.subject :]
+    return len(predicate) > 2 and set(predicate) <= set(stated) and _in_order(stated, asked.words)
 
 
 def _elliptic(words: list[str], stated: list[str], asked: _Question) -> bool | None:

@@ -97,6 +97,11 @@ _THERE_IS = re.compile(
     r" (?:however|though|in contrast|on the other hand|also|instead|nevertheless),(?= [a-z])",
     re.IGNORECASE,
 )
+# Left and right are the patient's in every question: it adds nothing to say so before a statement.
+_PERSPECTIVE = re.compile(
+    r"(?:(?<=^)|(?<=[.;\n] ))from the patient's (?:perspective|point of view|viewpoint) (?=the |it )",
+    re.IGNORECASE,
+)
 _CONDITIONS = {
     "torn": "tear",
     "ruptured": "rupture",
@@ -128,6 +133,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     if isinstance(plain, Unparsed):
         return plain
     plain = _THERE_IS.sub(r"\1", plain)
+    plain = _PERSPECTIVE.sub("", plain)
     found = statements(plain, list(_mentions(plain)), english(), subjects=False, question=question)
     _answer_asides(found, plain, question)
     _weigh_labels(found, plain, question)

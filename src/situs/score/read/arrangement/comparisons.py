@@ -20,8 +20,9 @@ _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _COMPARED_WITH = re.compile(
     r"\b(?:compared (?:with|to)|in comparison (?:with|to)|relative to) (?:the )?$", re.IGNORECASE
 )
+# From the beginning of a clause only, for the search to stay linear.
 _LABELS = re.compile(
-    r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
+    r"(?:^|(?<=[.;,!?\n]))[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
     re.IGNORECASE,
 )
 # "Nearest to the gallbladder and farthest from the stomach".
@@ -79,7 +80,7 @@ _NEAR_BY = re.compile(
 )
 # "Spleen ≈ 220 mL > kidney (160 mL)": what may stand beside the sign.
 _MEASURE = re.compile(
-    r"\(?[:=≈~]? ?(?:about |approximately )?[0-9]+(?:[.,][0-9]+)? ?(?:m[lm]|c[cm]|cm³|cm\^?3"
+    r"\(?[:=≈~]? ?(?:about |approximately )?(?<![0-9])[0-9]++(?:[.,][0-9]+)? ?(?:m[lm]|c[cm]|cm³|cm\^?3"
     r"|l)\b\)?",
     re.IGNORECASE,
 )

@@ -100,8 +100,10 @@ _EXAMPLE = re.compile(
 """What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
 
 _NORMAL = re.compile(
-    r"(?<!than )\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off"
-    r"|threshold)\b[^.;\n]{0,40}$",
+    r"(?<!than )\b(?:"
+    # "Normal in size, with a length of 9 cm" judges what is measured.
+    r"normal(?!(?: in [a-z]+|[- ]sized?)?,? (?:with|at|and|but|measuring)\b)(?:ly)?"
+    r"|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
@@ -345,8 +347,10 @@ _STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but|which|so|makes|total)\b",
 _LESION_OF = re.compile(r"\b([a-z]+) (?:lesion|mass|nodule|cyst|tumou?r)\b", re.IGNORECASE)
 # The organ itself as the subject of a measure; "the kidney lesion is" has another subject.
 _ORGAN_SUBJECT = re.compile(
-    r"(?:^|[.;,\n]|\band\b) ?(?:the |this |its )?(?:left |right )?(?P<organ>[a-z]+)(?: itself)?"
-    r" (?:is|measures|has|spans)(?: (?:about|approximately|roughly|around|some|a|an|length|of))* ?$"
+    r"(?:^|[.;,\n]|\band\b) ?(?:the |this |its )?(?:left |right )?(?P<organ>[a-z]+)(?: itself|'s)?"
+    r"(?: (?:length|volume|size|diameter|width|height))?"
+    r" (?:is|measures|has|spans|holds)(?: (?:about|approximately|roughly|around|some|a|an|total"
+    r"|length|volume|size|diameter|width|height|of))* ?$"
 )
 _COUNTED_AFTER = re.compile(
     r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b",

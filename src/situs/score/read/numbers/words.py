@@ -42,7 +42,7 @@ _FOLD = re.compile(rf"(?:(?P<word>{WORD.pattern})[- ]?|\b(?P<joined>[a-z]+))fold
 
 _THINGS = (
     r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|calculi|finding|abnormality|"
-    r"abnormalitie|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp"
+    r"abnormalitie|cavity|cavitie|infarct|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp"
     r"|lymph node|node|rib|bone|"
     r"vertebra|vertebrae|disc|vessel|organ|level|screw|clip|stent|drain|tube|stone)s?"
 )

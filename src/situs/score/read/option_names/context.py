@@ -9,7 +9,20 @@ from situs.score.read.option_names.phrases import GENERIC, option_words
 from situs.score.read.prose.content import opposites, other_forms
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["contradicted", "idiom", "names_another", "of_picture", "seen_from"]
+__all__ = ["contradicted", "idiom", "names_another", "of_picture", "seen_from", "told_apart"]
+
+_APART = r"(?:distinguish\w*|differentiat\w+|discern\w*|discriminat\w+|separat\w+)"
+_TWO = r"(?:the )?[a-z]+(?: (?!from\b|that\b|is\b)[a-z]+){0,2}"
+# What is, or is not, told from one another: "I can't tell left from right", "left cannot be
+# distinguished from right", "the left and right sides cannot be told apart".
+_TOLD_APART = re.compile(
+    rf"\b(?:tell(?:ing)?|{_APART})(?: between)? (?!you\b|me\b|us\b|that\b|it\b|from\b)"
+    rf"{_TWO} (?:from|and) {_TWO}"
+    rf"|\b{_TWO} (?:can(?:not| not|'t)?|could(?: not|n't)|is not|are not)(?: be)?(?: [a-z]+ly)? "
+    rf"(?:told|{_APART})(?: apart)? from {_TWO}"
+    rf"|\b{_TWO} and {_TWO} (?:can(?:not| not|'t)|could(?: not|n't)) be (?:told apart|{_APART})",
+    re.IGNORECASE,
+)
 
 _PICTURE = r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|film|monitor)s?"
 
@@ -65,6 +78,11 @@ _ADJECTIVE = re.compile(
     r"upper|lower|middle|third|hemi\w+|hand)\b",
     re.IGNORECASE,
 )
+
+
+def told_apart(plain: str) -> list[tuple[int, int]]:
+    """Where names only say what is, or is not, told from one another."""
+    return [match.span() for match in _TOLD_APART.finditer(plain)]
 
 
 def of_picture(plain: str, phrase: str, start: int, end: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from situs.items.record import Option
@@ -14,6 +15,7 @@ from situs.score.read.option_names.context import (
     names_another,
     of_picture,
     seen_from,
+    told_apart,
 )
 from situs.score.read.option_names.letters import ALPHABET, ANNOUNCED, OptionLetters
 from situs.score.read.option_names.phrases import (
@@ -60,7 +62,7 @@ _DIFFERENCE = re.compile(
     r" (?:difference|discrepancy)\b",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
+_PERCENT = re.compile(r"((?<![0-9])[0-9]++(?:\.[0-9]+)?) ?%")
 _NEITHER = re.compile(
     r"\bneither(?: (?:one|kidney|lung|lobe|of them|of the two|side))?"
     r"(?: is (?:[a-z]+ly )?(?:larger|bigger|smaller|higher)(?: by more than [0-9]+ ?%)?)?"
@@ -121,7 +123,7 @@ class OptionNames:
             if not inside and taken.find(1, mention.start, mention.end) < 0:
                 taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
                 found.append(mention)
-        return sorted(found, key=lambda mention: mention.start)
+        return _without_contrasts(plain, sorted(found, key=lambda mention: mention.start))
 
     def _by_words(self, plain: str) -> Iterator[Mention]:
         for phrase, index in self.phrases:
@@ -217,3 +219,12 @@ class OptionNames:
 
     several = False
     """Whether several options may be chosen: then only the whole list is a repetition."""
+
+
+def _without_contrasts(plain: str, mentions: list[Mention]) -> list[Mention]:
+    """Those that are only told from one another answer nothing: what is left over is no answer either."""
+    apart = told_apart(plain)
+    return [
+        replace(one, idle=True) if any(a <= one.start < b for a, b in apart) else one
+        for one in mentions
+    ]

@@ -28,7 +28,7 @@ _CONTRAST = re.compile(r"\b(?:but|while|whereas|although|though|however)\b", re.
 _WHEREAS = re.compile(r"\b(?:whereas|while|although)\b", re.IGNORECASE)
 # Names of one kind, of which a question names one: vertebrae, ribs, segments, numbered lesions.
 _NUMBERED = re.compile(r"[a-z]?[0-9]{1,2}|i{1,3}|iv|vi{0,3}|ix|x")
-_MEASURED = re.compile(r"(?:[0-9]+ ?)?(?:mm|cm|ml|cc)\b", re.IGNORECASE)
+_MEASURED = re.compile(r"(?:(?<![0-9])[0-9]++ ?)?(?:mm|cm|ml|cc)\b", re.IGNORECASE)
 _DETERMINERS = frozenset(
     {"the", "a", "an", "its", "his", "her", "this", "that", "at", "for", "of", "from", "in", "on"}
 )

@@ -46,6 +46,7 @@ class Judging(SentenceState):
         else:
             self.scope.negated = not self.scope.negated
             self.scope.whole_list = token.text in {"neither"}
+            self.scope.lacking = token.text == "without"
 
     def _faces_mention(self, at: int) -> bool:
         """Whether a mention follows at once, but for articles and prepositions."""

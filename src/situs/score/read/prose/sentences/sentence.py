@@ -27,6 +27,10 @@ _SEEMING = frozenset(
 """What only seems so is left again where a "but" follows."""
 _AT_PRESENT = frozenset({"here", "this", "now", "currently", "today", "presently"})
 """What leads back from others, or from another time, to this patient and scan."""
+_SUBJECTS = frozenset(
+    {"i", "i'd", "i'll", "i'm", "we", "we'd", "my", "it", "it's", "this", "answer"}
+)
+"""What a clause begins with that follows on a "without …"."""
 _RANKS = frozenset({"first", "second", "third", "fourth", "last"})
 _COPULAS = frozenset({"is", "seems", "sounds", "looks", "feels"})
 _FREE = frozenset(
@@ -267,6 +271,9 @@ class Sentence(Announcing, Doubting, Marking):
 
     def _signal(self, token: Token, at: int) -> None:
         self.seeming |= token.text in _SEEMING
+        if self.scope.lacking and token.text.split(" ")[0] in _SUBJECTS:
+            # "Without the annotations I would guess no" does not deny the guess.
+            self.scope.negated = self.scope.lacking = self.denied_list = False
         handler = getattr(self, f"_on_{token.kind}", None)
         if handler is not None:
             handler(token, at)

@@ -51,6 +51,8 @@ class Scope:
     next_only: bool = False
     """The certainty ends with the next mention ("than …")."""
     excepted: bool = False
+    lacking: bool = False
+    """The negation is a "without", which ends where a clause with a subject of its own begins."""
     after_or: bool = False
     asked: bool = False
     """What follows repeats the question, up to a colon."""
