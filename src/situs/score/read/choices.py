@@ -55,12 +55,6 @@ _JUDGED = re.compile(
     r"|seen|visible|there|shown))?"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
 )
-# "All except C", "every finding but the cyst": the rest is chosen.
-_ALL_BUT = re.compile(
-    r"(?:all|everything|every one)(?: of (?:them|these|the (?:above|options|findings)))?"
-    r"(?: (?:the )?(?:options|findings|structures|organs|levels))?(?: are [a-z]+)?,? "
-    r"(?:except|but|apart from|besides|other than)\b"
-)
 # "None of the vertebrae is fractured", in words of the question.
 _ALL_ARE = re.compile(
     r"(?P<whole>all|none)(?: of)?(?: the| these)?(?: (?:two|three|four|five|six))? (?P<noun>[a-z]+)"
@@ -309,10 +303,6 @@ def _given(text: str) -> str:
     return ""
 
 
-def _is_excepted(claim: Claim) -> bool:
-    return claim.excepted and claim.certainty is Certainty.ASSERTED and not claim.alternatives
-
-
 def _whole(
     plain: str,
     options: Sequence[Option],
@@ -325,13 +315,7 @@ def _whole(
     bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(
         " .!*\"'\ue000\ue001"
     )
-    claims = [claim for statement in found for claim in statement.claims]
-    claimed = bool(claims)
-    if claims and _ALL_BUT.match(bare) and all(_is_excepted(claim) for claim in claims):
-        left_out = {int(str(value)) for claim in claims for value in claim.values}
-        return Parsed(
-            tuple(option.value for index, option in enumerate(options) if index not in left_out)
-        )
+    claimed = any(statement.claims for statement in found)
     judged = _JUDGED.fullmatch(bare)
     if judged:
         bare = judged[1]
