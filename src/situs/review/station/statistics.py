@@ -106,7 +106,8 @@ def _questions(protocol: ReadingProtocol, rows: Iterable[ReadRow]) -> dict[str, 
         codes: dict[str, int] = {}
 
         def answer(row: ReadRow) -> float | None:
-            return None if row.choice is None else codes.setdefault(row.choice, len(codes))
+            choice = row.choice
+            return None if choice is None else codes.setdefault(choice, len(codes))
 
         result["answer"] = answer
     if protocol.questions:
@@ -180,19 +181,13 @@ def _key_verdict(row: ReadRow) -> KeyVerdict:
 def _settled(rows: Sequence[ReadRow], decisions: Sequence[Decision]) -> dict[int, bool | None]:
     """Unit → whether its key is wrong: as adjudicated, else by its readers; None where they split."""
     decided = {decision.unit: decision.key_wrong for decision in decisions}
-    votes: dict[int, Counter[bool]] = defaultdict(Counter)
+    # By how many readers more the key is called wrong than right; who did not see it has no vote.
+    lead: dict[int, int] = {}
+    vote = {"disagree": 1, "agree": -1, "not_visible": 0}
     for row in rows:
-        if _key_verdict(row) != "not_visible":
-            votes[row.unit][row.says_wrong] += 1
-    result: dict[int, bool | None] = {}
-    for unit in {row.unit for row in rows}:
-        if unit in decided:
-            result[unit] = decided[unit]
-        elif votes[unit][True] == votes[unit][False]:
-            result[unit] = None
-        else:
-            result[unit] = votes[unit][True] > votes[unit][False]
-    return result
+        lead[row.unit] = lead.get(row.unit, 0) + vote[_key_verdict(row)]
+    voted = {unit: votes > 0 if votes else None for unit, votes in lead.items()}
+    return {unit: decided.get(unit, verdict) for unit, verdict in voted.items()}
 
 
 def _key_errors(rows: Sequence[ReadRow], decisions: Sequence[Decision]) -> dict[str, Any]:
