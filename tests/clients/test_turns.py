@@ -115,3 +115,20 @@ def test_one_name_for_two_things_is_refused() -> None:
     other = ActionKind("mark", "", {"slice": Field("text")})
     with pytest.raises(SitusError, match="different things"):
         schema_of((*KINDS, other))
+
+
+@pytest.mark.parametrize("depth", [17, 500, *range(985, 996), 5000])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{{"action": "answer", "answer": {inner}}}',
+        '{{"action": {inner}}}',
+        '{{"action": "look", "plane": {inner}}}',
+    ],
+)
+def test_what_is_nested_beyond_sense_is_refused_however_deep(depth: int, reply: str) -> None:
+    """Python follows about a thousand levels, fewer from deeper calls: none of that may decide."""
+    for inner in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+        assert isinstance(read(reply.format(inner=inner)), Misread)
+    call = ToolCall("1", "answer", f'{{"answer": {"[" * depth + "]" * depth}}}')
+    assert isinstance(read_action(Reply("answered", tool_calls=(call,)), KINDS), Misread)

@@ -21,6 +21,8 @@ _LONGEST = 64_000
 """Characters of a reply that are looked at."""
 _MOST_TRIES = 64
 """Places in a reply where an object may begin."""
+_DEEPEST = 16
+"""Levels of an object that is looked at; actions have three."""
 _BLANKS = re.compile(r"\s{200,}")
 """Servers that enforce a schema are known to run on with white space until the tokens end."""
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
@@ -70,12 +72,31 @@ def _objects(text: str) -> Iterable[dict[str, Any]]:
         tries += 1
         try:
             found, end = decoder.raw_decode(text, place)
+            _refuse_depth(found)
         except (ValueError, RecursionError):
             place = text.find("{", place + 1)
             continue
         if isinstance(found, dict):
             yield found
         place = text.find("{", end)
+
+
+def _refuse_depth(found: Any) -> None:
+    """ValueError for what is nested beyond sense.
+
+    How deep Python itself can follow depends on who calls: a reply would be read now and not when it is played back.
+    """
+    level = [found]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return
+    raise ValueError("is nested too deeply")
 
 
 def _named(found: Mapping[str, Any], known: Mapping[str, ActionKind]) -> tuple[str, Any] | None:
@@ -183,6 +204,8 @@ def _number(value: Any) -> float:
 
 def _decoded(arguments: str) -> Any:
     try:
-        return json.loads(arguments[:_LONGEST] or "{}")
+        found = json.loads(arguments[:_LONGEST] or "{}")
+        _refuse_depth(found)
+        return found
     except (ValueError, RecursionError):
         return None
