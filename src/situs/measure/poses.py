@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,15 @@ _IN_PLANE = np.stack(
 
 def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64]:
     """Unit vectors that a direction may become when the patient turns by up to so many degrees; itself first."""
-    axis = np.asarray(direction, dtype=np.float64) / np.linalg.norm(direction)
+    x, y, z = np.asarray(direction, dtype=np.float64).tolist()
+    return _turned(x, y, z, degrees)
+
+
+@lru_cache(maxsize=256)
+def _turned(x: float, y: float, z: float, degrees: float) -> NDArray[np.float64]:
+    """The axes of a grid are turned again for every structure on it."""
+    direction = np.array([x, y, z])
+    axis = direction / np.linalg.norm(direction)
     first, second = across(axis)
     around = np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False)
     rim = np.cos(around)[:, None] * first + np.sin(around)[:, None] * second
@@ -31,7 +41,9 @@ def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64
     for share in (0.5, 1.0):
         angle = np.radians(degrees) * share
         vectors.append(np.cos(angle) * axis + np.sin(angle) * rim)
-    return np.concatenate(vectors)
+    result = np.concatenate(vectors)
+    result.flags.writeable = False
+    return result
 
 
 def reach_mm(region: Region, directions: NDArray[np.float64]) -> NDArray[np.float64]:

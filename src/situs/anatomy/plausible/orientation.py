@@ -189,8 +189,13 @@ def _points(scene: Scene, pattern: str, near: _Point | None = None) -> Iterator[
             yield _Point((nearest,), scene.sightings[nearest].centre, cut=False, reach_mm=reach)
         return
     for name, seen in scene.sightings.items():
-        if fnmatch.fnmatchcase(scene.terms[name].canonical, pattern):
+        if _fits(scene.terms[name].canonical, pattern):
             yield _Point((name,), seen.centre, seen.cut)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _fits(canonical: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(canonical, pattern)
 
 
 def _vote(axis: Axis, group: str, names: tuple[str, ...], step: NDArray[np.float64]) -> Vote | None:

@@ -6,6 +6,7 @@ place (the middle one, the nearest) is right more often than another.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -24,6 +25,8 @@ __all__ = ["MARKS", "mark_points", "marked_structures"]
 
 _TRIED_SLICES = 3
 _TRIED_PLACES = 24
+_CLOSE_CALL_MM = 1e-3
+"""Distances that differ by less are compared as they are rounded."""
 
 
 @kind("marks.organ", hangs_on=NOTHING)
@@ -152,12 +155,12 @@ def _merged(ledger: Ledger, found: dict[str, NDArray[np.float64]]) -> NDArray[np
 def _around_each(
     found: dict[str, NDArray[np.float64]], places: NDArray[np.float64]
 ) -> Iterator[tuple[list[str], dict[str, NDArray[np.float64]]]]:
-    """For each place in turn: the structures, the nearest first, and how far from it their sites lie."""
+    """For each place in turn: the structures, the nearest first, and how far from it their sites lie, rounded."""
     from scipy.spatial.distance import cdist
 
     names, starts = list(found), np.cumsum([0, *map(len, found.values())])
-    far = cdist(places, np.concatenate(list(found.values())))
-    nearest = np.round(np.minimum.reduceat(far, starts[:-1], axis=1), 6)
+    far = np.round(cdist(places, np.concatenate(list(found.values()))), 6)
+    nearest = np.minimum.reduceat(far, starts[:-1], axis=1)
     front = [float(points[0, 1]) for points in found.values()]
     for row, first in zip(far, nearest):
         order = [names[k] for k in np.lexsort((front, first))]
@@ -214,13 +217,14 @@ def _first_apart(
     apart_mm: float,
 ) -> NDArray[np.float64] | None:
     """The nearest point that keeps its distance from the marks there are; equally near ones in the order given."""
-    if not others:
-        first: NDArray[np.float64] = points[int(np.argmin(np.round(far, 6)))]
-        return first
-    free = _free(points, others, apart_mm)
-    if not free.any():
-        return None
-    nearest: NDArray[np.float64] = points[free][int(np.argmin(np.round(far[free], 6)))]
+    nearest: NDArray[np.float64] = points[int(far.argmin())]
+    # The nearest of all is most often far enough from the others, and one look at it is enough.
+    at = nearest.tolist()
+    if not all(math.dist(at, other.tolist()) > apart_mm + _CLOSE_CALL_MM for other in others):
+        free = _free(points, others, apart_mm)
+        if not free.any():
+            return None
+        nearest = points[free][int(far[free].argmin())]
     return nearest
 
 
