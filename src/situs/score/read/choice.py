@@ -26,6 +26,7 @@ from situs.score.read.prose.topic import set_aside_other_topics
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.stated_options import stated_option
 from situs.score.read.yes_no import bare_answers
 
 __all__ = ["parse_choice"]
@@ -42,7 +43,6 @@ _LETTER = 3
 """Characters of a letter, in brackets perhaps."""
 
 
-@remembered
 def parse_choice(
     text: str, options: Sequence[Option], question: str = "", *, language: str = "en"
 ) -> Result[str]:
@@ -52,6 +52,17 @@ def parse_choice(
     without denying, doubting or comparing with it. Letters in prose ("hepatitis B", "A large lesion") are no answers.
     The `question` tells which comparison is asked for: "the spleen is larger" does not answer "which is smaller?".
     """
+    stated = stated_option(text, options, language)
+    if stated is not None:
+        return Parsed(stated.value)
+    return _read_choice(text, options, question, language)
+
+
+@remembered
+def _read_choice(
+    text: str, options: Sequence[Option], question: str, language: str
+) -> Result[str]:
+    """The same by grammar."""
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain

@@ -18,6 +18,7 @@ from situs.score.read.prose.tokens import Mention
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.stated_options import stated_options
 
 __all__ = ["parse_choices"]
 
@@ -99,7 +100,6 @@ _LIST_END = re.compile(r"\n\s*\n|\n[^\n]*:\W*(?:\n|$)")
 _UNSURE = Unparsed("not said for sure")
 
 
-@remembered
 def parse_choices(
     text: str, options: Sequence[Option], question: str = "", *, language: str = "en"
 ) -> Result[tuple[str, ...]]:
@@ -109,6 +109,17 @@ def parse_choices(
     or announced answer wins over prose. What the `question` asks of the options may be said of each
     of them. Denied options do not count; "A or B" and "A, maybe C" leave the reply unread.
     """
+    stated = stated_options(text, options, language)
+    if stated is not None:
+        return Parsed(tuple(option.value for option in stated))
+    return _read_choices(text, options, question, language)
+
+
+@remembered
+def _read_choices(
+    text: str, options: Sequence[Option], question: str, language: str
+) -> Result[tuple[str, ...]]:
+    """The same by grammar."""
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
