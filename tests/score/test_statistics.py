@@ -15,6 +15,7 @@ from situs.score.stats.estimates import (
     cluster_bootstrap_of,
     cluster_function,
     cluster_mean,
+    cluster_means,
     cluster_of,
     paired_difference,
 )
@@ -300,3 +301,14 @@ def test_accuracy_beyond_chance():
     assert chance_adjusted(0.0, 0.5) == -1
     with pytest.raises(SitusError):
         chance_adjusted(0.5, 1.0)
+
+
+def test_means_of_many_columns_are_those_of_each() -> None:
+    """Worked out together or alone, an estimate is the same to the last bit."""
+    generator = np.random.default_rng(5)
+    for count in (4, 12, 39):
+        patients = np.arange(231) % count
+        columns = generator.integers(0, 4, (17, 231)) / 3
+        columns[:3] = [np.ones(231), np.zeros(231), patients % 2]
+        alone = [cluster_mean(column, patients, tested=False) for column in columns]
+        assert cluster_means(columns, patients) == alone

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["number_problems"]
+__all__ = ["LARGEST", "number_problems"]
 
-_LARGEST = 1e9
+LARGEST = 1e9
 """No threshold, length, count or weight of ours is larger; sums and squares of such numbers stay finite."""
 
 _NOT_NEGATIVE = (
@@ -48,7 +48,7 @@ def _is_sound(value: object) -> bool:
     if isinstance(value, str) or value is None:
         return True
     if isinstance(value, float | int):
-        return -_LARGEST <= value <= _LARGEST
+        return -LARGEST <= value <= LARGEST
     if isinstance(value, tuple | list):
         return all(map(_is_sound, value))
     if isinstance(value, msgspec.Struct):
@@ -59,7 +59,7 @@ def _is_sound(value: object) -> bool:
 def _odd(value: Any) -> str:
     if not math.isfinite(value):
         return "not a number"
-    return f"larger than {_LARGEST:g}" if abs(value) > _LARGEST else ""
+    return f"larger than {LARGEST:g}" if abs(value) > LARGEST else ""
 
 
 def _out_of_range(value: Any, path: str) -> str:

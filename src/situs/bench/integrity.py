@@ -55,7 +55,7 @@ def item_problem(item: Item, studies: Collection[str]) -> str | None:
     """What contradicts the rest of the bench, or itself; None if nothing does."""
     if item.study_id not in studies:
         return f"study {item.study_id} is not in studies.parquet"
-    values = [option.value for option in item.options]
+    values = [option.value for option in item.options] if item.options else []
     if len(set(values)) != len(values):
         return "an option occurs twice"
     return answer_problem(item.answer, values)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 import msgspec
 
-from situs.base.numbers import number_problems
+from situs.base.numbers import LARGEST, number_problems
 from situs.errors import SitusError
 from situs.items.record import (
     Answer,
@@ -29,6 +29,7 @@ from situs.items.record import (
     Text,
     YesNo,
 )
+from situs.space import WorldBox
 
 __all__ = [
     "KINDS",
@@ -116,6 +117,19 @@ def _finite(answer: object, values: Sequence[str]) -> str | None:
     return next(number_problems(answer, "$.answer"), None)
 
 
+def _boxes_problem(answer: Boxes, values: Sequence[str]) -> str | None:
+    """As `_finite`: a box is finite and not inside out by itself, so that two of its corners tell."""
+    for box in answer.boxes:
+        low, high = (
+            (box.lo_mm, box.hi_mm)
+            if isinstance(box, WorldBox)
+            else ((box.x0, box.y0), (box.x1, box.y1, box.frame))
+        )
+        if min(low) < -LARGEST or max(high) > LARGEST:
+            return _finite(answer, values)
+    return None
+
+
 def _not_offered(wanted: Iterable[str], values: Sequence[str]) -> str | None:
     if not values:
         return "has no options to choose from"
@@ -174,7 +188,7 @@ KINDS: ByKind[KindRules] = ByKind(
         Boxes: KindRules(
             key=_nothing,
             words=lambda item, answer: f"{len(answer.boxes)} boxes" if answer.boxes else "no box",
-            problem=_finite,
+            problem=_boxes_problem,
             boxes=lambda answer: answer.boxes,
             is_place=True,
         ),
@@ -231,8 +245,11 @@ def plain_words(item: Item, answer: Simple) -> str:
 
 def answer_problem(answer: Answer, values: Sequence[str]) -> str | None:
     """What is wrong with an answer to a question with these options; None if nothing is."""
-    problems = (rules.problem(part, values) for rules, part in _rules(answer))
-    return next((problem for problem in problems if problem is not None), None)
+    for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+        problem = KINDS[part].problem(part, values)
+        if problem is not None:
+            return problem
+    return None
 
 
 def right_options(answer: Answer) -> set[str]:
@@ -252,9 +269,9 @@ def frames_in(answer: Answer) -> list[int]:
 
 def has_places(answer: Answer) -> bool:
     """Whether an answer speaks of pictures: boxes or frames, also as a part."""
-    if isinstance(answer, Compound):
-        return any(KINDS[part].is_place for part in answer.parts.values())
-    return KINDS[answer].is_place
+    if not isinstance(answer, Compound):
+        return KINDS[answer].is_place
+    return any(KINDS[part].is_place for part in answer.parts.values())
 
 
 def stays_right(before: Answer, after: Answer) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
 
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.items import Answer, Box, Boxes, Item, boxes_in, frames_in, parts_of
+from situs.items import Answer, Box, Boxes, Compound, Item, boxes_in, frames_in
 from situs.profiles import AnswerSpace, Layout, Profile, layout_of, options_text, prompt_text
 from situs.space import FrameBox, Grid, PixelGrid
 
@@ -32,6 +33,19 @@ NATIVE = msgspec.convert(
 
 _MOST_BOXES = 20_000
 """Answers whose boxes on the pictures are remembered: scoring, blind rows and tables each ask for them."""
+_MOST_ITEMS = 4000
+"""Items whose pictures are remembered by the record itself: about two batches, in which each is asked for often."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """An item with what was worked out of its pictures."""
+
+    item: Item
+    layout: Layout
+    obstacle: str | None = None
+    boxes: tuple[tuple[Box, ...], list[FrameBox]] | None = None
+    """Those asked for last, and what is shown of them."""
 
 
 class Viewing:
@@ -45,8 +59,8 @@ class Viewing:
         self._known: dict[Hashable, Any] = {}
         self._layouts: dict[Hashable, Layout] = {}
         self._pictures = 0
-        self._last: tuple[Item, Layout] | None = None
-        self._obstacle: tuple[Item, str] | None = None
+        self._seen: dict[int, _Seen] = {}
+        self._obstacles: dict[tuple[int, bool], tuple[Layout, str]] = {}
         self._framed: tuple[Layout, tuple[int, ...], list[int]] | None = None
         self._boxes: dict[tuple[int, tuple[Box, ...]], tuple[Layout, list[FrameBox]]] = {}
 
@@ -64,25 +78,37 @@ class Viewing:
 
     def layout(self, item: Item) -> Layout:
         """The pictures of an item; items of one series, or of alike ones, mostly share them."""
-        # An item is asked for again and again before the next one is.
-        if self._last is None or self._last[0] is not item:
-            self._last = item, self._layout(item)
-        return self._last[1]
+        return self._look(item).layout
+
+    def _look(self, item: Item) -> _Seen:
+        """What is known of an item's pictures; it is asked for again and again."""
+        seen = self._seen.get(id(item))
+        # The record is held, so that no other item can have its id.
+        if seen is None or seen.item is not item:
+            if len(self._seen) >= _MOST_ITEMS:
+                self._seen.clear()
+            seen = self._seen[id(item)] = _Seen(item, self._layout(item))
+        return seen
 
     def _layout(self, item: Item) -> Layout:
         grid = self.grid(item)
         if isinstance(grid, PixelGrid) and not grid.frames:
-            return layout_of(self.profile, grid, item)  # as many as the item speaks of
-        marks = tuple([box for box in item.boxes if box.label.startswith("mark:")])
+            return self._counted(layout_of(self.profile, grid, item))  # as many as it speaks of
+        marks = tuple([box for box in item.boxes if box.label[:5] == "mark:"])
         key = (id(grid), item.level, item.frames, marks)
         if key not in self._layouts:
-            layout = layout_of(self.profile, grid, item)
-            self._pictures += len(layout.frames)
-            if self._pictures > _MOST_PICTURES:
-                self._layouts.clear()
-                self._pictures = len(layout.frames)
+            layout = self._counted(layout_of(self.profile, grid, item))
             self._layouts[key] = layout
         return self._layouts[key]
+
+    def _counted(self, layout: Layout) -> Layout:
+        """A new layout; when there are too many pictures, all earlier ones are forgotten."""
+        self._pictures += len(layout.frames)
+        if self._pictures > _MOST_PICTURES:
+            for known in (self._layouts, self._obstacles, self._seen):
+                known.clear()  # type: ignore[attr-defined]
+            self._pictures = len(layout.frames)
+        return layout
 
     def prompt(self, item: Item) -> str:
         """The words a model is given; the question and its options where the pictures cannot be told."""
@@ -97,19 +123,17 @@ class Viewing:
 
     def obstacle(self, item: Item) -> str:
         """Why places cannot be spoken of under the profile; empty if they can."""
-        if self._obstacle is None or self._obstacle[0] is not item:
-            self._obstacle = item, self._find_obstacle(item)
-        return self._obstacle[1]
-
-    def _find_obstacle(self, item: Item) -> str:
         try:
-            layout = self.layout(item)
-            self.sizes(item)
-            if any(isinstance(part, Boxes) for part in parts_of(item.answer).values()):
-                _ = [frame.tiles[0].matrix for frame in layout.frames[:1]]
+            seen = self._look(item)
         except SitusError as error:
             return error.problem
-        return ""
+        if seen.obstacle is None:
+            layout, asked = seen.layout, _asks_for_boxes(item)
+            known = self._obstacles.get((id(layout), asked))
+            if known is None or known[0] is not layout:
+                known = self._obstacles[id(layout), asked] = layout, _obstacle(layout, asked)
+            seen.obstacle = known[1]
+        return seen.obstacle
 
     def sizes(self, item: Item) -> list[tuple[float, float]]:
         """Width and height of each picture; infinite where the file's size is not known."""
@@ -117,7 +141,10 @@ class Viewing:
 
     def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
         """The item's boxes on its pictures; where one box per volume is asked for, the hull of each label."""
-        layout, wanted = self.layout(item), tuple(boxes)
+        seen, wanted = self._look(item), tuple(boxes)
+        if seen.boxes is not None and seen.boxes[0] is wanted:
+            return list(seen.boxes[1])
+        layout = seen.layout
         key = id(layout), wanted
         known = self._boxes.get(key)
         if known is None or known[0] is not layout:
@@ -126,6 +153,7 @@ class Viewing:
             if len(self._boxes) >= _MOST_BOXES:
                 self._boxes.clear()
             self._boxes[key] = known = layout, shown
+        seen.boxes = wanted, known[1]
         return list(known[1])
 
     def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
@@ -150,6 +178,23 @@ class Viewing:
         except KeyError as error:
             problem = f"the bench has no series {item.series!r} of study {item.study_id!r}"
             raise SitusError(problem, where=item.item_id, fix="rebuild the bench") from error
+
+
+def _asks_for_boxes(item: Item) -> bool:
+    answer = item.answer
+    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
+    return any(isinstance(part, Boxes) for part in parts)
+
+
+def _obstacle(layout: Layout, boxes: bool) -> str:
+    """Why frames, or boxes, cannot be told on these pictures; empty if they can."""
+    try:
+        _ = layout.sizes
+        if boxes:
+            _ = [frame.tiles[0].matrix for frame in layout.frames[:1]]
+    except SitusError as error:
+        return error.problem
+    return ""
 
 
 def _grids_of(

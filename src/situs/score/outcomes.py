@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -242,11 +243,14 @@ def _unseen(item: Item, shown: Viewing | None) -> str:
     if obstacle:
         return obstacle
     for part in _parts(item).values():
-        match part:
-            case Boxes(boxes) if boxes and not shown.boxes(item, boxes):
-                return "no picture shows it"
-            case Frames(frames) if frames and not shown.frames(item, frames):
-                return "no picture shows it"
+        if isinstance(part, Boxes):
+            hidden = part.boxes and not shown.boxes(item, part.boxes)
+        else:
+            hidden = (
+                isinstance(part, Frames) and part.frames and not shown.frames(item, part.frames)
+            )
+        if hidden:
+            return "no picture shows it"
     return ""
 
 
@@ -277,39 +281,58 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
     """The whole of an answer: right only if all its parts are. Text, which judges read, is left out beside others."""
     if not isinstance(item.answer, Compound):
         return _single(item, base, read[""])
-    parts = _parts(item)
+    parts = item.answer.parts
     judged = {
         name: part for name, part in read.items() if not isinstance(parts[name], Text)
     } or dict(read)
-    state = min((part.state for part in judged.values()), key=_WORST_FIRST.index)
-    if len(judged) > 1 and any(part.state == "answered" for part in judged.values()):
+    states = [part.state for part in judged.values()]
+    state = min(states, key=_WORST_FIRST.index)
+    if len(judged) > 1 and "answered" in states:
         state = "answered"
-    lost = tuple(
-        f"{name}:{part.state}" for name, part in judged.items() if state == "answered" != part.state
-    )
-    words = [f"{name}: {part.shown}" if name else part.shown for name, part in judged.items()]
+    words, flags, lost = [], [], []
+    values: dict[str, float] = {}
+    boxes: tuple[FrameBox, ...] = ()
+    grades: tuple[GradePair, ...] = ()
+    what, where = [], []
+    for name, part in judged.items():
+        if part.shown:
+            words.append(f"{name}: {part.shown}" if name else part.shown)
+        flags += part.flags
+        if state == "answered" != part.state:
+            lost.append(f"{name}:{part.state}")
+        values.update(part.values)
+        boxes += part.boxes
+        grades += part.grades
+        (where if is_place(parts[name]) else what).append(part.right)
     outcome = Outcome(
         item.item_id,
         state,
-        all(part.right for part in judged.values()),
-        "; ".join(word for word in words if word),
-        (*dict.fromkeys(flag for part in judged.values() for flag in part.flags), *lost),
-        tuple(box for part in judged.values() for box in part.boxes),
+        all(what) and all(where),
+        "; ".join(words),
+        (*dict.fromkeys(flags), *lost),
+        boxes,
     )
-    what = [part.right for name, part in judged.items() if not is_place(parts[name])]
-    where = [part.right for name, part in judged.items() if is_place(parts[name])]
     is_grounded = bool(what and where)
-    return msgspec.structs.replace(
+    return _with(
         base,
         outcome=outcome,
         prediction=None
         if base.truth is None
         else next(part.prediction for part in judged.values()),
-        values={name: value for part in judged.values() for name, value in part.values.items()},
+        values=values,
         answer_right=all(what) if is_grounded else None,
         place_right=all(where) if is_grounded else None,
-        **_graded(item, [pair for part in judged.values() for pair in part.grades]),
+        **_graded(item, grades),
     )
+
+
+def _with(base: Scored, **fields: Any) -> Scored:
+    """The record with these fields."""
+    scored: Scored = copy.copy(base)
+    for name, value in fields.items():
+        # Nobody else holds the copy yet, and `structs.replace` would go through all its fields.
+        msgspec.structs.force_setattr(scored, name, value)
+    return scored
 
 
 def _single(item: Item, base: Scored, part: Part) -> Scored:
@@ -323,13 +346,8 @@ def _single(item: Item, base: Scored, part: Part) -> Scored:
         part.boxes,
     )
     prediction = None if base.truth is None else part.prediction
-    return msgspec.structs.replace(
-        base,
-        outcome=outcome,
-        prediction=prediction,
-        values=part.values,
-        **_graded(item, part.grades),
-    )
+    graded = _graded(item, part.grades)
+    return _with(base, outcome=outcome, prediction=prediction, values=part.values, **graded)
 
 
 def _graded(item: Item, grades: Sequence[GradePair]) -> dict[str, Any]:

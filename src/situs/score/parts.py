@@ -36,7 +36,7 @@ from situs.score.metrics.box_batch import match_boxes
 from situs.score.metrics.boxes import matches_of, tube_iou
 from situs.score.metrics.grades import GradePair
 from situs.score.metrics.number import within_interval
-from situs.score.metrics.registry import Given, always, metrics_of
+from situs.score.metrics.registry import Given, Metric, always, metrics_of
 from situs.score.metrics.sets import ends_within_one
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.replies import offered_grades, read_reply
@@ -120,7 +120,7 @@ def meant_part(item: Item, answer: Simple, meant: Any, shown: Viewing | None) ->
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
     if isinstance(answer, _PLACELESS) and not _reads_item(type(answer)):
-        return _scored_once(item, answer, meant)
+        return _scored_once(Given(item, answer, meant))
     result: Result[Any] = Parsed(meant)
     if isinstance(answer, Boxes) and shown is not None:
         result = _boxes_meant(meant, shown.space, tuple(shown.sizes(item)))
@@ -130,24 +130,36 @@ def meant_part(item: Item, answer: Simple, meant: Any, shown: Viewing | None) ->
 
 
 _PLACELESS = (YesNo, Choice, Choices, Number)
-"""Kinds whose scores need no picture."""
+"""Kinds whose scores need no picture, and what is meant by which can be looked up."""
+_REPEATED = (*_PLACELESS, Grades)
+"""Kinds in which thousands of answers are alike."""
 _MOST_REMEMBERED = 1 << 14
-_REMEMBERED: dict[tuple[object, ...], Part] = {}
+_REMEMBERED: dict[tuple[object, ...], tuple[tuple[Metric, ...], Part]] = {}
 
 
 def _reads_item(kind: type[Simple]) -> bool:
     return any(metric.by_item for metric in metrics_of(kind))
 
 
-def _scored_once(item: Item, answer: Simple, meant: Any) -> Part:
-    """The score of what a baseline means: thousands of items share their answer, options and tags."""
-    metrics = tuple([metric.id for metric in metrics_of(type(answer))])
-    key = (answer, item.options, item.tags, meant, metrics)
-    if key not in _REMEMBERED:
+def _scored_once(given: Given) -> Part:
+    """The score of an answer without a place: thousands of items share their answer, options and tags."""
+    item, answer, said = given.item, given.answer, given.said
+    metrics = metrics_of(type(answer))
+    if isinstance(answer, Grades):
+        key: tuple[Any, ...] = (tuple(answer.grades.items()), tuple(said.items()))
+    else:
+        key = (answer, item.options, said)
+    # A list of metrics that was changed is another list; this one is held, so that its id stays its own.
+    key = (*key, item.tags, given.flags, id(metrics))
+    try:
+        known = _REMEMBERED.get(key)
+    except TypeError:  # a reader from elsewhere may answer with what cannot be looked up
+        return _scored(given, with_boxes=False)
+    if known is None:
         if len(_REMEMBERED) >= _MOST_REMEMBERED:
             _REMEMBERED.clear()
-        _REMEMBERED[key] = score_reading(Given(item, answer, meant))
-    return _REMEMBERED[key]
+        known = _REMEMBERED[key] = metrics, _scored(given, with_boxes=False)
+    return known[1]
 
 
 @functools.lru_cache(maxsize=256)
@@ -186,11 +198,20 @@ def score_readings(readings: Sequence[Reading], *, with_boxes: bool = True) -> l
 
     `with_boxes` keeps the boxes that were said, for whoever looks at them.
     """
-    boxes = [one for one in readings if isinstance(one, Given) and isinstance(one.answer, Boxes)]
+    boxes = [one for one in readings if type(one) is Given and type(one.answer) is Boxes]
     if boxes:
         for given, right in zip(boxes, match_boxes(boxes, [least_overlap(g.item) for g in boxes])):
             given.shared["right"] = right
-    return [one if isinstance(one, Part) else _scored(one, with_boxes) for one in readings]
+    kinds = {type(one.answer) for one in readings if type(one) is Given}
+    alike = {kind for kind in kinds if issubclass(kind, _REPEATED) and not _reads_item(kind)}
+    return [
+        one
+        if isinstance(one, Part)
+        else _scored_once(one)
+        if type(one.answer) in alike
+        else _scored(one, with_boxes)
+        for one in readings
+    ]
 
 
 def score_reading(reading: Reading) -> Part:
@@ -278,8 +299,10 @@ SCORERS: ByKind[Callable[[Given, Any], Scored]] = ByKind(
 
 def _graded(given: Given) -> tuple[GradePair, ...]:
     """Sub-score, true grade, said grade; none for other kinds."""
-    truths = _grades(given.answer)
-    return tuple((name, truths[name], given.said.get(name)) for name in sorted(truths))
+    if not isinstance(given.answer, Grades):
+        return ()
+    truths = given.answer.grades
+    return tuple([(name, truths[name], given.said.get(name)) for name in sorted(truths)])
 
 
 def _viewing(given: Given) -> Viewing:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from situs.score.columns import Columns, Rows
 from situs.score.metrics.grades import GRADE_EXACT, GRADE_WITHIN_ONE
 from situs.score.metrics.registry import Metric, Shown, known_metrics, shown_in
-from situs.score.stats.estimates import Estimate, cluster_mean
+from situs.score.stats.estimates import Estimate, cluster_mean, cluster_means
 
 __all__ = [
     "Entry",
@@ -56,15 +56,39 @@ def entries(rows: Rows, metrics: Sequence[str], seed: int) -> list[Entry]:
     """The metrics that these rows allow, with the states of all of them."""
     states = _states(rows)
     counted = rows.where(rows.columns.counted)
+    means = _means(rows, [known_metrics()[name] for name in metrics])
     result = []
     for name in metrics:
-        metric = known_metrics()[name]
-        if metric.over_rows is None:
-            estimate = _mean(rows, values_of(metric, rows.columns)[rows.index], metric.bounds)
-        else:
-            estimate = metric.over_rows(counted, seed)
+        over_rows = known_metrics()[name].over_rows
+        estimate = means.get(name) if over_rows is None else over_rows(counted, seed)
         result += _entry(name, estimate, states)
     return result
+
+
+def _means(rows: Rows, metrics: Sequence[Metric]) -> dict[str, Estimate]:
+    """The metrics that are means over answers and have a value here; those of the same answers are had at once."""
+    alike: dict[tuple[object, ...], list[tuple[str, FloatArray]]] = {}
+    for metric in metrics:
+        if metric.over_rows is None:
+            values = values_of(metric, rows.columns)[rows.index]
+            there = ~np.isnan(values)
+            if there.any():
+                key = (metric.bounds, there.tobytes())
+                alike.setdefault(key, []).append((metric.id, values))
+    found = {}
+    for (bounds, _), own in alike.items():
+        there = ~np.isnan(own[0][1])
+        clusters = rows.clusters[there]
+        columns = np.array([values[there] for _, values in own])
+        if bounds == (0.0, 1.0):
+            estimates = cluster_means(columns, clusters)
+        else:
+            estimates = [
+                cluster_mean(column, clusters, bounds=bounds, tested=False)  # type: ignore[arg-type]
+                for column in columns
+            ]
+        found |= dict(zip((name for name, _ in own), estimates))
+    return found
 
 
 def grouped_entries(

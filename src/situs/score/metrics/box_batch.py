@@ -36,14 +36,18 @@ def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> list[bool |
     for an answer with two boxes on one picture under one label, which is left to whoever looks at it.
     """
     labelled = [_labelled(given) for given in answers]
-    plain = [row for row, pair in enumerate(labelled) if all(map(_is_plain, pair))]
+    plain, crowded = [], []
+    for row, (true, said) in enumerate(labelled):
+        (plain if _is_plain(true) and _is_plain(said) else crowded).append(row)
     batch = BoxBatch(*([labelled[row][side] for row in plain] for side in (0, 1)))
-    stacks = [_stack_of(answers[row]) for row in plain]
-    solids = SolidBatch(batch, stacks) if any(stacks) else None
-    for place, (row, stack) in enumerate(zip(plain, stacks)):
+    _share_solids(batch, [answers[row] for row in plain])
+    # What a label spans in millimetres needs no matching: it is the same however many boxes there are.
+    solid = [row for row in crowded if _stack_of(answers[row]) is not None]
+    if solid:
+        all_boxes = BoxBatch(*([labelled[row][side] for row in solid] for side in (0, 1)))
+        _share_solids(all_boxes, [answers[row] for row in solid])
+    for place, row in enumerate(plain):
         answers[row].shared["matches"] = MatchedRow(batch.scores, place)
-        if stack is not None and solids is not None:
-            answers[row].shared["solids"] = SolidRow(solids.scores, place)
     reached = batch.reaches(np.array(least, dtype=np.float64)[plain]).tolist()
     right: list[bool | None] = [None] * len(answers)
     for row, enough in zip(plain, reached):
@@ -51,12 +55,22 @@ def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> list[bool |
     return right
 
 
+def _share_solids(batch: BoxBatch, answers: Sequence[Given]) -> None:
+    """Work out the boxes of these answers in millimetres, for their metrics to find (`boxes.solids_of`)."""
+    stacks = [_stack_of(given) for given in answers]
+    if any(stacks):
+        solids = SolidBatch(batch, stacks)
+        for place, (given, stack) in enumerate(zip(answers, stacks)):
+            if stack is not None:
+                given.shared["solids"] = SolidRow(solids.scores, place)
+
+
 def _labelled(given: Given) -> tuple[Labelled, Labelled]:
     """The true and the said boxes with comparable labels (`boxes.same_labels`), without copying them."""
     assert given.viewing is not None
     assert isinstance(given.answer, Boxes)
     true = given.viewing.boxes(given.item, given.answer.boxes)
-    if len({box.label for box in true}) <= 1:
+    if len(true) <= 1 or len({box.label for box in true}) <= 1:
         return (true, ""), (given.said, "")
     return (given.true_boxes, None), (given.said_boxes, None)
 

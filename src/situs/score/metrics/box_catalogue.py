@@ -30,7 +30,11 @@ def _is_exact_box(item: Item, answer: Simple) -> bool:
 
 
 def _is_solid(item: Item, answer: Simple) -> bool:
-    return isinstance(answer, Boxes) and any(isinstance(box, WorldBox) for box in answer.boxes)
+    if isinstance(answer, Boxes):
+        for box in answer.boxes:
+            if isinstance(box, WorldBox):
+                return True
+    return False
 
 
 def _is_exact_solid(item: Item, answer: Simple) -> bool:

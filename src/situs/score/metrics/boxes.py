@@ -282,7 +282,7 @@ def _area(boxes: Boxes) -> float:
     """Area of the union of boxes on one picture."""
     if len(boxes) <= 1:
         return sum(box.area for box in boxes)
-    return _union_area(tuple((box.x0, box.x1, box.y0, box.y1) for box in boxes))
+    return _union_area(tuple([(box.x0, box.x1, box.y0, box.y1) for box in boxes]))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -290,10 +290,16 @@ def _union_area(rectangles: tuple[tuple[float, float, float, float], ...]) -> fl
     """Area of the union of rectangles (x0, x1, y0, y1); one set is compared with many others, so it is kept."""
     edges = np.array(rectangles)
     xs, ys = np.unique(edges[:, :2]), np.unique(edges[:, 2:])
-    covered = np.zeros((len(xs) - 1, len(ys) - 1), dtype=bool)
-    places = np.column_stack([np.searchsorted(xs, edges[:, :2]), np.searchsorted(ys, edges[:, 2:])])
-    for x0, x1, y0, y1 in places.tolist():
-        covered[x0:x1, y0:y1] = True
+    x0, x1 = np.searchsorted(xs, edges[:, :2]).T
+    y0, y1 = np.searchsorted(ys, edges[:, 2:]).T
+    # Each rectangle adds one at its near corners and takes it away at its far ones: sums over both axes then tell
+    # how many cover each cell.
+    shape = len(xs), len(ys)
+    corners = np.concatenate([x0 * shape[1] + y0, x1 * shape[1] + y1])
+    counters = np.concatenate([x0 * shape[1] + y1, x1 * shape[1] + y0])
+    size = shape[0] * shape[1]
+    steps = np.bincount(corners, minlength=size) - np.bincount(counters, minlength=size)
+    covered = steps.reshape(shape).cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
     return float(np.diff(xs) @ covered @ np.diff(ys))
 
 

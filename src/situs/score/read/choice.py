@@ -59,9 +59,7 @@ def parse_choice(
 
 
 @remembered
-def _read_choice(
-    text: str, options: Sequence[Option], question: str, language: str
-) -> Result[str]:
+def _read_choice(text: str, options: Sequence[Option], question: str, language: str) -> Result[str]:
     """The same by grammar."""
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):

@@ -42,6 +42,7 @@ __all__ = [
     "cluster_bootstrap_of_samples",
     "cluster_function",
     "cluster_mean",
+    "cluster_means",
     "cluster_of",
     "paired_difference",
     "too_few",
@@ -139,6 +140,32 @@ def cluster_mean(
         note = f"all outcomes equal in {counted(count, 'patient')}"
         return Estimate(value, n, count, interval, "exact-on-patients", note)
     return Estimate(value, n, count, interval, "cluster-t-logit", _few(count))
+
+
+def cluster_means(values: NDArray[np.float64], clusters: Clusters) -> list[Estimate]:
+    """`cluster_mean` of several columns of shares (a row of `values` each) over the same items, at once.
+
+    Limits are worked out along all columns: what numpy costs a call is then paid once for all of them.
+    """
+    sums = [sums_of(column, clusters) for column in values]
+    n, count = values.shape[1], sums[0].clusters
+    if count < TOO_FEW_CLUSTERS or len(sums) == 1 or values.min() < 0.0 or values.max() > 1.0:
+        return [cluster_mean(column, clusters, tested=False) for column in values]
+    stacked = ClusterSums(
+        *(
+            np.stack([getattr(one, name) for one in sums])
+            for name in ("weighted", "weights", "squares", "weight_squares")
+        )
+    )
+    lows, highs = (limit.tolist() for limit in ShareLimits(stacked).at(_TAIL))
+    found = []
+    for column, value, low, high in zip(values, stacked.mean.tolist(), lows, highs):
+        method, note = "cluster-t-logit", _few(count)
+        if np.ptp(column) == 0:
+            method = "exact-on-patients"
+            note = f"all outcomes equal in {counted(count, 'patient')}"
+        found.append(Estimate(value, n, count, (low, high), method, note))
+    return found
 
 
 class Difference:

@@ -103,7 +103,7 @@ def degrees_of_freedom(residuals: FloatArray) -> FloatArray:
     being 2 / degrees. So n normal residuals (κ = 3) have n degrees; where k patients of n decide the spread, κ is
     about n / k, and there are about 3 k instead (Σe²)² / Σe⁴ · 3. One is spent on the mean.
     """
-    telling = _ratio((residuals**2).sum(axis=-1) ** 2, (residuals**4).sum(axis=-1), tiny=0.0)
+    telling = _ratio(_squared((residuals**2).sum(axis=-1)), (residuals**4).sum(axis=-1), tiny=0.0)
     most = residuals.shape[-1] - 1
     return np.asarray(np.clip(_NORMAL_KURTOSIS * telling - 1.0, min(_LEAST_DEGREES, most), most))
 
@@ -215,9 +215,16 @@ def joined_limits(
 def _between(sums: ClusterSums, spread: FloatArray) -> FloatArray:
     """Half the mean squared difference of two items of different patients."""
     total = sums.total
-    everything = total * sums.squares.sum(axis=-1) - sums.weighted.sum(axis=-1) ** 2
+    everything = total * sums.squares.sum(axis=-1) - _squared(sums.weighted.sum(axis=-1))
     pairs = total**2 - (sums.weights**2).sum(axis=-1)
     return np.maximum(_ratio(everything - spread.sum(axis=-1), pairs), 0.0)
+
+
+def _squared(totals: FloatArray) -> FloatArray:
+    """The square of each number, rounded as that of a single one is: numpy rounds a whole array otherwise."""
+    if not np.ndim(totals):
+        return np.asarray(totals[()] ** 2)
+    return np.array([one**2 for one in totals.ravel()]).reshape(totals.shape)
 
 
 def _extremes(sums: ClusterSums) -> Limits:
