@@ -21,4 +21,12 @@ def test_counts_and_medians_leave_the_patient_out(seed: int) -> None:
     for patient in "pqrstu":
         others = sorted(value for other, value in rows if other != patient)
         assert counts.without("k", patient) == Counter(others)
+        assert counts.commonest("k", patient) == _commonest(others)
+        even = [value for value in others if value % 2 == 0]
+        assert counts.commonest("k", patient, lambda value: value % 2 == 0) == _commonest(even)
         assert medians.without("k", patient) == (others[len(others) // 2] if others else None)
+
+
+def _commonest(values: list[int]) -> int | None:
+    """The least of those that occur most often."""
+    return min(values, key=lambda value: (-values.count(value), value), default=None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from situs.run.baselines.survey import surveyed
     from situs.run.folder import RunInfo, open_run, start_run
     from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden
-    from situs.run.journal import AnswerRow, Journal, read_journal
+    from situs.run.journal import AnswerRow, Journal, StoredRows, read_journal
     from situs.run.merge import MergedRun, merge_runs
     from situs.run.plan import items_of, selected_items
     from situs.run.released import Row, first_text, released_rows
@@ -64,6 +64,7 @@ __all__ = [
     "RunResult",
     "Shown",
     "Spec",
+    "StoredRows",
     "Viewing",
     "Ways",
     "blind_rows",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from situs.clients import Spent
 from situs.errors import SitusError
 from situs.run.append_file import AppendFile
 
-__all__ = ["AnswerRow", "Journal", "read_journal"]
+__all__ = ["AnswerRow", "Journal", "StoredRows", "read_journal"]
 
 State = Literal["answered", "refused", "failed"]
 
@@ -47,29 +47,78 @@ def read_journal(
     row as it stands in the file.
     """
     result: dict[str, AnswerRow] = {}
-    for row in _rows(path):
+    for row, _, _ in _rows(path):
         each(row)
-        before = result.get(row.item_id)
-        if before is not None and before.state != "failed":
-            if (before.state, before.response) != (row.state, row.response):
-                raise SitusError(
-                    f"item {row.item_id} has two answers", where=path, fix="keep one row per item"
-                )
-            continue
-        result[row.item_id] = row
+        if _replaces(row, result.get(row.item_id), path):
+            result[row.item_id] = row
     return result
 
 
-def _rows(path: Path) -> Iterator[AnswerRow]:
+def _replaces(row: AnswerRow, before: AnswerRow | None, path: Path) -> bool:
+    """Whether a row counts instead of the one before it, which is of the same item; another answer is refused."""
+    if before is None or before.state == "failed":
+        return True
+    if (before.state, before.response) != (row.state, row.response):
+        problem = f"item {row.item_id} has two answers"
+        raise SitusError(problem, where=path, fix="keep one row per item")
+    return False
+
+
+class StoredRows(Mapping[str, AnswerRow]):
+    """`read_journal`, with the rows left in the file: only where each stands is kept, and a row is read when asked for.
+
+    Half a million answers of a thousand characters take a few dozen megabytes so, instead of a gigabyte.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._decoder = msgspec.json.Decoder(AnswerRow)
+        self._spans: dict[str, int] = {}
+        self._stream: BinaryIO | None = None
+        for row, start, size in _rows(path):
+            if self._stream is None:
+                self._stream = path.open("rb")
+            # A row of an item comes twice only after a failed call.
+            before = self.get(row.item_id) if row.item_id in self._spans else None
+            if _replaces(row, before, path):
+                self._spans[row.item_id] = start << _SIZE_BITS | size
+
+    def __getitem__(self, item_id: str) -> AnswerRow:
+        span = self._spans[item_id]
+        assert self._stream is not None
+        self._stream.seek(span >> _SIZE_BITS)
+        return self._decoder.decode(self._stream.read(span & (1 << _SIZE_BITS) - 1))
+
+    def __contains__(self, item_id: object) -> bool:
+        return item_id in self._spans
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._spans)
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    def __del__(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+
+_SIZE_BITS = 40
+"""Of a number that tells where a row begins and, in its last bits, how many bytes it has."""
+
+
+def _rows(path: Path) -> Iterator[tuple[AnswerRow, int, int]]:
+    """Every row, with where its line begins and how many bytes it has."""
     decoder = msgspec.json.Decoder(AnswerRow)
     check_regular(path)
+    end = 0
     try:
         with path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
+                start, end = end, end + len(line)
                 if not line.strip():
                     continue
                 try:
-                    yield decoder.decode(line)
+                    yield decoder.decode(line), start, len(line)
                 except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
                     if not line.endswith(b"\n"):
                         return

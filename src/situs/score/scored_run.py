@@ -24,11 +24,11 @@ from situs.run import (
     NATIVE,
     AnswerRow,
     RunInfo,
+    StoredRows,
     Viewing,
     items_of,
     open_run,
     read_hidden,
-    read_journal,
     surveyed,
 )
 from situs.score.blind.sample import BlindSample
@@ -51,6 +51,8 @@ _KEY = b"situs"
 """Under which the file's metadata say what it was made of."""
 _BATCH = 2000
 """Replies scored at a time."""
+_ROW_GROUP = 50_000
+"""Rows of the stored table that are compressed at a time."""
 
 
 @dataclass(frozen=True)
@@ -151,14 +153,14 @@ def open_replies(
     not the profile's.
     """
     if not answers.is_dir() and bench is not None:
-        found = Replies(open_bench(bench), read_journal(answers), profile=profile)
+        found = Replies(open_bench(bench), StoredRows(answers), profile=profile)
     else:
         if not (answers / "run.json").is_file():
             fix = "give the --out of situs run"
             raise SitusError("is not a run: run.json is missing", where=answers, fix=fix)
         info, opened = open_run(answers, bench)
         hidden = read_hidden(answers / "hidden.jsonl")
-        rows = read_journal(answers / "answers.jsonl")
+        rows = StoredRows(answers / "answers.jsonl")
         found = Replies(opened, rows, info, info.profile, hidden, answers)
     if reply_language is not None:
         spoken = known_language(reply_language)
@@ -191,14 +193,15 @@ def keep_run(run: ScoredRun) -> None:
     if run.replies.folder is None:
         return
     table = run.columns.table
-    told = [run.judged.get(item_id) for item_id in run.columns.item_ids]
+    told = [run.judged.get(item_id) for item_id in run.columns.item_ids] if run.judged else []
     for name, kind in (("state", pa.string()), ("right", pa.bool_()), ("parsed", pa.string())):
         cells = [None if one is None else getattr(one, name) for one in told]
-        table = table.append_column(f"jury_{name}", pa.array(cells, kind))
+        column = pa.array(cells, kind) if told else pa.nulls(len(table), kind)
+        table = table.append_column(f"jury_{name}", column)
     table = table.replace_schema_metadata({_KEY: _made_of(run.replies)})
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    write_atomic(run.replies.folder / STORED, sink.getvalue().to_pybytes())
+    pq.write_table(table, sink, compression="zstd", row_group_size=_ROW_GROUP)
+    write_atomic(run.replies.folder / STORED, sink.getvalue())
 
 
 def _read(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | None:

@@ -87,14 +87,9 @@ class Majority(Speaker):
 
     def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
         offered = {option.value for option in item.options}
-        commonest = self._learned.sets.commonest(item.question, item.patient_id)
-        if commonest is not None and offered.issuperset(commonest):
-            return commonest
-        others = self._learned.sets.without(item.question, item.patient_id)
-        counts = {one: count for one, count in others.items() if offered.issuperset(one)}
-        if not counts:
-            return [rng.choice(sorted(offered))]
-        return min(counts, key=lambda one: (-counts[one], one))
+        sets = self._learned.sets
+        commonest = sets.commonest(item.question, item.patient_id, offered.issuperset)
+        return [rng.choice(sorted(offered))] if commonest is None else commonest
 
 
 class Minority(Majority):

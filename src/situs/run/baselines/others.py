@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 __all__ = ["OtherCounts", "OtherMedians"]
@@ -38,8 +38,13 @@ class OtherCounts(Generic[K, V]):
             }
         )
 
-    def commonest(self, key: K, patient: str) -> V | None:
-        """The commonest value over all other patients, the least of equally common ones; None if there is none."""
+    def commonest(
+        self, key: K, patient: str, fits: Callable[[V], bool] = lambda value: True
+    ) -> V | None:
+        """The commonest value over all other patients, the least of equally common ones; None if there is none.
+
+        Of those that fit, where that is asked for.
+        """
         counts = self._all.get(key)
         if not counts:
             return None
@@ -47,8 +52,8 @@ class OtherCounts(Generic[K, V]):
             self._ranked[key] = sorted(counts, key=lambda value: (-counts[value], value))
         own = Counter(self._own[key].get(patient, ()))
         # Only the patient's values count for less without it; the first of all others outranks the rest.
-        other = next((value for value in self._ranked[key] if value not in own), None)
-        left = {value: counts[value] - count for value, count in own.items()}
+        other = next((one for one in self._ranked[key] if one not in own and fits(one)), None)
+        left = {value: counts[value] - count for value, count in own.items() if fits(value)}
         if other is not None:
             left[other] = counts[other]
         return min((v for v in left if left[v]), key=lambda v: (-left[v], v), default=None)
