@@ -21,7 +21,7 @@ from situs.score.stats.estimates import (
 )
 from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
 from situs.score.stats.limits import ShareLimits, degrees_of_freedom
-from situs.score.stats.sums import ClusterSums
+from situs.score.stats.sums import ClusterSums, distinct_codes
 
 
 def clustered(generator, patients, *, spread=1.0, mean=0.5):
@@ -312,3 +312,11 @@ def test_means_of_many_columns_are_those_of_each() -> None:
         columns[:3] = [np.ones(231), np.zeros(231), patients % 2]
         alone = [cluster_mean(column, patients, tested=False) for column in columns]
         assert cluster_means(columns, patients) == alone
+
+
+def test_distinct_codes_are_those_of_numpy() -> None:
+    for codes in ([], [3], [5, 0, 5, 2, 2, 9]):
+        array = np.array(codes, dtype=np.int64)
+        found = distinct_codes(array)
+        for own, theirs in zip(found, np.unique(array, return_inverse=True), strict=True):
+            np.testing.assert_array_equal(own, theirs)

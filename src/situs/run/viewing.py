@@ -106,7 +106,7 @@ class Viewing:
         self._pictures += len(layout.frames)
         if self._pictures > _MOST_PICTURES:
             for known in (self._layouts, self._obstacles, self._seen):
-                known.clear()  # type: ignore[attr-defined]
+                known.clear()
             self._pictures = len(layout.frames)
         return layout
 

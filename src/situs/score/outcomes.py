@@ -12,6 +12,7 @@ import msgspec
 
 from situs.items import (
     GRADED,
+    Box,
     Boxes,
     Choice,
     Choices,
@@ -243,13 +244,13 @@ def _unseen(item: Item, shown: Viewing | None) -> str:
     if obstacle:
         return obstacle
     for part in _parts(item).values():
+        places: Sequence[Box] | Sequence[int] = ()
+        seen: Sequence[object] = ()
         if isinstance(part, Boxes):
-            hidden = part.boxes and not shown.boxes(item, part.boxes)
-        else:
-            hidden = (
-                isinstance(part, Frames) and part.frames and not shown.frames(item, part.frames)
-            )
-        if hidden:
+            places, seen = part.boxes, shown.boxes(item, part.boxes)
+        elif isinstance(part, Frames):
+            places, seen = part.frames, shown.frames(item, part.frames)
+        if places and not seen:
             return "no picture shows it"
     return ""
 
@@ -289,11 +290,14 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
     state = min(states, key=_WORST_FIRST.index)
     if len(judged) > 1 and "answered" in states:
         state = "answered"
-    words, flags, lost = [], [], []
+    words: list[str] = []
+    flags: list[str] = []
+    lost: list[str] = []
     values: dict[str, float] = {}
     boxes: tuple[FrameBox, ...] = ()
     grades: tuple[GradePair, ...] = ()
-    what, where = [], []
+    what: list[bool] = []
+    where: list[bool] = []
     for name, part in judged.items():
         if part.shown:
             words.append(f"{name}: {part.shown}" if name else part.shown)

@@ -75,7 +75,7 @@ def _means(rows: Rows, metrics: Sequence[Metric]) -> dict[str, Estimate]:
             if there.any():
                 key = (metric.bounds, there.tobytes())
                 alike.setdefault(key, []).append((metric.id, values))
-    found = {}
+    found: dict[str, Estimate] = {}
     for (bounds, _), own in alike.items():
         there = ~np.isnan(own[0][1])
         clusters = rows.clusters[there]

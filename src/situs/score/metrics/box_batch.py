@@ -36,7 +36,8 @@ def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> list[bool |
     for an answer with two boxes on one picture under one label, which is left to whoever looks at it.
     """
     labelled = [_labelled(given) for given in answers]
-    plain, crowded = [], []
+    plain: list[int] = []
+    crowded: list[int] = []
     for row, (true, said) in enumerate(labelled):
         (plain if _is_plain(true) and _is_plain(said) else crowded).append(row)
     batch = BoxBatch(*([labelled[row][side] for row in plain] for side in (0, 1)))

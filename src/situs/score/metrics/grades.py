@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from situs.base.files import digest
 from situs.items import Item
 from situs.score.stats.resamples import Samples, every
+from situs.score.stats.sums import distinct_codes
 
 __all__ = [
     "GRADE_EXACT",
@@ -184,7 +185,7 @@ class GradeTables:
         patients: int,
     ) -> None:
         """A grade a row: its sub-score, the true grade, the one told (-1 for none) and the patient, by number."""
-        names, place = np.unique(sub_scores, return_inverse=True)
+        names, place = distinct_codes(sub_scores)
         most = int(max(truths.max(initial=0), told.max(initial=0)))
         self._shape = (most + 1, most + 2)
         self._patients = patients
@@ -225,7 +226,7 @@ class GradeTables:
         """Times drawn × own counts, over the cells that are not empty; the sums of whole numbers are exact."""
         size = self._shape[0] * self._shape[1]
         cells = np.concatenate([own.cells + place * size for place, own in enumerate(chosen)])
-        filled, place = np.unique(cells, return_inverse=True)
+        filled, place = distinct_codes(cells)
         patient = np.concatenate([own.patient for own in chosen])
         counts = np.bincount(
             patient * len(filled) + place, minlength=self._patients * len(filled)

@@ -21,7 +21,7 @@ from situs.score.stats.estimates import (
     cluster_function,
     cluster_mean,
 )
-from situs.score.stats.sums import cluster_sums
+from situs.score.stats.sums import cluster_sums, distinct_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -273,11 +273,12 @@ def _graded(
         counts, truths, told = pairs_of(columns.grades)
         chosen = chosen[counts[chosen]]
         answers = columns.grades.rows[chosen]
-        patients, patient = np.unique(columns.clusters[answers], return_inverse=True)
+        patients, patient = distinct_codes(columns.clusters[answers])
         names = columns.grades.names.codes[chosen]
         rows.derived[pairs_of] = len(chosen) and (
             GradeTables(names, truths[chosen], told[chosen], patient, len(patients)),
-            len(np.unique(answers)),
+            # The grades of an answer lie together.
+            1 + int(np.count_nonzero(np.diff(answers))),
             len(patients),
         )
     return rows.derived[pairs_of] or None

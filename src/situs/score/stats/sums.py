@@ -15,6 +15,7 @@ __all__ = [
     "Clusters",
     "cluster_rows",
     "cluster_sums",
+    "distinct_codes",
     "percentile_95",
     "sums_of",
     "t_quantile",
@@ -95,12 +96,21 @@ def sums_of(values: ArrayLike, clusters: Clusters, weights: ArrayLike | None = N
 def _numbered(clusters: Clusters) -> tuple[IntArray, int]:
     """Each row's cluster by number, in the order of names, without gaps; and how many there are."""
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind == "i":
-        there = np.bincount(clusters) > 0
-        return (np.cumsum(there) - 1)[clusters], int(there.sum())
+        distinct, place = distinct_codes(clusters)
+        return place, len(distinct)
     # Many rows have few clusters: a table of names is quicker than sorting all rows by name.
     rows = [str(name) for name in clusters]
     numbers = {name: number for number, name in enumerate(sorted(set(rows)))}
     return np.array([numbers[name] for name in rows], dtype=np.intp), len(numbers)
+
+
+def distinct_codes(codes: NDArray[np.int64]) -> tuple[IntArray, IntArray]:
+    """The distinct numbers in their order, and the place of each number among them.
+
+    As `np.unique(codes, return_inverse=True)`, without sorting: they are small and not negative.
+    """
+    there = np.bincount(codes) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
 def _are_zeros_and_ones(values: FloatArray) -> bool:
