@@ -212,6 +212,7 @@ def test_lists_by_other_authors(name, least_read):
         ("asked_again.json", 0.99),
         ("model_styles.json", 0.99),
         ("brain_and_body.json", 0.98),
+        ("once_more.json", 0.98),
     ],
 )
 def test_lists_by_question(name, least_read):
