@@ -77,10 +77,12 @@ $(MODELS)/ready: pyproject.toml constraints-models.txt
 test-models: $(MODELS)/ready  ## Real models: a tiny one in this process and served, a language model, other tools' own code.
 	HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest -q -m models tests/models
 
+# Exports are read by LLaMA-Factory's own parser; of what it requires, that needs omegaconf alone.
 $(TUNE)/ready: pyproject.toml constraints-models.txt
 	$(PYTHON) -m venv $(TUNE)
 	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-models.txt -e '.[tune]' pytest
+	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-models.txt -e '.[tune]' pytest omegaconf
+	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints-models.txt llamafactory
 	@touch $@
 
 test-tune: $(TUNE)/ready  ## Training with a tiny model: every trap, kill and resume, two processes, merge, evaluation.

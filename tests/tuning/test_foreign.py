@@ -64,7 +64,7 @@ def test_llama_factory_supervises_the_completion_and_finds_the_pictures(
     )
     (about,) = llama_factory.parser.get_dataset_list([launch["dataset"]], str(out))
     convert = llama_factory.converter.get_dataset_converter(about.formatting, about, arguments)
-    processor = processor_of(prepared / "tiny")
+    processor = processor_of(prepared / "tiny-seed0")
     processor.video_processor = processor.image_processor
     processor.image_max_pixels = int(launch["image_max_pixels"])
     processor.image_min_pixels = int(launch["image_min_pixels"])

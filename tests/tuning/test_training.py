@@ -23,7 +23,7 @@ from situs.profiles import load_profile
 from situs.tune import BuildChoices, build_data
 from situs.tune.demo.demonstration import demonstrate
 from situs.tune.demo.prepare import Sizes
-from situs.tune.evaluation.evaluate import EvalChoices, evaluate
+from situs.tune.evaluation.evaluate import EvalChoices, Evaluated, evaluate
 from situs.tune.evaluation.replies import read_arm
 from situs.tune.merge import merge_adapter
 from situs.tune.training.config import (
@@ -48,7 +48,7 @@ pytestmark = pytest.mark.tune
 def config(prepared: Path, data: str = "boxes", steps: int = 4, **changes: Any) -> Config:
     base = Config(
         name="test",
-        model=str(prepared / "tiny"),
+        model=str(prepared / "tiny-seed0"),
         stages=(Stage((Source(str(prepared / data)),), steps=steps),),
         tuning="full",
         freeze=(),
@@ -69,7 +69,7 @@ def losses(run: Path) -> dict[int, float]:
 def write_config(path: Path, prepared: Path, data: str, steps: int, save_every: int = 2) -> Path:
     path.write_text(
         f"""name = "killed"
-model = "{prepared / "tiny"}"
+model = "{prepared / "tiny-seed0"}"
 tuning = "full"
 freeze = []
 save_every = {save_every}
@@ -322,6 +322,40 @@ def test_whole_weights_are_saved_under_fsdp(prepared: Path, tmp_path: Path) -> N
     save_model(Trainer(), config(prepared), tmp_path, writes=True)
     assert (tmp_path / "model" / "model.safetensors").is_file()
     assert (tmp_path / "model" / "tokenizer.json").is_file()
+
+
+def test_a_seed_may_have_its_own_base(prepared: Path, tmp_path: Path) -> None:
+    runs: dict[str, list[Path]] = {"boxes": [], "answer": []}
+    for arm, own in runs.items():
+        for seed in range(2):
+            own.append(tmp_path / f"{arm}-{seed}")
+            model = str(prepared / f"tiny-seed{seed}")
+            train(config(prepared, arm, steps=1, model=model, save_every=100), own[-1])
+    asked = EvalChoices(limit=8, batch=8, max_tokens=8, sight=False, pictures=1)
+
+    def found(out: str, controls: list[Path]) -> Evaluated:
+        bench = prepared / "bench"
+        return evaluate(runs["boxes"], bench, tmp_path / out, controls=controls, choices=asked)
+
+    evaluated = found("out", runs["answer"])
+    assert evaluated.seeds == 2
+    assert evaluated.notes == ()
+    bench, profile = (
+        open_bench(prepared / "bench"),
+        load_profile(str(runs["boxes"][0] / "profile.toml")),
+    )
+    errors = [
+        list(
+            read_arm(bench, tmp_path / "out" / "runs" / f"base-{seed}", profile, "test", 8)
+            .values["format_errors"]
+            .values()
+        )
+        for seed in range(2)
+    ]
+    mean = sum(map(sum, errors)) / sum(map(len, errors))
+    assert evaluated.arms["base"]["format_errors"].value == pytest.approx(mean)
+    (note,) = found("swapped", runs["answer"][::-1]).notes
+    assert "different base models" in note
 
 
 @pytest.mark.seeds

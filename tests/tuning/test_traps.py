@@ -37,7 +37,7 @@ def supervised(batch: Any, processor: Any) -> str:
 def test_messages_supervise_everything_and_prompt_completion_does_not(prepared: Path) -> None:
     from trl.trainer.sft_trainer import DataCollatorForVisionLanguageModeling
 
-    processor = processor_of(prepared / "tiny")
+    processor = processor_of(prepared / "tiny-seed0")
     made = row(prepared)
     completion = made["completion"][0]["content"][0]["text"]
     naive = {"images": made["images"], "messages": [*made["prompt"], *made["completion"]]}
@@ -58,7 +58,9 @@ def test_a_length_limit_cuts_boxes_and_the_check_says_so(
 
     assert SFTConfig.__dataclass_fields__["max_length"].default == 1024  # the trap is still there
 
-    whole = make_collator(processor_of(prepared / "tiny"))([row(prepared)])["input_ids"].shape[1]
+    whole = make_collator(processor_of(prepared / "tiny-seed0"))([row(prepared)])[
+        "input_ids"
+    ].shape[1]
 
     def short(processor: Any) -> Any:
         return DataCollatorForVisionLanguageModeling(
@@ -66,9 +68,9 @@ def test_a_length_limit_cuts_boxes_and_the_check_says_so(
         )
 
     monkeypatch.setattr(collated, "make_collator", short)
-    found = check_data(prepared / "boxes", model=prepared / "tiny", limit=24).by_code
+    found = check_data(prepared / "boxes", model=prepared / "tiny-seed0", limit=24).by_code
     assert found.get("supervised-differs", 0) + found.get("nothing-supervised", 0) > 0
-    assert make_collator(processor_of(prepared / "tiny")).max_length is None
+    assert make_collator(processor_of(prepared / "tiny-seed0")).max_length is None
 
 
 def test_supervising_everything_is_found_by_the_check(
@@ -83,12 +85,12 @@ def test_supervising_everything_is_found_by_the_check(
             processor=processor, completion_only_loss=False
         ),
     )
-    found = check_data(prepared / "boxes", model=prepared / "tiny", limit=8).by_code
+    found = check_data(prepared / "boxes", model=prepared / "tiny-seed0", limit=8).by_code
     assert found["picture-supervised"] == found["supervised-differs"] == 8
 
 
 def test_the_collator_spoils_what_it_is_given_and_rows_are_made_anew(prepared: Path) -> None:
-    collate = make_collator(processor_of(prepared / "tiny"))
+    collate = make_collator(processor_of(prepared / "tiny-seed0"))
     made = row(prepared)
     before = json.dumps(made["prompt"])
     first = collate([made])
@@ -131,7 +133,7 @@ def test_the_trl_export_is_read_by_datasets_as_it_was_written(
 def test_all_linear_wraps_the_vision_tower_and_language_does_not(prepared: Path) -> None:
     config = Config(
         "t",
-        str(prepared / "tiny"),
+        str(prepared / "tiny-seed0"),
         (Stage((Source(str(prepared / "boxes")),), steps=1),),
         tuning="full",
         freeze=(),
@@ -149,7 +151,7 @@ def test_all_linear_wraps_the_vision_tower_and_language_does_not(prepared: Path)
 def test_what_is_frozen_is_frozen_and_nothing_else(prepared: Path, frozen: Any) -> None:
     config = Config(
         "t",
-        str(prepared / "tiny"),
+        str(prepared / "tiny-seed0"),
         (Stage((Source(str(prepared / "boxes")),), steps=1),),
         tuning="full",
         freeze=frozen,

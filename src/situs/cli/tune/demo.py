@@ -41,4 +41,7 @@ def command(out: Path, seeds: int, quick: bool, as_json: bool) -> None:
         print_json(found)
     else:
         print_evaluation(found)
-        echo(f"ask the tuned model: situs run BENCH --model hf:{out}/boxes-seed0/model")
+        echo(
+            f"ask the tuned model: situs run {out}/bench --profile {out}/boxes/profile.toml "
+            f"--model hf:{out}/boxes-seed0/model --out answers"
+        )

@@ -8,10 +8,18 @@ from pathlib import Path
 
 from situs.errors import SitusError
 from situs.tune.checks.check import check_data
-from situs.tune.demo.prepare import Sizes, arm_config, base_config, prepare
+from situs.tune.demo.prepare import (
+    Sizes,
+    arm_config,
+    base_config,
+    base_model,
+    is_prepared,
+    prepare,
+    write_start,
+)
 from situs.tune.evaluation.evaluate import EvalChoices, Evaluated, evaluate
 from situs.tune.training.config import Config
-from situs.tune.training.models import need_packages
+from situs.tune.training.models import keep_quiet, need_packages
 from situs.tune.training.run import train
 
 __all__ = ["QUICK", "demonstrate"]
@@ -31,20 +39,26 @@ def demonstrate(
     limit: int = 300,
     say: Say = lambda text: None,
 ) -> Evaluated:
-    """Everything from pictures to the table; what is finished is not done again."""
+    """Everything from pictures to the table; what is finished is not done again.
+
+    A seed has random weights, a base and an order of examples of its own; patients are the same, so
+    that all seeds are asked the same questions.
+    """
     need_packages("torch", "transformers", "trl", "peft", "datasets")
+    keep_quiet()
     begun = time.monotonic()
 
     def tell(text: str) -> None:
         say(f"[{time.monotonic() - begun:5.0f} s] {text}")
 
-    if not (out / "tiny" / "config.json").is_file():
+    if not is_prepared(out):
         prepare(out, sizes, 0)
+    start = write_start(out, 0)
     tell(
         f"{sizes.patients} synthetic patients, both arms' data and a random tiny Qwen3-VL are made"
     )
     for arm in ("boxes", "answer"):
-        checked = check_data(out / arm, model=out / "tiny", limit=50)
+        checked = check_data(out / arm, model=start, limit=50)
         if checked.errors:
             raise SitusError(
                 f"the check found {checked.errors} errors ({', '.join(checked.by_code)})",
@@ -52,17 +66,16 @@ def demonstrate(
                 fix="report this as a bug",
             )
     tell("training data are proved with the model's own processor")
-    _train(base_config(out, sizes, 0), out / "base")
-    steps = sizes.coarse_steps + sizes.base_steps
-    tell(f"the base is taught plain localization ({steps} steps)")
-    base = out / "base" / "model"
     runs: dict[str, list[Path]] = {"boxes": [], "answer": []}
     for seed in range(seeds):
+        _train(base_config(out, sizes, seed), base_model(out, seed).parent)
+        steps = sizes.coarse_steps + sizes.base_steps
+        tell(f"seed {seed}: the base is taught plain localization ({steps} steps)")
         for arm, own in runs.items():
             place = out / f"{arm}-seed{seed}"
-            _train(arm_config(out, arm, base, sizes, seed), place)
+            _train(arm_config(out, arm, sizes, seed), place)
             own.append(place)
-            tell(f"{arm}, seed {seed}: fine-tuned ({sizes.arm_steps} steps)")
+            tell(f"seed {seed}: {arm} fine-tuned ({sizes.arm_steps} steps)")
     found = evaluate(
         runs["boxes"],
         out / "bench",

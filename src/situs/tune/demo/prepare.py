@@ -13,10 +13,18 @@ from situs.tune.dataset import BuildChoices
 from situs.tune.demo.plain import write_plain
 from situs.tune.demo.slices import write_cohort
 from situs.tune.demo.tiny import phrase_tokenizer, write_tiny_model
-from situs.tune.record import open_data
+from situs.tune.record import MARKER, open_data
 from situs.tune.training.config import Batch, Config, Hardware, Optimizer, Source, Stage
 
-__all__ = ["Sizes", "arm_config", "base_config", "prepare"]
+__all__ = [
+    "Sizes",
+    "arm_config",
+    "base_config",
+    "base_model",
+    "is_prepared",
+    "prepare",
+    "write_start",
+]
 
 _PROFILE = """\
 name = "demo-slices"
@@ -51,33 +59,51 @@ class Sizes(msgspec.Struct, frozen=True):
 
 
 def prepare(out: Path, sizes: Sizes, seed: int) -> None:
-    """Write `bench`, `boxes`, `answer`, `coarse`, `plain` and `tiny` into the folder."""
+    """Write `bench`, `boxes`, `answer`, `coarse` and `plain` into the folder.
+
+    What an interrupted call left is replaced.
+    """
     table, listed, images = write_cohort(out / "cohort", sizes.patients, seed)
     recipe = load_recipe()
     recipe = msgspec.structs.replace(recipe, boxes=parse_mix(_MIX, recipe.boxes))
-    options = BuildOptions("demo-tune", recipe, seed=seed, restricted=False, licence="synthetic")
+    options = BuildOptions(
+        "demo-tune", recipe, seed=seed, restricted=False, licence="synthetic", overwrite=True
+    )
     build_boxes([table], out / "bench", options, lists=[listed], images=images)
     (out / "demo-slices.toml").write_text(_PROFILE, "utf-8")
     choices = BuildChoices(
         target="boxes+answer", profile=str(out / "demo-slices.toml"), box_form="qwen3"
     )
-    build_data(out / "bench", out / "boxes", choices)
+    build_data(out / "bench", out / "boxes", choices, overwrite=True)
     # The control is asked with the very same prompts; only what it is taught to reply differs.
     same = msgspec.structs.replace(
         choices, target="answer", profile=str(out / "boxes" / "profile.toml")
     )
-    build_data(out / "bench", out / "answer", same)
+    build_data(out / "bench", out / "answer", same, overwrite=True)
     boxes = open_data(out / "boxes")
     write_plain(boxes, out / "coarse", sizes.plain // 2, seed + 1, coarse=True)
     write_plain(boxes, out / "plain", sizes.plain, seed + 2)
+
+
+def is_prepared(out: Path) -> bool:
+    """Whether `prepare` came to its end: what it writes last is there."""
+    return (out / "plain" / MARKER).is_file()
+
+
+def write_start(folder: Path, seed: int) -> Path:
+    """The random weights that a seed starts from, written once; the tokenizer is that of all seeds."""
+    place = folder / f"tiny-seed{seed}"
+    if place.is_dir():
+        return place
     texts = (
         text
         for name in ("boxes", "answer", "coarse", "plain")
-        for example in open_data(out / name).examples()
+        for example in open_data(folder / name).examples()
         for text in (example.prompt, example.completion)
     )
+    part = folder / f".tiny-seed{seed}.part"
     write_tiny_model(
-        out / "tiny",
+        part,
         tokenizer=phrase_tokenizer(texts),
         patch=8,
         spread=0.08,
@@ -85,6 +111,12 @@ def prepare(out: Path, sizes: Sizes, seed: int) -> None:
         seed=seed,
         context=1024,
     )
+    return part.rename(place)
+
+
+def base_model(folder: Path, seed: int) -> Path:
+    """Where the model lies that was taught plain localization."""
+    return folder / f"base-seed{seed}" / "model"
 
 
 def base_config(folder: Path, sizes: Sizes, seed: int) -> Config:
@@ -93,13 +125,13 @@ def base_config(folder: Path, sizes: Sizes, seed: int) -> Config:
         Stage((Source(str(folder / "coarse")),), name="coarse", steps=sizes.coarse_steps),
         Stage((Source(str(folder / "plain")),), name="plain", steps=sizes.base_steps),
     )
-    return _config("base", folder / "tiny", stages, 4e-3, sizes, seed)
+    return _config("base", write_start(folder, seed), stages, 4e-3, sizes, seed)
 
 
-def arm_config(folder: Path, arm: str, base: Path, sizes: Sizes, seed: int) -> Config:
-    """One arm, from the base."""
+def arm_config(folder: Path, arm: str, sizes: Sizes, seed: int) -> Config:
+    """One arm, from the base of its seed."""
     stage = Stage((Source(str(folder / arm)),), name=arm, steps=sizes.arm_steps)
-    return _config(arm, base, (stage,), 2e-3, sizes, seed)
+    return _config(arm, base_model(folder, seed), (stage,), 2e-3, sizes, seed)
 
 
 def _config(

@@ -100,12 +100,12 @@ def evaluate(
     arms: dict[str, ArmValues] = {}
     folders = {"boxes": list(runs), "answer": list(controls)}
     asked: dict[str, Path] = {}
-    asked["base"] = asker.ask("base", records["boxes"][0].config.model)
-    arms["base"] = asker.read(asked["base"])
-    for arm, own in folders.items():
+    models = {"base": list(dict.fromkeys(record.config.model for record in records["boxes"]))}
+    models |= {arm: [str(_model_of(run)) for run in own] for arm, own in folders.items()}
+    for arm, own_models in models.items():
         found = []
-        for number, run in enumerate(own):
-            place = asker.ask(f"{arm}-{number}", str(_model_of(run)))
+        for number, model in enumerate(own_models):
+            place = asker.ask(f"{arm}-{number}", model)
             asked.setdefault(arm, place)
             found.append(asker.read(place))
         if found:
@@ -214,7 +214,7 @@ def _check(records: dict[str, list[TrainingRun]], bench: Bench) -> tuple[str, ..
         )
     for what, values in (
         ("profiles", {record.profile_hashes[-1] for record in every}),
-        ("base models", {record.model_hash for record in every}),
+        ("base models", _strangers(records)),
         ("numbers of steps", {record.steps for record in every}),
     ):
         if len(values) > 1:
@@ -226,6 +226,15 @@ def _check(records: dict[str, list[TrainingRun]], bench: Bench) -> tuple[str, ..
     if "answer" not in records:
         notes.append("without an answer-only control, training and boxes cannot be told apart")
     return tuple(notes)
+
+
+def _strangers(records: dict[str, list[TrainingRun]]) -> set[str]:
+    """The bases of the first seed whose arms have different ones; every seed may have its own base."""
+    for seed in zip(*records.values()):
+        bases = {record.model_hash for record in seed}
+        if len(bases) > 1:
+            return bases
+    return set()
 
 
 def _sight_gain(
