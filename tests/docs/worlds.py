@@ -393,6 +393,7 @@ _STUDY: dict[str, Input] = {
 WORLDS: dict[str, Mapping[str, Input]] = {
     "review-coordinator.md": _STUDY,
     "tune.md": _TUNE,
+    "tune build bench --target": _TUNE,
     "papers.md": _PAPERS,
     "--verdicts gpt=": _TEXTS,
     "score bench runs/mine --judge": _TEXTS,

@@ -55,6 +55,7 @@ def make_tokenizer(
         vocab_size=pieces,
         special_tokens=list(special),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
     )
     bpe.train_from_iterator([WORDS], trainer)
     return PreTrainedTokenizerFast(

@@ -98,6 +98,7 @@ def evaluate(
     profile = load_profile(str(runs[0] / "profile.toml"))
     asker = _Asker(opened, profile, out, choices, run_progress)
     arms: dict[str, ArmValues] = {}
+    firsts: dict[str, ArmValues] = {}
     folders = {"boxes": list(runs), "answer": list(controls)}
     asked: dict[str, Path] = {}
     models = {"base": list(dict.fromkeys(record.config.model for record in records["boxes"]))}
@@ -109,8 +110,8 @@ def evaluate(
             asked.setdefault(arm, place)
             found.append(asker.read(place))
         if found:
-            arms[arm] = mean_over_seeds(found)
-    sight = _sight_gain(asker, arms, folders) if choices.sight else {}
+            firsts[arm], arms[arm] = found[0], mean_over_seeds(found)
+    sight = _sight_gain(asker, firsts, folders) if choices.sight else {}
     forgetting = None
     if untouched is not None:
         forgetting = _forgetting(untouched, profile, out, choices, run_progress, records, runs)
@@ -238,7 +239,7 @@ def _strangers(records: dict[str, list[TrainingRun]]) -> set[str]:
 
 
 def _sight_gain(
-    asker: _Asker, arms: dict[str, ArmValues], folders: dict[str, list[Path]]
+    asker: _Asker, firsts: dict[str, ArmValues], folders: dict[str, list[Path]]
 ) -> dict[str, Difference]:
     """Answers with pictures minus without, said to be missing, of the first seed of each arm."""
     found = {}
@@ -246,7 +247,7 @@ def _sight_gain(
         if own:
             place = asker.ask(f"{arm}-blind", str(_model_of(own[0])), withhold="text")
             blind = asker.read(place)
-            found[arm] = _paired(arms[arm], blind, arm, "without pictures")
+            found[arm] = _paired(firsts[arm], blind, arm, "without pictures")
     return found
 
 
