@@ -227,7 +227,7 @@ def freeze_by_keyboard(head: Any, readers: tuple[str, ...]) -> None:
     press(head, mark_button(head, "Preview the assignment"))
     head.wait_for_selector("text=Freeze and hand out")
     press(head, mark_button(head, "Freeze and hand out"))
-    head.wait_for_selector("text=Agreement is closed until")
+    head.wait_for_selector("text=Agreement is hidden until")
 
 
 def settle_by_keyboard(judge: Any, reason: str, shots: Path | None) -> None:

@@ -87,7 +87,7 @@ LAST = "(SELECT max(sequence) FROM events)"
                 "INSERT INTO readings (assignment_id, stage, version, body, reason, active_ms, slices_seen, at) "
                 "SELECT assignment_id, stage, 9, body, '', 0, 0, at FROM readings WHERE id = 1"
             ],
-            "added behind the station's back",
+            "added outside the station",
         ),
     ],
 )
