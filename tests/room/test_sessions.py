@@ -89,6 +89,47 @@ def test_looking_longer_never_lowers_a_score(play) -> None:
     assert long.scores["looks"]["wasted"] == short.scores["looks"]["wasted"] + 4
 
 
+def test_what_a_window_or_a_zoom_hides_is_not_seen(play) -> None:
+    """The right slices, all of them: shown black, or only their corner, which is air."""
+
+    def in_the_dark(seen: Seen) -> scripted.Act:
+        if seen.turn == 0:
+            return {"action": "window", "low": 500_000, "high": 600_000}
+        slices = seen.known.slices(seen.item)
+        if seen.turn <= len(slices):
+            return {"action": "look", "plane": "axial", "slice": slices[seen.turn - 1]}
+        return seen.answer()
+
+    def at_the_corner(seen: Seen) -> scripted.Act:
+        slices = [1, *seen.known.slices(seen.item)]
+        if seen.turn < len(slices):
+            zoom = {"zoom": 8, "centre": [1, 1, 1]} if seen.turn else {}
+            return {"action": "look", "plane": "axial", "slice": slices[seen.turn], **zoom}
+        return seen.answer()
+
+    for reader in (in_the_dark, at_the_corner):
+        played = play(reader, limit=4)
+        assert played.cells()["right_unseen"] == 1.0
+        assert played.run["ends"] == {"answered": 4}
+        assert played.scores["looks"]["to_decision"] is None
+
+
+def test_one_slice_of_what_needs_two_is_not_enough(play) -> None:
+    """The same slice again and again shows no more than once."""
+
+    def stubborn(seen: Seen) -> scripted.Act:
+        if seen.turn < 4:
+            same = {"action": "look", "plane": "axial", "slice": seen.known.slices(seen.item)[0]}
+            return same | {"zoom": 1 + seen.turn / 100}
+        return seen.answer(right=False)
+
+    played = play(stubborn, limit=4)
+    assert played.cells()["wrong_unseen"] == 1.0
+    assert played.scores["looks"]["mean"] == 4.0
+    scan = next(iter(played.known.opened.values())).scan
+    assert played.scores["looks"]["volume_share"] == pytest.approx(1 / scan.count("axial"))
+
+
 def test_whoever_repeats_an_action_for_ever_makes_no_progress(play) -> None:
     played = play(lambda seen: {"action": "look", "plane": "axial", "slice": 3}, limit=2)
     assert played.run["ends"] == {"no_progress": 2}
