@@ -85,6 +85,17 @@ def _own_id_key() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """What tests write need not outlive a power cut, and each file would wait some milliseconds for the disk.
+
+    Programs that tests start wait for it as they always do.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
 Once = Callable[[str, Callable[[Path], object]], Path]
 
 

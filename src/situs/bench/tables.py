@@ -41,11 +41,18 @@ Where = Mapping[str, str | Collection[str]]
 """Column → the value its cells must hold, or the values of which one."""
 
 
-def _columns(record: type[msgspec.Struct]) -> dict[str, tuple[str, Column]]:
-    """A record's fields: name → stored name and column."""
+@functools.cache
+def _columns(record: type[msgspec.Struct]) -> Mapping[str, tuple[str, Column]]:
+    """A record's fields: name → stored name and column. The types of a large record take long to inspect."""
     info = msgspec.inspect.type_info(record)
     assert isinstance(info, msgspec.inspect.StructType)
     return {field.name: (field.encode_name, column_of(field.type)) for field in info.fields}
+
+
+@functools.cache
+def _types(record: type[msgspec.Struct]) -> Mapping[str, Any]:
+    """The types of a record's fields."""
+    return {field.name: field.type for field in msgspec.structs.fields(record)}
 
 
 class TableWriter(Generic[R]):
@@ -116,7 +123,7 @@ def read_table(
     import pyarrow.parquet as pq
 
     columns = {name: column for name, column in _columns(record).items() if name not in without}
-    types = {field.name: field.type for field in msgspec.structs.fields(record)}
+    types = _types(record)
     wanted = {
         name: [value] if isinstance(value, str) else sorted(value)
         for name, value in (where or {}).items()
@@ -124,12 +131,13 @@ def read_table(
     check_regular(path)
     try:
         with pq.ParquetFile(path) as table:
-            missing = {stored for stored, _ in columns.values()} - set(table.schema_arrow.names)
+            schema = table.schema_arrow  # made anew each time it is asked for
+            missing = {stored for stored, _ in columns.values()} - set(schema.names)
             if missing:
                 fix = "rebuild the bench with this version"
                 raise SitusError(f"lacks the column {min(missing)!r}", where=path, fix=fix)
             readers = {
-                name: (stored, _reader(column, types[name], table.schema_arrow.field(stored).type))
+                name: (stored, _reader(column, types[name], schema.field(stored).type))
                 for name, (stored, column) in columns.items()
             }
             stored_names = sorted(stored for stored, _ in columns.values())
