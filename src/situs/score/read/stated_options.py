@@ -15,7 +15,7 @@ from situs.score.read.option_names import ALPHABET
 __all__ = ["stated_option", "stated_options"]
 
 _LETTER = re.compile(r"\(([A-Z])\)|([A-Z])\.?")
-_LETTERS = re.compile(r"[A-Z](?:, [A-Z]){1,9}")
+_LETTERS = re.compile(r"[A-Z](?:, [A-Z]){0,9}")
 _SHORTEST = 2
 """Characters of an option's words that no letter can be taken for."""
 
