@@ -37,3 +37,11 @@ def test_a_model_stands_beside_the_best_row_without_pictures() -> None:
 
 def test_without_a_model_there_is_no_such_table() -> None:
     assert paper_table(board(row("prior", "blind", 55.0))) is None
+
+
+def test_a_gain_is_told_in_one_line_or_two() -> None:
+    gain = Gain(12.5, -1.0, 26.0, 40, "text")
+    assert (gain.points, gain.bounds) == ("+12.5", "−1.0 to +26.0")
+    assert gain.text == "+12.5 (−1.0 to +26.0)"
+    few = Gain(-3.0, None, None, 4, "text")
+    assert (few.text, few.bounds) == ("−3.0", "")

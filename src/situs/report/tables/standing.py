@@ -39,14 +39,21 @@ class Gain(msgspec.Struct, frozen=True):
     against: str
 
     @property
+    def points(self) -> str:
+        """The gain alone."""
+        return f"{self.value:+.1f}".replace("-", "−")
+
+    @property
+    def bounds(self) -> str:
+        """Its interval; nothing where there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"{self.low:+.1f} to {self.high:+.1f}".replace("-", "−")
+
+    @property
     def text(self) -> str:
         """As it is read out."""
-        bounds = (
-            ""
-            if self.low is None or self.high is None
-            else f" ({self.low:+.1f} to {self.high:+.1f})"
-        )
-        return f"{self.value:+.1f}{bounds}".replace("-", "−")
+        return f"{self.points} ({self.bounds})" if self.bounds else self.points
 
 
 class Place(msgspec.Struct, frozen=True):
