@@ -393,6 +393,15 @@ class TestWhatIsSuspected:
         rim = sighting(name, ml, centre, mean_hu=60.0, fat_share=0.1)
         assert judge(with_sighting(study(), **{name: rim})) == []
 
+    @pytest.mark.parametrize(("offset", "suspected"), [(-0.5, False), (0.2, False), (0.8, True)])
+    def test_an_organ_that_goes_on_beyond_its_mask_all_round(
+        self, offset: float, suspected: bool
+    ) -> None:
+        seen = msgspec.structs.replace(
+            study().sightings["spleen"], edge_contrast=0.5, edge_offset=offset
+        )
+        assert ("spleen" in doubted(with_sighting(study(), spleen=seen))) is suspected
+
     def test_masks_that_all_lie_beside_their_organs(self) -> None:
         """Three organs on fat: the others, and lesions, are shifted with them, whatever tissue they hit."""
         shifted = {

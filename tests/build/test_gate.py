@@ -17,7 +17,7 @@ from situs.anatomy.plausible import Scene, judge
 from situs.bench import open_bench
 from situs.build.trust import trusted_studies
 from situs.facts import Ledger
-from situs.facts.masks.edges import edge_contrast
+from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.facts.masks.scene import scene_of
 from situs.items import TASKS, Item, NotAsked, Number, Question
 from situs.measure import Regions
@@ -403,6 +403,30 @@ def test_the_contrast_at_a_mask_s_edge() -> None:
     assert contrast(30.0) == pytest.approx(1.0)
     assert contrast(18.0) == pytest.approx(0.0)
     assert contrast(42.0) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("spacing_mm", [0.75, 1.5, 3.0])
+def test_how_far_an_organ_goes_on_beyond_its_mask(spacing_mm: float) -> None:
+    """A ball of 60 HU in fat: nothing for its own mask, one layer for a mask that is a layer too small."""
+    size = int(np.ceil(80.0 / spacing_mm))
+    grid = Grid((size,) * 3, Affine(np.diag([*[spacing_mm] * 3, 1.0])))
+    far = np.linalg.norm(np.stack(np.indices(grid.shape)) - (size - 1) / 2.0, axis=0) * spacing_mm
+    image = np.where(far <= 30.0, 60.0, -100.0)
+    layer_mm = max(spacing_mm, 1.5)
+
+    def offset(radius_mm: float, shown: np.ndarray = image) -> float | None:
+        labels = LabelMap(
+            grid, ((far <= radius_mm).astype(np.uint8),), (Structure(1, "liver", 0, 1),)
+        )
+        return edge_offset(Regions(labels)["liver"], labels, shown, ())
+
+    assert offset(30.0) == pytest.approx(0.0, abs=1e-9)
+    # Along an axis the surface of a ball is crossed aslant: a layer is longer there.
+    assert 0.9 < offset(30.0 - layer_mm) < 1.6
+    # A mask that is too large holds fat, too; of one that is large enough nothing is said to be missing.
+    too_large = offset(30.0 + layer_mm)
+    assert too_large is None or too_large < 0.0
+    assert offset(30.0, np.full(grid.shape, 60.0)) is None
 
 
 def test_an_edge_on_other_masks_tells_nothing() -> None:

@@ -1,7 +1,7 @@
 """What is plausible of a patient: sizes, sides, order and numbering, and what to suspect where a study differs."""
 
 from situs.anatomy.plausible.doubts import judge
-from situs.anatomy.plausible.masks import BITTEN
+from situs.anatomy.plausible.masks import BITTEN, SHARP
 from situs.anatomy.plausible.numbering import VERTEBRAE, vertebra_number
 from situs.anatomy.plausible.ranges import Range, beside_pairs, plausible_range
 from situs.anatomy.plausible.scene import (
@@ -17,6 +17,7 @@ from situs.anatomy.plausible.sides import expected_side, neighbours, suspects
 
 __all__ = [
     "BITTEN",
+    "SHARP",
     "VERTEBRAE",
     "Anchor",
     "Doubt",

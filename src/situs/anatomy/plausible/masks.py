@@ -8,7 +8,7 @@ from situs.anatomy.part_whole import is_part
 from situs.anatomy.plausible.ranges import plausible_range
 from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
 
-__all__ = ["BITTEN", "SOLID", "overlaps", "scattered", "swollen", "tissues"]
+__all__ = ["BITTEN", "SHARP", "SOLID", "overlaps", "scattered", "swollen", "tissues"]
 
 SOLID = ("organ", "bone", "vertebra", "muscle")
 """Kinds of structure of which no two share a place, unless one is part of the other."""
@@ -19,6 +19,11 @@ BITTEN = (
     ("kidney_left", "liver"),
 )
 """Neighbours with fat between them: where one's mask takes in half of the other, they share a broad flat face."""
+SHARP = ("liver", "spleen", "kidney_left", "kidney_right")
+"""Organs whose edge a CT shows so sharply that its place tells."""
+_TIGHT = 0.5
+"""Layers that such an organ may go on beyond its mask. On three CTs sound masks have -0.5 to -0.1, masks that are one
+voxel too small all round 0.76 to 1.0."""
 _SHARED = 0.2
 """Part of the smaller of two masks that both may hold: contours of neighbours overlap a little."""
 _BROAD = 0.2
@@ -149,7 +154,10 @@ def _edged(scene: Scene) -> Iterator[tuple[str, str]]:
         if seen.edge_contrast is None or known is None or not known.edge:
             continue
         wrong = seen.edge_contrast < known.edge
-        yield name, f"the edge of {name} in the image is not where its mask ends" if wrong else ""
+        text = f"the edge of {name} in the image is not where its mask ends" if wrong else ""
+        if seen.edge_offset is not None and seen.edge_offset > _TIGHT:
+            text = text or f"{name} goes on beyond its mask all round: the mask is too small"
+        yield name, text
 
 
 def _means(scene: Scene) -> Iterator[tuple[str, str]]:

@@ -101,6 +101,9 @@ class Sighting(msgspec.Struct, frozen=True):
     edge_contrast: float | None = None
     """How far the inner side of its edge looks more like it than the outer side, on a CT: 1 fully, 0 no more."""
 
+    edge_offset: float | None = None
+    """How many layers beyond its mask it ends on a CT, about 0; see `facts.masks.edges`."""
+
     @property
     def centre(self) -> NDArray[np.float64]:
         """The centroid as an array."""

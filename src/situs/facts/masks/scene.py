@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from situs.anatomy import Naming, plausible_range
 from situs.anatomy.plausible import (
     BITTEN,
+    SHARP,
     VERTEBRAE,
     Anchor,
     Geometry,
@@ -20,7 +21,7 @@ from situs.anatomy.plausible import (
     beside_pairs,
     vertebra_number,
 )
-from situs.facts.masks.edges import edge_contrast
+from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.measure import gap_mm, right_shares
 
 if TYPE_CHECKING:
@@ -80,9 +81,12 @@ def _geometry(ledger: Ledger) -> Geometry:
 
 
 def _sighting(
-    ledger: Ledger, name: str, tissue: tuple[float, float] | None, edge: float | None
+    ledger: Ledger,
+    name: str,
+    tissue: tuple[float, float] | None,
+    edge: tuple[float | None, float | None] | None,
 ) -> Sighting:
-    """`tissue`: mean CT number and share of fat and air under the mask; `edge`: contrast at its edge."""
+    """`tissue`: mean CT number and share of fat and air under the mask; `edge`: contrast at its edge, and its place."""
     region, share = ledger.regions[name], None
     mean, fat = tissue if tissue is not None else (None, None)
     if ledger.midline is not None and ledger.side_basis != "undeclared":
@@ -99,12 +103,14 @@ def _sighting(
         largest_part,
         mean,
         fat,
-        edge,
+        *(edge or (None, None)),
     )
 
 
-def _edges(ledger: Ledger, image: NDArray[Any]) -> Iterator[tuple[str, float | None]]:
-    """The contrast of the edges of structures that have a clear one."""
+def _edges(
+    ledger: Ledger, image: NDArray[Any]
+) -> Iterator[tuple[str, tuple[float | None, float | None]]]:
+    """The contrast of the edges of structures that have a clear one, and the place of sharp ones."""
     bodies = [
         s.label
         for s in ledger.regions.labels.structures
@@ -112,8 +118,12 @@ def _edges(ledger: Ledger, image: NDArray[Any]) -> Iterator[tuple[str, float | N
     ]
     for name in ledger.structures:
         known = plausible_range(ledger.terms[name])
-        if known is not None and known.edge:
-            yield name, edge_contrast(ledger.regions[name], ledger.regions.labels, image, bodies)
+        if known is None or not known.edge:
+            continue
+        region, labels = ledger.regions[name], ledger.regions.labels
+        sharp = ledger.terms[name].canonical in SHARP
+        offset = edge_offset(region, labels, image, bodies) if sharp else None
+        yield name, (edge_contrast(region, labels, image, bodies), offset)
 
 
 def _has_side(ledger: Ledger, name: str) -> bool:
