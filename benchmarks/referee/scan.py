@@ -19,6 +19,8 @@ __all__ = ["Mask", "Scan", "codes_of"]
 
 _ISLAND_SHARE = 0.01
 """DEFINITIONS, main part: islands under one in a hundred of the volume are set aside."""
+_PARTS = {"brain_tumour_core": ("brain_tumour_enhancing", "brain_tumour_non_enhancing_core")}
+"""Structures that a map of labels gives in parts."""
 _LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 _EVERY_NEIGHBOUR = np.ones((3, 3, 3), bool)
 _CUBE = np.array([[i, j, k] for i in (-0.5, 0.5) for j in (-0.5, 0.5) for k in (-0.5, 0.5)])
@@ -234,8 +236,15 @@ class Scan:
         both = self._load(base)
         if both is None:
             return None
-        two = sorted(both.parts()[:2], key=lambda part: part.points[:, 0].mean())
-        return two[-1] if right else two[0]
+        parts = both.parts()
+        two = sorted(parts[:2], key=lambda part: part.points[:, 0].mean())
+        if len(two) < 2:
+            return two[0]
+        # Splinters, as where a tumour cuts them off, belong to the nearer half.
+        halves: tuple[list[Mask], list[Mask]] = ([two[0]], [two[1]])
+        for part in parts[2:]:
+            halves[two[1].gap_mm(part) < two[0].gap_mm(part)].append(part)
+        return _joined(halves[right])
 
     def _load(self, name: str) -> Mask | None:
         if self._path.is_dir():
@@ -245,11 +254,14 @@ class Scan:
             voxels, affine = _volume(file)
             index = np.argwhere(voxels > 0)
         else:
-            if name not in self._labels:
+            values = [
+                self._labels[part] for part in _PARTS.get(name, (name,)) if part in self._labels
+            ]
+            if not values:
                 return None
             self._map = self._map or _volume(self._path)
             voxels, affine = self._map
-            index = np.argwhere(voxels == self._labels[name])
+            index = np.argwhere(np.isin(voxels, values))
         return Mask(index, affine, voxels.shape) if len(index) else None
 
 

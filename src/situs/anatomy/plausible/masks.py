@@ -22,7 +22,7 @@ BITTEN = (
 SHARP = ("liver", "spleen", "kidney_left", "kidney_right")
 """Organs whose edge a CT shows so sharply that its place tells."""
 _TIGHT = 0.5
-"""Layers that such an organ may go on beyond its mask. On three CTs sound masks have -0.5 to -0.1, masks that are one
+"""Layers that such an organ may go on beyond its mask. On three CTs sound masks have -0.5 to 0.2, masks that are one
 voxel too small all round 0.76 to 1.0."""
 _SHARED = 0.2
 """Part of the smaller of two masks that both may hold: contours of neighbours overlap a little."""
