@@ -198,6 +198,15 @@ class TestPatientsThatPass:
         assert all(term(name).known for name in seen)
         assert judge(Scene(seen, {name: term(name) for name in seen})) == []
 
+    def test_a_knee_that_shows_the_ends_of_its_bones(self) -> None:
+        """0.4 of the volume of whole bones, as of phantoms whose bones end inside the scan."""
+        whole_ml = {"femur": 420.0, "tibia": 330.0, "fibula": 60.0, "patella": 18.0}
+        seen = {
+            name: sighting(name, 0.4 * ml, (0.0, 5.0 * k, -40.0 * k))
+            for k, (name, ml) in enumerate(whole_ml.items())
+        }
+        assert Doubt.SCALE not in doubts(Scene(seen, {name: term(name) for name in seen}))
+
     def test_a_fragment_among_organs_that_the_scan_cuts(self) -> None:
         """Ten millimetres of the cord are doubted, but nothing about the patient's size."""
         cut = {

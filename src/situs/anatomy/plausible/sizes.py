@@ -17,6 +17,8 @@ __all__ = ["patient_size", "scale", "sizes"]
 _CONSTANT_KINDS = ("organ", "bone", "vertebra", "muscle", "region")
 _VARYING = ("stomach", "gallbladder", "urinary_bladder", "lung", "body")
 """Structures that fill and empty, or whose whole is rarely seen: their size says little of the patient's."""
+_LONG_BONES = ("femur", "tibia", "fibula", "humerus")
+"""A scan of a joint shows their ends, which may look whole."""
 _LARGEST = 1.2
 _SMALLEST = 0.2
 """Length of the patient beside a typical adult's, over all organs: no giant is larger, no newborn smaller."""
@@ -148,7 +150,7 @@ def _example(shown: list[_Rated], word: str, size: float | None) -> str:
 
 def _unlike_an_adult(scene: Scene) -> str:
     """Whether organs, spine and the steps between structures, together, are too small or too large for an adult."""
-    size, count = _body_scale(_without_regions(scene))
+    size, count = _body_scale(_telling(scene))
     pitch = pitch_ratio(scene)
     steps = [ratio for ratio in axis_scales(scene) if ratio is not None]
     clues = [float(np.exp(np.mean(np.log(steps))))] if steps else []
@@ -167,9 +169,15 @@ def _unlike_an_adult(scene: Scene) -> str:
     return f"it is as small as a child ({length:.2g} of an adult), or an adult in a wrong spacing"
 
 
-def _without_regions(scene: Scene) -> Scene:
-    """The study without the regions of an atlas, of which one range holds for many unlike ones."""
-    return _of_kinds(scene, tuple(kind for kind in _CONSTANT_KINDS if kind != "region"))
+def _telling(scene: Scene) -> Scene:
+    """The study without regions of an atlas, of which one range holds for many, and bones that few scans show whole."""
+    kept = _of_kinds(scene, tuple(kind for kind in _CONSTANT_KINDS if kind != "region"))
+    seen = {
+        name: one
+        for name, one in kept.sightings.items()
+        if not scene.terms[name].canonical.startswith(_LONG_BONES)
+    }
+    return msgspec.structs.replace(kept, sightings=seen)
 
 
 def _has_a_childs_proportions(scene: Scene, pitch: float | None) -> bool:
