@@ -98,6 +98,7 @@ def _init(
     if openid_issuer:
         secret = os.environ.get("SITUS_OPENID_SECRET", "")
         openid = OpenId(openid_issuer, openid_client, secret)
+    was_there = folder.exists()
     made = create_folder(folder, database, openid)
     try:
         opened = open_database(made)
@@ -105,7 +106,11 @@ def _init(
             token = add_user(db, coordinator, ["coordinator", "auditor"], "command line")
         opened.close()
     except BaseException:
-        (folder / "station.json").unlink(missing_ok=True)
+        # It was empty, or not there: all that it holds now is half a station.
+        for entry in folder.iterdir():
+            entry.unlink(missing_ok=True)
+        if not was_there:
+            folder.rmdir()
         raise
     if as_json:
         print_json({"folder": str(folder), "coordinator": coordinator, "token": token})

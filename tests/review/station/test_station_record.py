@@ -389,3 +389,14 @@ def test_the_command_line_from_init_to_verify(
     log.write_text(log.read_text().replace(" ", " 0", 1))
     assert situs("review", "verify", root).code == 1
     assert ok is not None
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_station_without_its_first_account_is_not_left_behind(situs, tmp_path, made) -> None:
+    folder = tmp_path / "station"
+    if made:
+        folder.mkdir()
+    assert situs("review", "init", folder, "--coordinator", "-1").code == 2
+    assert folder.exists() == made
+    assert not made or not list(folder.iterdir())
+    assert situs("review", "init", folder).code == 0
