@@ -10,6 +10,7 @@ import pytest
 
 from situs.tune import check_data, export_data, open_data
 from situs.tune.checks import collated
+from situs.tune.checks.remembered import RememberedPictures
 from situs.tune.training.config import Config, Lora, Source, Stage
 from situs.tune.training.examples import chat_row, make_collator
 from situs.tune.training.models import adapted_modules, load_trainable, part_of, processor_of
@@ -161,3 +162,30 @@ def test_what_is_frozen_is_frozen_and_nothing_else(prepared: Path, frozen: Any) 
         for name, parameter in load_trainable(config).named_parameters()
     }
     assert parts == {(part, part not in frozen) for part in ("vision", "merger", "language")}
+
+
+def test_remembered_pictures_give_the_batches_of_a_training_step(
+    prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check may prepare a picture once; what it looks at is what the trainer gets, to the bit."""
+    plain = processor_of(prepared / "tiny-seed0")
+    remembering = processor_of(prepared / "tiny-seed0")
+    calls = []
+    prepare = remembering.image_processor
+
+    def counted(images: Any, **settings: Any) -> Any:
+        calls.append(len(images))
+        return prepare(images, **settings)
+
+    remembering.image_processor = RememberedPictures(counted)
+    monkeypatch.setattr(
+        RememberedPictures, "__getattr__", lambda self, name: getattr(prepare, name)
+    )
+    numbers = (0, 1, 0, 2, 1)
+    expected = make_collator(plain)([row(prepared, number) for number in numbers])
+    for _ in range(2):
+        batch = make_collator(remembering)([row(prepared, number) for number in numbers])
+        assert set(batch) == set(expected)
+        assert all(bool((batch[key] == expected[key]).all()) for key in expected)
+    pictures = {one.tobytes() for number in numbers for one in row(prepared, number)["images"]}
+    assert calls == [1] * len(pictures)

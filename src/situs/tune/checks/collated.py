@@ -9,6 +9,7 @@ from situs.clients import Request
 from situs.clients.hf.prompt import chat_of
 from situs.errors import Severity
 from situs.tune.checks.problems import Problems
+from situs.tune.checks.remembered import RememberedPictures
 from situs.tune.record import Example, TrainingData, messages_of
 from situs.tune.training.examples import chat_row, make_collator
 from situs.tune.training.models import model_type, need_packages, processor_of
@@ -32,6 +33,7 @@ class CollatedCheck:
         need_packages("torch", "transformers", "trl")
         self._data, self._problems = data, problems
         self._processor = processor_of(model)
+        self._processor.image_processor = RememberedPictures(self._processor.image_processor)
         self._collate = make_collator(self._processor)
         context, self._image_token = _limits(model, self._processor)
         self._most = min(context, data.manifest.max_length or context)
@@ -111,7 +113,7 @@ class CollatedCheck:
         )
         ids = self._processor(text=[text], images=[chat.images], add_special_tokens=False)
         sent = ids["input_ids"][0]
-        return list(sent) == before
+        return [int(token) for token in sent] == before
 
     def _ends(self) -> set[str]:
         tokenizer = self._processor.tokenizer
