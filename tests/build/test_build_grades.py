@@ -313,7 +313,7 @@ def test_a_report_draws_the_box_and_says_where_it_is_approximate(
     assert strip["truth"][0][5] == f"{box.label}, approximate"
     assert strip["said"]["0"][0][:5] == pytest.approx(strip["truth"][0][:5], abs=0.02)
     assert any(
-        "approximate box: a part of the mask by rule" in words
+        "approximate box: a part of the mask defined by rule" in words
         for _, words in data["details"][name]["flags"]
     )
 

@@ -35,7 +35,9 @@ def test_what_was_built_is_what_is_told(situs, small, tmp_path) -> None:
     assert told["by_stratum"] == dict(Counter(item.stratum for item in items)) == info.by_stratum
     assert told["not_asked"] == info.not_asked
     assert all(count > 0 for count in info.not_asked.values())
-    assert (tmp_path / "b" / "README.md").read_text().startswith("# b\n")
+    front_matter, card = (tmp_path / "b" / "README.md").read_text().split("\n---\n", 1)
+    assert front_matter.startswith("---\n")
+    assert card.strip().startswith("# b\n")
     assert not [path for path in (tmp_path / "b").rglob("*") if path.name.startswith(".")]
 
 
