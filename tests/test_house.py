@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,15 @@ def test_the_map_of_contributing_lists_every_package() -> None:
         r"^\| `(\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.M
     )
     assert sorted(listed) == PACKAGES
+
+
+def test_no_folder_of_tests_is_passed_over(pytestconfig: pytest.Config) -> None:
+    """By default pytest never enters a folder called `build`, and says nothing of the tests in it."""
+    folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
+    passed_over = [
+        folder.name
+        for folder in folders
+        for pattern in pytestconfig.getini("norecursedirs")
+        if any(fnmatch(part, pattern) for part in folder.relative_to(ROOT).parts)
+    ]
+    assert passed_over == []

@@ -281,7 +281,7 @@ def test_the_card_shows_the_same_blind_rows(situs, once, bench, tmp_path, name) 
     # What a patient's other answers tell stands on the card and beside the headline.
     told = scores["same_patient"]
     share = f"{told['right'] / told['n']:.3f}"
-    assert f"is right in {share} of {told['n']:,} headline questions" in "\n".join(lines)
+    assert f"would be right in {share} of {told['n']:,} headline questions" in "\n".join(lines)
     text = situs("score", place.bench, place.runs / "random").out
     line = next(line for line in text.splitlines() if line.strip().startswith("blind, told"))
     assert share in line.split()

@@ -101,7 +101,7 @@ def test_boxes_centres_and_marks_are_those_of_the_bench(bench: Path, exported: P
 
 
 def test_a_profile_and_a_run_do_not_go_with_it(bench: Path, tmp_path: Path) -> None:
-    with pytest.raises(SitusError, match="--profile does not go with slicer-markups"):
+    with pytest.raises(SitusError, match="--profile does not apply to slicer-markups"):
         export_bench(bench, "slicer-markups", tmp_path / "out", profile="default")
     assert not (tmp_path / "out").exists()
 

@@ -28,7 +28,7 @@ def test_it_describes_the_files_beside_it(bench: Path, tmp_path: Path) -> None:
         assert {f["source"]["extract"]["column"] for f in records["field"]} <= set(schema.names)
     assert not (tmp_path / "out" / "locations.json").exists()
     assert document["rai:personalSensitiveInformation"]
-    with pytest.raises(SitusError, match="--limit does not go with croissant"):
+    with pytest.raises(SitusError, match="--limit does not apply to croissant"):
         export_bench(bench, "croissant", tmp_path / "other", limit=3)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from typing import get_args
 
 import msgspec
 import pytest
 
+import situs
 from situs.errors import SitusError
 from situs.items import (
     KINDS,
@@ -39,6 +42,12 @@ from situs.profiles.schema import Prompt
 from situs.report.viewer.answer_words import answer_words
 from situs.review.key import key_words
 from situs.space import FrameBox
+
+# A table is known once its module is loaded, and packages load their modules when they are needed.
+SOURCE = Path(situs.__file__).parent
+for path in SOURCE.rglob("*.py"):
+    if "= ByKind(" in path.read_text("utf-8"):
+        import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
 
 ALL = get_args(Simple)
 BOX = FrameBox(2, 1.0, 2.0, 3.0, 4.0, "tear")

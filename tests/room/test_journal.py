@@ -76,7 +76,7 @@ def test_a_changed_scan_does_not_replay(play) -> None:
     lines = path.read_text().splitlines()
     changed = [line.replace('"digest":"', '"digest":"0') for line in lines]
     path.write_text("\n".join(changed) + "\n")
-    with pytest.raises(SitusError, match="another picture"):
+    with pytest.raises(SitusError, match="a different picture"):
         list(Replayer(played.out).sessions())
 
 
