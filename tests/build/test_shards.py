@@ -119,7 +119,7 @@ def test_boxes_in_parts(situs, tmp_path) -> None:
     assert situs(*command, *other).code == 0
     ran = situs("merge", tmp_path / "part1", tmp_path / "other", "--out", tmp_path / "never")
     assert ran.code == 2
-    assert "another --seed" in ran.err
+    assert "a different --seed" in ran.err
 
 
 def test_reports_in_parts_unless_models_write(situs, tmp_path) -> None:
@@ -234,5 +234,5 @@ def test_runs_that_contradict_each_other_are_named(situs, bench, tmp_path) -> No
     (changed / "answers.jsonl").write_text(json.dumps(row) + "\n")
     ran = situs("merge", tmp_path / "one", changed, "--out", tmp_path / "never")
     assert ran.code == 2
-    assert "otherwise than" in ran.err
+    assert "differently from" in ran.err
     assert not (tmp_path / "never").exists()
