@@ -42,7 +42,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
         _agree(bench, run)
     words = rng.choice(OF_BENCH)
     before = tree(work)
-    ran = call(*spell(words, bench=bench, run=run, out=work / "out"))
+    ran = call(*spell(words, bench=bench, run=run, corpus=corpus, out=work / "out"))
     return [f"{kind} {text}" for text in complaints(ran, work, before)]
 
 

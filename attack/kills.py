@@ -50,7 +50,6 @@ _FOLDERS: dict[str, Words] = {
     "croissant": ("export", _SCANS, "--to", "croissant"),
     "traces": ("export", "{corpus}/sessions", "--bench", _SCANS, "--to", "traces"),
     "author": ("author", _SCANS, "--per-study", "2", "--jobs", "2"),
-    "merge": ("merge", "{corpus}/halves/1", "{corpus}/halves/2"),
     "log": ("export", "{corpus}/runs/items", "--bench", _ITEMS, "--to", "inspect"),
 }
 """Commands that make a folder, and with --overwrite replace one."""

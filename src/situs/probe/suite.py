@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -187,8 +187,9 @@ class _Suite:
     def run(self, names: list[str]) -> ProbeResult:
         self._bench.verify()
         select((), self._stratum, self._bench.info.by_stratum)  # before anybody is asked
-        self._made = self._derived(names)
-        self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
+        with self._leaving_nothing():
+            self._made = self._derived(names)
+            self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in ALWAYS}
         rows: dict[str, ProbeRow] = {}
@@ -226,6 +227,20 @@ class _Suite:
             self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n"
         )
         return result
+
+    @contextmanager
+    def _leaving_nothing(self) -> Iterator[None]:
+        """A bench that contradicts itself shows before the first answer: nothing was paid for, and nothing stays."""
+        new_folders = [path for path in (self._out, *self._out.parents) if not path.exists()]
+        try:
+            yield
+        except SitusError:
+            if self._out in new_folders and not (self._out / ORIGINAL).exists():
+                shutil.rmtree(self._out, ignore_errors=True)
+            for path in new_folders:
+                with suppress(OSError):
+                    path.rmdir()
+            raise
 
     def _presenter(self, profile: Profile) -> Presenter:
         return Presenter(self._bench, profile, store=self._store, data=self._data)
@@ -277,35 +292,22 @@ class _Suite:
         return list(selected_items(self._bench, self._split, self._limit))
 
     def _derived(self, names: list[str]) -> dict[str, ChangedBench]:
-        """The benches of the probes that need one of their own, before anybody is asked.
-
-        A bench that contradicts itself shows here: nothing has been paid for then, and nothing stays.
-        """
-        new_folders = [path for path in (self._out, *self._out.parents) if not path.exists()]
+        """The benches of the probes that need one of their own, before anybody is asked."""
         made: dict[str, ChangedBench] = {}
-        try:
-            for name in names:
-                if name == "rotations":
-                    made[name] = self._rotated()
-                elif name in CHANGES:
-                    folder = self._out / f"bench-{name}"
-                    made[name] = changed_bench(
-                        self._bench,
-                        self._items(),
-                        name,
-                        self._profile,
-                        folder,
-                        data=self._data,
-                        engine=self._engine,
-                    )
-        except SitusError:
-            if self._out in new_folders:
-                for name in made:
-                    shutil.rmtree(self._out / f"bench-{name}", ignore_errors=True)
-            for path in new_folders:
-                with suppress(OSError):
-                    path.rmdir()
-            raise
+        for name in names:
+            if name == "rotations":
+                made[name] = self._rotated()
+            elif name in CHANGES:
+                folder = self._out / f"bench-{name}"
+                made[name] = changed_bench(
+                    self._bench,
+                    self._items(),
+                    name,
+                    self._profile,
+                    folder,
+                    data=self._data,
+                    engine=self._engine,
+                )
         return made
 
     def _changed(self, name: str) -> ProbeRow:

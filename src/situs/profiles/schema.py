@@ -128,13 +128,16 @@ class Crop(_Table, frozen=True):
     """Millimetres instead."""
 
 
+Percentile = Annotated[float, msgspec.Meta(ge=0.0, le=100.0)]
+
+
 class WindowRule(_Table, frozen=True):
     """What is black and what is white: fixed values, or percentiles of the volume or of each slice."""
 
     low: float | None = None
     high: float | None = None
-    low_percentile: float | None = None
-    high_percentile: float | None = None
+    low_percentile: Percentile | None = None
+    high_percentile: Percentile | None = None
     """0 and 100 are the smallest and the largest value."""
     per: Literal["volume", "slice"] = "volume"
     """Of what the percentiles are taken. Of the volume as acquired; of the slice as shown."""

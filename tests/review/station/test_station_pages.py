@@ -514,7 +514,7 @@ def test_every_screen_fits(desk: Desk, width: int, height: int, dark: bool, tmp_
     page.wait_for_selector("kbd")
     fits("help")
     page.keyboard.press("Shift+L")
-    page.wait_for_selector("text=Locked")
+    page.wait_for_selector("input[type=password]")
     fits("locked")
     assert page.evaluate("document.activeElement.type") == "password"
     # Nothing of a case can be seen behind the lock, wherever one scrolls.
