@@ -1,9 +1,11 @@
-"""Attack Situs: bad files and benches, odd numbers, options and streams, kills, full disks, servers, names, keys.
+"""Attack Situs: bad files and benches, odd numbers, options and streams, kills, full disks,
+servers, names, keys.
 
     python -m attack [--cases 10000] [--seed N] [--family NAME] [--only NUMBER]
 
-A case is made from the seed, its family and its number alone, so that any of them can be tried again:
-a complaint ends with the words that do. Nothing leaves this machine; servers listen on loopback.
+A case is made from the seed, its family and its number alone, so that any of them can be tried
+again: a complaint ends with the words that do. Nothing leaves this machine; servers listen on
+loopback.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ from pathlib import Path
 from attack import corpus
 from attack.files import check_good
 from attack.options import check_complete
-from attack.trial import FAMILIES, attempt, prepare
+from attack.trial import FAMILIES, attempt
+
+_STOPS = "stops"
+"""Not a family: how often a program was stopped."""
 
 
 def main() -> None:
@@ -48,7 +53,9 @@ def main() -> None:
         corpus.make(root / "corpus")
         check_good(root / "corpus", root / "good")
         tried, complaints = _try_all(_plan(given), given.seed, root, given.jobs)
+    stops = tried.pop(_STOPS, 0)
     print(", ".join(f"{count} {family}" for family, count in sorted(tried.items())))
+    print(f"a program was stopped {stops} times; {sum(os.times()[:4]):.0f} s of work")
     print(f"{sum(tried.values()) - len(complaints)} passed, {len(complaints)} failed")
     sys.exit(1 if complaints else 0)
 
@@ -71,20 +78,24 @@ def _try_all(
 ) -> tuple[Counter[str], list[str]]:
     tried: Counter[str] = Counter()
     complaints: list[str] = []
-    for (family, number), wrong in _outcomes(plan, seed, root, jobs):
+    for count, ((family, number), wrong, stops) in enumerate(
+        _outcomes(plan, seed, root, jobs), start=1
+    ):
         tried[family] += 1
+        tried[_STOPS] += stops
         if wrong:
             again = f"python -m attack --seed {seed} --family {family} --only {number}"
             complaints.append(f"{'; '.join(wrong)[:600]} [{again}]")
             print(complaints[-1], flush=True)
-        if sum(tried.values()) % 500 == 0:
-            print(f"{sum(tried.values())} of {len(plan)}, {len(complaints)} failed", flush=True)
+        if count % 200 == 0:
+            done = f"{count} of {len(plan)}, {tried[_STOPS]} stops"
+            print(f"{done}, {len(complaints)} failed", flush=True)
     return tried, complaints
 
 
 def _outcomes(
     plan: list[tuple[str, int]], seed: int, root: Path, jobs: int
-) -> Iterator[tuple[tuple[str, int], list[str]]]:
+) -> Iterator[tuple[tuple[str, int], list[str], int]]:
     """What is wrong with each case, in order. One that ends its process does not end the others."""
     left = deque(plan)
     alone = 0
@@ -93,18 +104,18 @@ def _outcomes(
         batch = [left[0]] if alone else list(left)
         try:
             with _pool(1 if alone else jobs) as pool:
-                for wrong in pool.map(partial(attempt, seed, root), batch):
-                    yield left.popleft(), wrong
+                for wrong, stops in pool.map(partial(attempt, seed, root), batch):
+                    yield left.popleft(), wrong, stops
             alone = max(0, alone - 1)
         except BrokenProcessPool:
             if alone:
-                yield left.popleft(), ["the process was ended from within"]
+                yield left.popleft(), ["the process was ended from within"], 0
             alone = 2 * jobs
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, context, initializer=prepare)
+    return ProcessPoolExecutor(jobs, context)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,15 @@ from attack.commands import OF_BENCH, lay_out, spell
 from attack.corpus import BENCHES
 from attack.program import call, complaints, tree
 
-__all__ = ["case"]
+__all__ = ["agree", "case"]
 
 Rows = list[dict[str, Any]]
 _TABLES = ("items", "studies", "facts")
 _ODD: tuple[Any, ...] = (
-    None, "", " ", "nobody", "../../x", "/etc/passwd", -1, 0, 1, 2**70, -(2**40), 1.5, 1e308, -1e308, 1e-320, True,
-    [], {}, [None], [[]], {"": ""}, "\x1b[2J", "<script>", "x" * 3000, "1", "nan", [1, 2], [1e308] * 3, "left", "yes",
+    None, "", " ", "nobody", "../../x", "/etc/passwd", -1, 0, 1, 2**70, -(2**40), 1.5, 1e308,
+    -1e308, 1e-320, True,
+    [], {}, [None], [[]], {"": ""}, "\x1b[2J", "<script>", "x" * 3000, "1", "nan", [1, 2],
+    [1e308] * 3, "left", "yes",
 )  # fmt: skip
 
 
@@ -39,7 +41,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
                 rng, rng.choice([bench / "bench.json", run / "run.json", run / "answers.jsonl"])
             )
     if rng.random() < 0.8:
-        _agree(bench, run)
+        agree(bench, run)
     words = rng.choice(OF_BENCH)
     before = tree(work)
     ran = call(*spell(words, bench=bench, run=run, corpus=corpus, out=work / "out"))
@@ -80,7 +82,8 @@ def _cell(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
 
 
 def _check_maps(value: Any, kind: pa.DataType) -> None:
-    """TypeError for a map with an entry that is none: pyarrow ends the process instead of refusing it."""
+    """TypeError for a map with an entry that is none:
+    pyarrow ends the process instead of refusing it."""
     if value is None:
         return
     if pa.types.is_map(kind):
@@ -98,7 +101,8 @@ def _check_maps(value: Any, kind: pa.DataType) -> None:
 
 
 def _as_text(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
-    """A nested column as JSON text, as version 0.1 wrote it; what stands there need not fit its type."""
+    """A nested column as JSON text, as version 0.1 wrote it;
+    what stands there need not fit its type."""
     nested = [field for field in schema if pa.types.is_nested(field.type)]
     if not nested:
         return schema
@@ -171,7 +175,7 @@ def _changed(rng: random.Random, value: Any) -> Any:
     return rng.choice(_ODD)
 
 
-def _agree(bench: Path, run: Path) -> None:
+def agree(bench: Path, run: Path) -> None:
     """What is held to be the bench's hash says nothing: who writes a bench writes that too."""
     from situs.bench import content_hash
 

@@ -1,6 +1,8 @@
-"""Which command reads which file: every kind of file, and every command that opens a bench or a run.
+"""Which command reads which file: every kind of file, and every command that opens a bench or a
+run.
 
-Words may hold `{file}` (the spoilt file), `{folder}` (where it lies), `{corpus}` (good files) and `{out}`.
+Words may hold `{file}` (the spoilt file), `{folder}` (where it lies), `{corpus}` (good files) and
+`{out}`.
 """
 
 from __future__ import annotations

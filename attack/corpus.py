@@ -17,9 +17,10 @@ from PIL import Image
 from attack import dicom
 from attack.program import call
 
-__all__ = ["BENCHES", "ENVIRONMENT", "NAMES_OF_LABELS", "make"]
+__all__ = ["BENCHES", "ENVIRONMENT", "NAMES_OF_LABELS", "make", "restricted"]
 
-ENVIRONMENT = {"SITUS_ID_KEY": "a key for the attacks", "NUMBA_NUM_THREADS": "1"}
+_ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+ENVIRONMENT = {"SITUS_ID_KEY": "a key for the attacks"} | _ONE_THREAD
 NAMES_OF_LABELS = ("liver", "spleen", "kidney_left", "kidney_right", "aorta")
 BENCHES = ("items", "scans", "frames", "knees", "words")
 """Benches of every source: `benches/NAME`, each with a run, `runs/NAME`."""
@@ -38,7 +39,7 @@ def make(folder: Path) -> None:
     _published(folder)
     dicom.write(folder)
     open_licence = ("--licence", "CC0-1.0")
-    sources = {
+    sources: dict[str, tuple[Any, ...]] = {
         "items": ("import", "items", folder / "items.jsonl"),
         "scans": (
             "build",
@@ -64,9 +65,32 @@ def make(folder: Path) -> None:
         bench, run = folder / "benches" / name, folder / "runs" / name
         _must(*words, *open_licence, "--out", bench)
         _must("run", bench, "--model", "random", "--out", run)
+    _restricted(folder, sources)
+    _lessons(folder)
     _parts(folder)
     _from_people(folder)
     _abstracts(folder)
+
+
+def restricted(folder: Path) -> tuple[Path, Path]:
+    """A bench of words that must not leave this machine, and a run of it. Do not change them."""
+    return folder / "benches" / "kept", folder / "runs" / "kept"
+
+
+def _lessons(folder: Path) -> None:
+    """A bench to learn from: a series with pictures, in the split for training."""
+    asked = {"study": "series", "patient": "p", "split": "train", "answer": "yes"}
+    _lines(folder / "lessons.jsonl", [asked | {"question": f"Is {n} odd?"} for n in (1, 3)])
+    words = ("import", "items", folder / "lessons.jsonl", "--images", folder / "dicom")
+    _must(*words, "--licence", "CC0-1.0", "--out", folder / "benches" / "lessons")
+
+
+def _restricted(folder: Path, sources: dict[str, tuple[Any, ...]]) -> None:
+    """Without a licence data is restricted: `kept` of words, and `private` of scans."""
+    bench, run = restricted(folder)
+    _must(*sources["items"], "--out", bench)
+    _must("run", bench, "--model", "random", "--out", run)
+    _must(*sources["scans"], "--out", folder / "benches" / "private")
 
 
 def _parts(folder: Path) -> None:
@@ -89,7 +113,8 @@ def _must(*words: object) -> None:
 
 
 def _volumes(folder: Path) -> None:
-    # Round, and apart from each other and the border: near it they would count as cut off by the scan.
+    # Round, and apart from each other and the border: near it they would count as cut off by the
+    # scan.
     centres = ((9, 9, 18), (24, 9, 18), (24, 22, 9), (9, 22, 9), (16.5, 16, 14))
     labels = np.zeros(_SHAPE, np.uint8)
     grid = np.moveaxis(np.indices(labels.shape), 0, -1)
@@ -163,7 +188,10 @@ def _frames(folder: Path) -> None:
 def _tables(folder: Path) -> None:
     items: list[dict[str, object]] = []
     for n in range(6):
-        study = {"study": f"s{n % 3}", "patient": f"p{n % 3}", "split": "test"}
+        # Of what is tested nothing may be learnt: a study each to learn from, to tune by and to
+        # test.
+        split = ("train", "val", "test")[n % 3]
+        study = {"study": f"s{n % 3}", "patient": f"p{n % 3}", "split": split}
         items += [
             study | {"id": f"a{n}", "question": f"Is {n} odd?", "answer": "yes" if n % 2 else "no"},
             study

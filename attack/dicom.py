@@ -20,7 +20,8 @@ _SLICES, _ROWS, _COLUMNS = 6, 9, 7
 
 
 def write(folder: Path) -> None:
-    """`dicom/series/*.dcm` with `dicom/contours.dcm`, and a segmentation of it in another folder."""
+    """`dicom/series/*.dcm` with `dicom/contours.dcm`,
+    and a segmentation of it in another folder."""
     maker = _maker()
     ramp = np.arange(_SLICES * _ROWS * _COLUMNS, dtype=np.int16).reshape(_SLICES, _ROWS, _COLUMNS)
     maker.write_series(folder / "dicom" / "series", ramp)

@@ -17,7 +17,8 @@ _RESUMED = ("run", "probe")
 
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
-    """A command that may write files of a few bytes or kilobytes only, or whose standard output is full."""
+    """A command that may write files of a few bytes or kilobytes only,
+    or whose standard output is full."""
     place = work / "place"
     place.mkdir()
     if rng.random() < 0.5:

@@ -16,8 +16,10 @@ _BENCH_FILES = ("bench.json", "items.parquet", "studies.parquet", "facts.parquet
 _RUN_FILES = ("run.json", "answers.jsonl")
 
 TOKENS = [
-    b"nan", b"inf", b"-1", b"1e308", b"0", b"99999999999999999999", b"-0.0", b"9" * 5000, b"1e-320", b"-inf",
-    b"null", b"{}", b"[]", b"true", b'""', b"\x1b[2J", b"\x9b1m", b"\x00", b"\xff\xfe", b"../../x", b"/etc/passwd",
+    b"nan", b"inf", b"-1", b"1e308", b"0", b"99999999999999999999", b"-0.0", b"9" * 5000,
+    b"1e-320", b"-inf",
+    b"null", b"{}", b"[]", b"true", b'""', b"\x1b[2J", b"\x9b1m", b"\x00", b"\xff\xfe", b"../../x",
+    b"/etc/passwd",
     b"A" * 5000, b"[" * 3000, b'{"a":' * 2000, b'"' * 50, b"\xe2\x80\xae", b"\xed\xa0\x80", b"\r\n", b"\t", b",", b";",
     b"<script>", b"%s%n", b"${HOME}", b"\xf0\x9f\xa9\xbb", b"\xc2\xb2", b"--5",
 ]  # fmt: skip

@@ -1,26 +1,32 @@
-"""The program stopped at any moment: what was there is whole, nothing is left, and the same command ends well."""
+"""The program stopped at any moment:
+what was there is whole, nothing is left, and the same command ends well."""
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from attack.apart import Apart, begin
+from attack.apart import Apart, begin, started
 from attack.commands import spell
-from attack.program import spawn, tree
+from attack.program import tree
 
-__all__ = ["case"]
+__all__ = ["FOLDERS", "case", "contents", "old", "stops_so_far", "unhindered"]
 
+_LONGEST_SECONDS = 900
 Words = tuple[str, ...]
 Contents = dict[str, bytes]
 _ITEMS, _SCANS = "{corpus}/benches/items", "{corpus}/benches/scans"
 
 _TRUST = tuple(word for n in range(3) for word in ("--trust", f"s{n}"))
-_FOLDERS: dict[str, Words] = {
+FOLDERS: dict[str, Words] = {
     "import": ("import", "items", "{corpus}/items.jsonl"),
     "boxes": ("build", "boxes", "{corpus}/boxes.csv", "--per-study", "4"),
     "masks": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", *_TRUST),
@@ -51,6 +57,8 @@ _FOLDERS: dict[str, Words] = {
     "traces": ("export", "{corpus}/sessions", "--bench", _SCANS, "--to", "traces"),
     "author": ("author", _SCANS, "--per-study", "2", "--jobs", "2"),
     "log": ("export", "{corpus}/runs/items", "--bench", _ITEMS, "--to", "inspect"),
+    "merge": ("merge", "{corpus}/halves/1", "{corpus}/halves/2"),
+    "tune": ("tune", "build", "{corpus}/benches/lessons", "--target", "answer"),
 }
 """Commands that make a folder, and with --overwrite replace one."""
 _OTHERS: dict[str, Words] = {
@@ -102,25 +110,32 @@ _ENDS = (
 )
 
 
+_stops = 0
+
+
+def stops_so_far() -> int:
+    """How often this process has stopped a program."""
+    return _stops
+
+
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     """Stop a command some times, then let it end."""
-    known = {**_FOLDERS, **_OTHERS}
+    known = {**FOLDERS, **_OTHERS}
     name = rng.choice([*known, "import", "import", "log", "reports"])
     words = known[name]
-    seconds, wanted = _unhindered(name, corpus)
+    seconds, wanted = unhindered(name, corpus)
     place = work / "place"
     place.mkdir()
     out = place / "out"
     before: Contents = {}
-    if name in _FOLDERS:
+    if name in FOLDERS:
         words = (*words, "--out", "{out}")
-        # The old folder is a bench, which a library rightly does not replace.
-        if rng.random() < 0.6 and name != "library":
+        if rng.random() < 0.6:
             words = (*words, "--overwrite")
-            before = _old(corpus, out)
+            before = old(corpus, out)
     command = spell(words, corpus=corpus, out=out)
     wrong = []
-    for _ in range(rng.choice([1, 2, 3, 4])):  # one end serves several stops: it costs the most
+    for _ in range(rng.choice([2, 3, 4, 5])):  # one end serves several stops: it costs the most
         stop, group = rng.choice(_SIGNALS), rng.random() < 0.5
         if rng.random() < 0.1:
             wrong += _stopped_at_start(rng, command, stop)
@@ -128,15 +143,16 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
             wrong += _stopped(
                 begin(*command, work=work), rng.random() * 1.15 * seconds, stop, group
             )
-        there = _contents(out)
-        if name in _FOLDERS and there not in (before, wanted):
+        there = contents(out)
+        if name in FOLDERS and there not in (before, wanted):
             wrong.append("what stands at --out is neither the old folder nor the new one")
     wrong += _ends_well(name, begin(*command, work=work), place, wanted)
     return [f"{name}{' --overwrite' if before else ''}: {text}" for text in wrong]
 
 
 def _stopped(call: Apart, after: float, number: int, group: bool) -> list[str]:
-    call.process.join(after)
+    global _stops
+    _stops += call.wait(after) is None  # otherwise it had ended before the signal came
     call.signal(number, group=group)
     code = call.end()
     wrong = []
@@ -152,10 +168,12 @@ def _stopped(call: Apart, after: float, number: int, group: bool) -> list[str]:
 
 def _stopped_at_start(rng: random.Random, command: list[str], number: int) -> list[str]:
     """In the first moments, while Python and the program are loaded."""
-    process = spawn(*command, start_new_session=True)
+    global _stops
+    _stops += 1
+    process = started(*command, start_new_session=True, stdout=subprocess.DEVNULL)
     time.sleep(rng.random() * 1.5)
     process.send_signal(number)
-    _, err = process.communicate(timeout=100)
+    _, err = process.communicate(timeout=_LONGEST_SECONDS)
     # Before our first line runs, Python answers Ctrl-C itself.
     ours = b"Traceback" in err and b"situs" in err
     return [f"signal {number} at the start: {err[-600:]!r}"] if ours else []
@@ -165,7 +183,7 @@ def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[st
     code = call.end()
     out = place / "out"
     complete = (
-        name in _FOLDERS and code == 2 and "is not empty" in call.error
+        name in FOLDERS and code == 2 and "is not empty" in call.error
     )  # it had ended before the signal came
     wrong = []
     if code != 0 and not complete:
@@ -173,9 +191,9 @@ def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[st
     elif "Traceback" in call.error:
         wrong.append(f"again: {call.error[-300:]!r}")
     elif name in ("run", "room", "probe"):
-        if _answers(_contents(out)) != _answers(wanted):
+        if _answers(contents(out)) != _answers(wanted):
             wrong.append("again: other answers than without a stop")
-    elif _contents(out.with_suffix(".csv") if name == "sheet" else out) != wanted:
+    elif contents(out.with_suffix(".csv") if name == "sheet" else out) != wanted:
         wrong.append("again: not what it makes without a stop")
     names = {"out"} if name != "sheet" else {"out.csv"}
     strangers = sorted(
@@ -186,18 +204,31 @@ def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[st
     return wrong
 
 
-def _contents(path: Path) -> Contents:
+def contents(path: Path) -> Contents:
     if path.is_file():
         return {"": path.read_bytes()}
     return {
-        str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()
+        str(p.relative_to(path)): _places(p) if p.name == "locations.json" else p.read_bytes()
+        for p in sorted(path.rglob("*"))
+        if p.is_file()
     }
+
+
+def _places(file: Path) -> bytes:
+    """Which files the file names: it says how to reach them from where it stands."""
+
+    def resolved(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: resolved(entry) for key, entry in value.items()}
+        if isinstance(value, list):
+            return [resolved(entry) for entry in value]
+        return os.path.normpath(file.parent / value) if isinstance(value, str) else value
+
+    return json.dumps(resolved(json.loads(file.read_bytes()))).encode()
 
 
 def _answers(contents: Contents) -> dict[str, set[tuple[str, ...]]]:
     """Of each journal, what was answered; times and order are those of the day."""
-    import json
-
     found = {}
     for name, raw in contents.items():
         if name.endswith("answers.jsonl"):
@@ -206,30 +237,28 @@ def _answers(contents: Contents) -> dict[str, set[tuple[str, ...]]]:
     return found
 
 
-def _old(corpus: Path, out: Path) -> Contents:
-    """A folder that is ours to replace: its markers are those of a bench and of an export."""
-    _unhindered("import", corpus)
+def old(corpus: Path, out: Path) -> Contents:
+    """A folder that is any command's to replace: a bench with the markers of all the others."""
+    unhindered("import", corpus)
     shutil.copytree(_shelf(corpus, "import") / "out", out)
-    for marker in ("export.json", "README.md"):
+    for marker in ("export.json", "README.md", "run.json", "manifest.json", "library.json"):
         (out / marker).write_text("old")
-    return _contents(out)
+    return contents(out)
 
 
 @cache
-def _unhindered(name: str, corpus: Path) -> tuple[float, Contents]:
+def unhindered(name: str, corpus: Path) -> tuple[float, Contents]:
     """How long the command takes and what it makes, if nobody stops it."""
     folder = _shelf(corpus, name)
     shutil.rmtree(folder, ignore_errors=True)  # of a first try that took too long
     folder.mkdir(parents=True)
-    words = (*_FOLDERS[name], "--out", "{out}") if name in _FOLDERS else _OTHERS[name]
+    words = (*FOLDERS[name], "--out", "{out}") if name in FOLDERS else _OTHERS[name]
     begun = time.monotonic()
     call = begin(*spell(words, corpus=corpus, out=folder / "out"), work=folder)
     assert call.end() == 0, call.error
     seconds = time.monotonic() - begun
-    return seconds, _contents(folder / ("out.csv" if name == "sheet" else "out"))
+    return seconds, contents(folder / ("out.csv" if name == "sheet" else "out"))
 
 
 def _shelf(corpus: Path, name: str) -> Path:
-    import os
-
     return corpus.parent / "unhindered" / f"{os.getpid()}-{name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import os
@@ -30,7 +31,8 @@ _PRIVATE = "locations.json"
 
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
-    """A bench of files that name somebody, and all that can be made of it: nothing but `locations.json` names them."""
+    """A bench of files that name somebody, and all that can be made of it:
+    nothing but `locations.json` names them."""
     name = "".join(rng.choice("bdfgklmnprstvwz") + rng.choice("aeiou") for _ in range(5)).title()
     data = work / f"clinic of {name}"
     data.mkdir()
@@ -142,7 +144,8 @@ def _use(rng: random.Random, corpus: Path, work: Path, bench: Path) -> list[byte
             work / "charts",
         ),
         ("author", bench, "--per-study", "2", "--out", work / "authored"),
-        ("tune", "build", bench, "--no-pictures", "--out", work / "taught"),
+        ("tune", "build", bench, "--no-pictures", "--target", "answer", "--out", work / "taught"),
+        ("tune", "build", bench, "--target", "answer", "--out", work / "lessons"),
         ("run", bench, "--model", "random", "--shard", "1/2", "--out", work / "half"),
         *(
             ("export", bench, "--to", to, "--limit", "2", "--out", work / f"export-{to}")
@@ -162,11 +165,37 @@ def _use(rng: random.Random, corpus: Path, work: Path, bench: Path) -> list[byte
         kept = ("review", "export", work / "station", "--project", "p", "--out", work / "readings")
         call(*brought)
         later.append(kept)
-    for words in rng.sample(later, 5):
+    lessons = [words for words in later if words[0] == "tune"]
+    for words in [*rng.sample(later, 5), rng.choice(lessons)]:
+        if Path(words[-1]).exists():  # drawn twice
+            continue
         ran = call(*words)
         # What a command prints about a study may be kept or piped, as its files are.
         (work / f"said-{words[0]}-{rng.randrange(10**6)}").write_text(ran.out)
+    if rng.random() < 0.5 and run.exists():
+        (work / "viewed").write_text(asyncio.run(_viewed(work)))
     return asked
+
+
+async def _viewed(folder: Path) -> str:
+    """What `situs view` shows of the runs of a folder:
+    the page, the lists, and the first item of each."""
+    from aiohttp.test_utils import TestClient, TestServer
+
+    from situs.view import WatchedRuns, view_app
+
+    async with TestClient(TestServer(view_app(WatchedRuns(folder)))) as client:
+        shown = [await (await client.get("/")).text()]
+        runs = await (await client.get("/api/runs")).json()
+        shown.append(json.dumps(runs))
+        for run in runs:
+            path = f"/api/runs/{run['key']}/items"
+            listed = await (await client.get(path)).text()
+            shown.append(listed)
+            rows = json.loads(listed).get("rows", []) if listed.startswith("{") else []
+            for row in rows[:1]:
+                shown.append(await (await client.get(f"{path}/{row['item_id']}")).text())
+    return "\n".join(shown)
 
 
 def _plain(path: Path) -> bytes:
@@ -253,6 +282,7 @@ def _dicom(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]
         dataset.save_as(file)
     (data / "dicom" / "series").rename(data / "dicom" / f"{name}-1")
     row = {"study": f"{name}-1", "patient": name, "question": "Is it?", "answer": "yes"}
+    row["split"] = rng.choice(["train", "test"])
     (data / "items.jsonl").write_text(json.dumps(row) + "\n")
     return ["import", "items", str(data / "items.jsonl"), "--images", str(data / "dicom")]
 

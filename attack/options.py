@@ -1,4 +1,5 @@
-"""Every option and argument of every command, as the program itself lists them, with what nobody should give it."""
+"""Every option and argument of every command,
+as the program itself lists them, with what nobody should give it."""
 
 from __future__ import annotations
 
@@ -74,21 +75,27 @@ _GOOD: dict[str, Words] = {
     "list tasks": (),
     "doctor": (),
 }
-"""A call of each command that works; in a case one of its words, or one that it can take more, is odd."""
+"""A call of each command that works;
+in a case one of its words, or one that it can take more, is odd."""
 _SERVERS = ("serve", "view", "mcp")
 """Commands that wait for visitors, and would wait for ever."""
 _LONG_WORK = {("build phantoms", "studies"), ("adapter-check", "trials")}
 """Numbers that are honest orders for years of work, if large."""
 
 _NUMBERS = (
-    "nan", "inf", "-inf", "-1", "0", "-0.0", "1e308", "1e-320", "99999999999999999999", "9" * 4400, "1e999", "0x10",
-    "1_000", "½", "٣", "1,5", "", "2147483648", "4294967297", "-9223372036854775809", "18446744073709551616", "1e400",
+    "nan", "inf", "-inf", "-1", "0", "-0.0", "1e308", "1e-320", "99999999999999999999", "9" * 4400,
+    "1e999", "0x10",
+    "1_000", "½", "٣", "1,5", "", "2147483648", "4294967297", "-9223372036854775809",
+    "18446744073709551616", "1e400",
 )  # fmt: skip
 _TEXTS = (
-    "", " ", ",", "=", "a=", "=b", "a=b=c", "/", "../../x", "/dev/zero", "nan", "random?", "random?seed", "hf:",
+    "", " ", ",", "=", "a=", "=b", "a=b=c", "/", "../../x", "/dev/zero", "nan", "random?",
+    "random?seed", "hf:",
     "replay:",
-    "openai:", "openai:m@", "openai:@http://127.0.0.1:9", "hf:/nowhere", "replay:/dev/zero", "x" * 70_000, "[" * 4_000,
-    "all,all", "@", "?", "*", "a,b,,c", "0", "-1", "--help", "v=/dev/zero", "\udcff", "%s", "{}", "constant:", "none",
+    "openai:", "openai:m@", "openai:@http://127.0.0.1:9", "hf:/nowhere", "replay:/dev/zero",
+    "x" * 70_000, "[" * 4_000,
+    "all,all", "@", "?", "*", "a,b,,c", "0", "-1", "--help", "v=/dev/zero", "\udcff", "%s", "{}",
+    "constant:", "none",
     "9" * 5000,
 )  # fmt: skip
 
@@ -112,7 +119,8 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     before = tree(work)
     ran = call(*words)
     wrong = complaints(ran, work, before)
-    # A command that takes nothing calls an odd word that begins with a dash an option, as it should.
+    # A command that takes nothing calls an odd word that begins with a dash an option, as it
+    # should.
     if parameter is None or name not in _GOOD:
         wrong = [text for text in wrong if "the attack itself is wrong" not in text]
     if name == "probe" and ran.code == 2:  # finished runs stay for the same command to go on with

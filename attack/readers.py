@@ -17,8 +17,10 @@ _PIECES = (
     "[", '{"a":', "<think>", "</think>", "<bbx>[", "Frame 1 ", "frames 1-2, ", "1 mm ", "A: no\n", "not A ",
     "no. ", '"', "wait A ", "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ",
     "yes, but no ", "(", "1,", "- ", "the left kidney ", "not the left ", "\n", " ", "1-", "**", "```json\n",
-    "to ", "slice ", "x=1 y=2 ", "therefore ", "if ", "1.5e", "½", "A)", "answer: ", "&", "/", "°", "é", "左",
-    "'", "–", "grade 2 ", "size ", "not ", "or ", ";", ":", "\t", "\u00a0", "×1", "1×", "posterobasal ", "left\n",
+    "to ", "slice ", "x=1 y=2 ", "therefore ", "if ", "1.5e", "½",
+    "A)", "answer: ", "&", "/", "°", "é", "左",
+    "'", "–", "grade 2 ", "size ", "not ", "or ", ";", ":", "\t", "\u00a0", "×1", "1×",
+    "posterobasal ", "left\n",
     ", but ", "x ", "top left ", "(1,2) ", "grade ",
 )  # fmt: skip
 _SMALL, _LARGE = 600, 2_400
@@ -38,7 +40,8 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     for name in rng.sample(list(readers), 3):
         read = readers[name]
         read(_of_length(lead, unit, _LARGE))  # patterns are compiled once
-        # Work that is cut off after some tries grows until then: what grows too fast is tried longer.
+        # Work that is cut off after some tries grows until then: what grows too fast is tried
+        # longer.
         if _grows(read, lead, unit, _SMALL) and _grows(read, lead, unit, _LARGE):
             wrong.append(f"{name}: {lead!r} + n × {unit!r} takes more than its length")
     name, read = rng.choice(list(readers.items()))
@@ -110,7 +113,8 @@ def _unless_refused(read: Callable[..., Any], *given: Any) -> None:
 
 
 def _steps(read: Callable[[str], Any], text: str) -> int:
-    """Lines of Python that run, which no other load changes; patterns that run in C show in the seconds."""
+    """Lines of Python that run, which no other load changes;
+    patterns that run in C show in the seconds."""
     count = 0
 
     def step(frame: FrameType, event: str, argument: object) -> Any:

@@ -18,13 +18,17 @@ _ACTIONS = (
     "Look ", "", "__class__", "do", None, 3,
 )  # fmt: skip
 _FIELDS = (
-    "plane", "slice", "at_mm", "window", "zoom", "centre", "from", "to", "n", "low", "high", "point", "point_mm", "a",
+    "plane", "slice", "at_mm", "window", "zoom", "centre", "from", "to", "n", "low", "high",
+    "point", "point_mm", "a",
     "b", "a_mm", "b_mm", "structure", "other", "text", "answer", "width_px", "",
 )  # fmt: skip
 _ODD: tuple[Any, ...] = (
-    float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e-320, 10**30, -1, 0, True, None, [], {}, "", "9" * 500,
-    [float("nan"), 1.0], [1e308, 1e308], [1, 2, 3, 4], [[1, 2]], "../../x", "1 to 2", "-1e308 to 1e308", "5 to 5",
-    "nan to inf", "\ud800", ["x", "y"], 2.5, "12", "12.0", "½", 1e6, -1e6, [1e9, 5, 5], [0, 5, 5], [1.5, 5, 5],
+    float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e-320, 10**30, -1, 0, True, None,
+    [], {}, "", "9" * 500,
+    [float("nan"), 1.0], [1e308, 1e308], [1, 2, 3, 4], [[1, 2]], "../../x", "1 to 2",
+    "-1e308 to 1e308", "5 to 5",
+    "nan to inf", "\ud800", ["x", "y"], 2.5, "12", "12.0", "½", 1e6, -1e6, [1e9, 5, 5], [0, 5, 5],
+    [1.5, 5, 5],
 )  # fmt: skip
 _SOUND: tuple[dict[str, Any], ...] = (
     {"action": "look", "plane": "axial", "slice": 14},
@@ -45,7 +49,8 @@ _MOST_NESTED = 3000
 
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
-    """Sessions of a model whose turns are odd; then their scores, their pages, and what is learnt from them."""
+    """Sessions of a model whose turns are odd;
+    then their scores, their pages, and what is learnt from them."""
     bench, run = corpus / "benches" / "scans", work / "run"
     chance = random.Random(rng.random())
     room = ("--room", corpus / "room.toml", "--tools", rng.choice(_TOOLS))

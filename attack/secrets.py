@@ -1,4 +1,5 @@
-"""A key, wherever a user may have put it or a server may repeat it, is in no file and on no terminal."""
+"""A key, wherever a user may have put it or a server may repeat it,
+is in no file and on no terminal."""
 
 from __future__ import annotations
 
@@ -32,8 +33,10 @@ _HEADS = (
 )
 """How keys of well-known services begin; the last two are those of a server of one's own."""
 _SETTINGS = (
-    "api_key", "apikey", "key", "token", "Authorization", "auth", "headers", "extra_headers", "password", "secret",
-    "x-api-key", "bearer", "organization", "user", "seed", "temperature", "stop", "name", "key_env", "extra_body",
+    "api_key", "apikey", "key", "token", "Authorization", "auth", "headers", "extra_headers",
+    "password", "secret",
+    "x-api-key", "bearer", "organization", "user", "seed", "temperature", "stop", "name",
+    "key_env", "extra_body",
 )  # fmt: skip
 
 

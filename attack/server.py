@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,6 +24,12 @@ class Answer:
     missing_bytes: int = 0
     """The server promises this many more bytes than it sends."""
     hang_up: bool = False
+    repeat: int = 1
+    """The body comes so many times over, and no length is promised."""
+    pause_seconds: float = 0.0
+    """Between two bytes."""
+    stay_open: bool = False
+    """The connection is not closed while anybody listens, and no length is promised."""
 
 
 @dataclass
@@ -64,10 +71,24 @@ def serve(answer: Callable[[bytes], Answer], host: str = "127.0.0.1") -> Iterato
             self.send_response(reply.status)
             for name, value in reply.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(reply.body) + reply.missing_bytes))
-            self.end_headers()
+            if reply.repeat == 1 and not reply.stay_open:
+                length = len(reply.body) + reply.missing_bytes
+                self.send_header("Content-Length", str(max(0, length)))
             with contextlib.suppress(OSError):
-                self.wfile.write(reply.body)
+                self.end_headers()
+                self._send(reply)
+
+        def _send(self, reply: Answer) -> None:
+            for _ in range(reply.repeat):
+                if not reply.pause_seconds:
+                    self.wfile.write(reply.body)
+                    continue
+                for byte in reply.body:
+                    self.wfile.write(bytes([byte]))
+                    self.wfile.flush()
+                    time.sleep(reply.pause_seconds)
+            while reply.stay_open and self.connection.recv(1):
+                pass
 
         do_GET = do_CONNECT = do_PUT = do_POST  # noqa: N815 - the library calls them so
 

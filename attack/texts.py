@@ -12,10 +12,14 @@ from attack.program import call, complaints, tree
 __all__ = ["HOSTILE", "case"]
 
 HOSTILE = [
-    "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\x7f", "\u202e", "\u2028", "\x08\x08", "\r", "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>", "]]><b>", "${7*7}", "{{7*7}}", "=1+1", "@SUM(A1)", "`id`", "|", "\\", "'\"", "\x00",
-    "</textarea>", "javascript:alert(1)", "[x](javascript:1)", "%00", "\ud83d\ude00", "a\u0300" * 50, "../../x",
-    "/etc/x", "</script><script>alert(2)</script>", "<!--", "\ufeff", "\u2066", "{0}", "%(x)s", "$(id)", "\\input{x}",
+    "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\x7f", "\u202e", "\u2028", "\x08\x08", "\r",
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>", "]]><b>", "${7*7}", "{{7*7}}", "=1+1", "@SUM(A1)", "`id`", "|",
+    "\\", "'\"", "\x00",
+    "</textarea>", "javascript:alert(1)", "[x](javascript:1)", "%00", "\ud83d\ude00",
+    "a\u0300" * 50, "../../x",
+    "/etc/x", "</script><script>alert(2)</script>", "<!--", "\ufeff", "\u2066", "{0}", "%(x)s",
+    "$(id)", "\\input{x}",
     "CON", ".", "..",
 ]  # fmt: skip
 _FIELDS = (

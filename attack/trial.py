@@ -8,7 +8,6 @@ from __future__ import annotations
 import faulthandler
 import os
 import random
-import resource
 import signal
 import tempfile
 import traceback
@@ -17,22 +16,29 @@ from pathlib import Path
 
 from attack import (
     benches,
+    bombs,
     disk,
     egress,
     kills,
     names,
     numbers,
     options,
+    paths,
+    races,
     readers,
     rooms,
     secrets,
     streams,
+    surroundings,
     texts,
     wire,
 )
 from attack import files as bad_files
+from attack.apart import end_all
+from attack.kills import stops_so_far
+from attack.program import vary_starts
 
-__all__ = ["FAMILIES", "attempt", "prepare"]
+__all__ = ["FAMILIES", "attempt"]
 
 Case = Callable[[random.Random, Path, Path], list[str]]
 """Given chance, the corpus and an empty folder to work in: what is wrong, if anything."""
@@ -40,8 +46,8 @@ Case = Callable[[random.Random, Path, Path], list[str]]
 FAMILIES: dict[str, tuple[Case, float]] = {
     "files": (bad_files.case, 0.18),
     "benches": (benches.case, 0.18),
-    "numbers": (numbers.case, 0.14),
-    "kills": (kills.case, 0.08),
+    "numbers": (numbers.case, 0.1),
+    "kills": (kills.case, 0.028),
     "options": (options.case, 0.08),
     "texts": (texts.case, 0.05),
     "names": (names.case, 0.04),
@@ -52,33 +58,34 @@ FAMILIES: dict[str, tuple[Case, float]] = {
     "rooms": (rooms.case, 0.03),
     "disk": (disk.case, 0.03),
     "streams": (streams.case, 0.04),
+    "races": (races.case, 0.01),
+    "paths": (paths.case, 0.04),
+    "bombs": (bombs.case, 0.01),
+    "surroundings": (surroundings.case, 0.012),
 }
-"""Family → its cases, and their share of all."""
+"""Family → its cases, and their share of all.
 
-_HANG_CPU_SECONDS, _HANG_SECONDS = 60, 600
+A case of kills stops a program three or four times.
+"""
+
+_HANG_CPU_SECONDS, _HANG_SECONDS = 60, 1800
 """Of work, which no load on the machine changes; and in all, for what waits for ever."""
-_MOST_KILOBYTES = 1 << 20
-"""More memory than one case may take: inputs are some kilobytes."""
 
 
 class _Hang(BaseException):
     """A case took too long."""
 
 
-def prepare() -> None:
-    """Before the first case of a process."""
-    egress.watch()
-
-
-def attempt(seed: int, root: Path, which: tuple[str, int]) -> list[str]:
-    """What is wrong with the case, if anything."""
+def attempt(seed: int, root: Path, which: tuple[str, int]) -> tuple[list[str], int]:
+    """What is wrong with the case, if anything; and how often it stopped a program."""
     family, number = which
+    stops_before = stops_so_far()
 
     def hang(*_: object) -> None:
         raise _Hang
 
     here = Path.cwd()
-    took_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    vary_starts(f"{seed}/{family}/{number}/starts")
     with tempfile.TemporaryDirectory(dir=root, prefix=f"{family}-{number}-") as work:
         os.chdir(work)
         for number_of_signal in (signal.SIGALRM, signal.SIGPROF):
@@ -100,9 +107,7 @@ def attempt(seed: int, root: Path, which: tuple[str, int]) -> list[str]:
         finally:
             signal.alarm(0)
             signal.setitimer(signal.ITIMER_PROF, 0)
+            end_all()
             faulthandler.cancel_dump_traceback_later()
             os.chdir(here)
-    took = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - took_before
-    if took > _MOST_KILOBYTES:
-        wrong = [*wrong, f"took {took >> 10} MB"]
-    return wrong
+    return wrong, stops_so_far() - stops_before
