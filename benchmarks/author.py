@@ -1,16 +1,17 @@
-"""What authoring costs at size: CPU of ours per ask, and memory as the number of studies grows. Prints JSON.
+"""What authoring costs at size: CPU of ours per ask, and memory as the number of studies grows.
+Prints JSON.
 
 Usage: python benchmarks/author.py [--studies 40 80] [--per-study 20] [--asks 1000 10000]
 
-`--asks` leaves out patients: so many questions go to one panel member through the same desk, journal and client, in a
-process of its own. That is what an ask costs us, and what it leaves in memory, at a size that whole studies reach in
-hours only.
+`--asks` leaves out patients: so many questions go to one panel member through the same desk,
+journal and client, in a process of its own. That is what an ask costs us, and what it leaves in
+memory, at a size that whole studies reach in hours only.
 
-Phantom patients (masks on 5 mm voxels) are built into benches of so many studies. Each bench is authored twice: with
-no role, which is what measuring and arranging cost, and with every role played by a scripted server in a process of
-its own, which answers at once on loopback. The CPU of an ask is the difference, over the number of asks: words,
-checks, journals, HTTP, proofs of wordings and statistics. Wanted: 500 studies of 20 questions at most 2 ms an
-ask, memory flat.
+Phantom patients (masks on 5 mm voxels) are built into benches of so many studies. Each bench is
+authored twice: with no role, which is what measuring and arranging cost, and with every role played
+by a scripted server in a process of its own, which answers at once on loopback. The CPU of an ask
+is the difference, over the number of asks: words, checks, journals, HTTP, proofs of wordings and
+statistics. Wanted: 500 studies of 20 questions at most 2 ms an ask, memory flat.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Building a bench from masks: studies per second and memory, at two sizes and with one and two jobs. Prints JSON.
+"""Building a bench from masks: studies per second and memory, at two sizes and with one and two
+jobs. Prints JSON.
 
-Usage: python benchmarks/build.py [--studies 2 4] [--jobs 1 2] [--shape 256 256 320] [--structures 80] [--folder DIR]
+Usage: python benchmarks/build.py [--studies 2 4] [--jobs 1 2] [--shape 256 256 320] [--structures
+80] [--folder DIR]
 
-Studies are phantoms of TotalSegmentator's size, one mask file a structure, each shifted a little so that none is a copy
-of another. With twice the studies the memory should stay and the time double. Memory is the largest of any process of
-a build, from the kernel's own account of it.
+Studies are phantoms of TotalSegmentator's size, one mask file a structure, each shifted a little so
+that none is a copy of another. With twice the studies the memory should stay and the time double.
+Memory is the largest of any process of a build, from the kernel's own account of it.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 Usage: python benchmarks/cuts.py [--data FOLDER] [--phantoms N] [--sample SHARE] [--misses FILE]
 
-Every whole structure of real CTs and of phantoms is cut by planes along the array's axes and askew to them, a tenth, a
-quarter or half of it removed, in four ways: the labels stop inside the scan, the labels stop a few voxels before its
-border, before a slab of fill, and inside the scan at a ragged plane. A cut counts if the uncut volume or length lies
-outside the interval of what is left, and what is left would be asked for; those that change nothing are left out.
+Every whole structure of real CTs and of phantoms is cut by planes along the array's axes and askew
+to them, a tenth, a quarter or half of it removed, in four ways: the labels stop inside the scan,
+the labels stop a few voxels before its border, before a slab of fill, and inside the scan at a
+ragged plane. A cut counts if the uncut volume or length lies outside the interval of what is left,
+and what is left would be asked for; those that change nothing are left out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from numpy.typing import NDArray
 
 from situs.anatomy import load_vocabulary
 from situs.bench import terms_for
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+    load_recipe,
+)
 from situs.facts.masks.cut import Surroundings
 from situs.space import Affine, Grid, IndexPoints
 from situs.volumes import LabelMap, Structure, open_labels, open_volume, padding_of
@@ -123,15 +129,17 @@ def ledger_of(study: Study) -> Ledger:
     labels = study.labels
     ledger = Ledger(
         labels,
-        labels_hash="",
-        study_id=study.name,
-        series="ct",
+        MaskedSeries(
+            study_id=study.name,
+            series="ct",
+            labels_hash="",
+            annotation="corrected",
+            side_basis="affine",
+        ),
         recipe=load_recipe(),
-        annotation="corrected",
-        side_basis="affine",
         terms=terms_for([s.name for s in labels.structures], {}),
-        image=study.image,
         single_lesions=False,
+        scan=ScanValues(image=study.image),
     )
     # Of a window, what the whole image tells.
     ledger.surroundings = Surroundings(labels, study.padding, study.image)
@@ -139,7 +147,8 @@ def ledger_of(study: Study) -> Ledger:
 
 
 def directions(labels: LabelMap, structure: Structure) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Both ways along each axis of the array, and some ways askew, drawn by the structure's name."""
+    """Both ways along each axis of the array,
+    and some ways askew, drawn by the structure's name."""
     across = np.linalg.inv(labels.grid.affine.linear)
     for axis, along in enumerate(labels.grid.affine.directions):
         letter = "xyz"[along.axis.world_index]
@@ -236,7 +245,8 @@ def _heights(grid: Grid, normal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def matters(whole: Ledger, cut: Ledger, name: str) -> bool:
-    """Whether a size of what is left would be asked for, though the uncut one lies outside its interval."""
+    """Whether a size of what is left would be asked for,
+    though the uncut one lies outside its interval."""
     for kind, limit in SIZES.items():
         fact = cut.fact(kind, name)
         low, high = fact.interval or (0.0, 0.0)
@@ -250,7 +260,8 @@ def matters(whole: Ledger, cut: Ledger, name: str) -> bool:
 def trial(
     study: Study, sample: float
 ) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]], list[dict[str, Any]], list[str]]:
-    """Cuts that matter and those found, by way and direction; the misses; whole structures that are called cut."""
+    """Cuts that matter and those found, by way and direction;
+    the misses; whole structures that are called cut."""
     whole = ledger_of(study)
     cuts, found, misses, called_cut = Counter(), Counter(), [], []
     for structure in study.labels.structures:
@@ -326,7 +337,8 @@ def main() -> None:
             f"{key[0]:8} {key[1]:8} {found[key]:5} of {cuts[key]:5} {found[key] / cuts[key]:7.1%}"
         )
     print(
-        f"all               {found.total():5} of {cuts.total():5} {found.total() / max(1, cuts.total()):7.1%}"
+        f"all               {found.total():5} of {cuts.total():5}"
+        f" {found.total() / max(1, cuts.total()):7.1%}"
     )
     print(f"called cut though whole: {len(called_cut)} {called_cut}")
     if options.misses:

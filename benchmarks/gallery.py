@@ -1,7 +1,8 @@
-"""Draw the gallery of docs/questions.md from any run: `python benchmarks/gallery.py RUN` (needs Chromium).
+"""Draw the gallery of docs/questions.md from any run: `python benchmarks/gallery.py RUN` (needs
+Chromium).
 
-One question of every task, with the planes of the report's item view: `docs/pictures/questions/TASK.jpg`, and the
-part of the page between the marks.
+One question of every task, with the planes of the report's item view:
+`docs/pictures/questions/TASK.jpg`, and the part of the page between the marks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from situs.items import Item
-from situs.report import write_report
+from situs.report import ReportOptions, write_report
 from situs.report.viewer.answer_words import answer_words, option_rows
 from situs.run import open_run
 
@@ -79,7 +80,7 @@ def main() -> None:
     tasks = chosen(run)
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.html"
-        write_report([run], report, pictures=4 * _TASKS)
+        write_report([run], report, ReportOptions(pictures=4 * _TASKS))
         shown = shoot(report, tasks)
     page = DOCS / "questions.md"
     text = page.read_text("utf-8")

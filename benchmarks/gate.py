@@ -1,4 +1,5 @@
-"""How many wrong questions the anatomy gate lets pass, attack by attack, and how often it doubts a sound study.
+"""How many wrong questions the anatomy gate lets pass, attack by attack, and how often it doubts a
+sound study.
 
 python -P benchmarks/gate.py --phantoms 2 --real DATA/volumes [--only NAME] [--pairs]
 """
@@ -126,8 +127,10 @@ def main() -> None:
             if outcome.wrong or (not outcome.doubts and outcome.unknown):
                 word = "WRONG" if outcome.wrong else "silent"
                 print(
-                    f"{word} {attack}: {len(outcome.wrong)} of {outcome.asked} ({len(outcome.unknown)} unknown): "
-                    f"{[text[:70] for text in outcome.wrong[:2]]} doubts {[d[:50] for d in outcome.doubts[:3]]}",
+                    f"{word} {attack}: {len(outcome.wrong)} of {outcome.asked}"
+                    f" ({len(outcome.unknown)} unknown):"
+                    f" {[text[:70] for text in outcome.wrong[:2]]} doubts"
+                    f" {[d[:50] for d in outcome.doubts[:3]]}",
                     flush=True,
                 )
         print(f"   {tried} attacks, {time.process_time() - started:.0f} s", flush=True)

@@ -1,8 +1,10 @@
-"""Building and checking the published knee set at its full size from a table of grades and boxes worked out before.
+"""Building and checking the published knee set at its full size from a table of grades and boxes
+worked out before.
 
-7,970 volumes with 69 questions each, at 1 %, 10 % and 100 %: seconds, peak memory and bytes of each build, and CPU
-seconds of its check, each in a process of its own. Prints one JSON object. Linear means that `seconds_per_item` stays
-about the same. Aimed at for the check of all: 90 s of CPU, 2 GB.
+7,970 volumes with 69 questions each, at 1 %, 10 % and 100 %: seconds, peak memory and bytes of each
+build, and CPU seconds of its check, each in a process of its own. Prints one JSON object. Linear
+means that `seconds_per_item` stays about the same. Aimed at for the check of all: 90 s of CPU, 2
+GB.
 
     python benchmarks/grades.py [--shares 0.01,0.1,1] [--jobs 1]
 """
@@ -27,7 +29,8 @@ AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
 
 
 def write_table(path: Path, volumes: int, bank: Bank, rng: random.Random) -> int:
-    """A long table with mostly zeros, as readers give them; grades of one question do not contradict each other."""
+    """A long table with mostly zeros, as readers give them;
+    grades of one question do not contradict each other."""
     rows = 0
     with path.open("w") as stream:
         stream.write("study,patient,side,time,shape,affine,question,sub_score,grade\n")

@@ -1,13 +1,14 @@
-"""How often 95 % intervals over patients hold the truth: the simulation that the methods were chosen by.
+"""How often 95 % intervals over patients hold the truth: the simulation that the methods were
+chosen by.
 
     python benchmarks/interval_coverage.py            all cells, some three minutes; prints docs/coverage.md
     python benchmarks/interval_coverage.py --runs 500 quicker and rougher
     python benchmarks/interval_coverage.py --only differences    one section
 
-Patients have 3, 8 or 40 items each, or a geometric number with that mean. A patient's ability is drawn from a beta
-distribution, in which two items of one patient correlate by 0 (all patients alike) to 1 (each all right or all wrong).
-Every interval is made by the code that `situs score` and `situs compare` use. Beside it, for comparison: the percentile
-bootstrap of patients.
+Patients have 3, 8 or 40 items each, or a geometric number with that mean. A patient's ability is
+drawn from a beta distribution, in which two items of one patient correlate by 0 (all patients
+alike) to 1 (each all right or all wrong). Every interval is made by the code that `situs score` and
+`situs compare` use. Beside it, for comparison: the percentile bootstrap of patients.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def bootstrap_covered(
 def difference_covered(
     rng: np.random.Generator, runs: int, cell: tuple[bool, int, tuple[float, float], float, str]
 ) -> float:
-    """The share of intervals of a paired difference that hold it; of equal means, one minus the level of the test."""
+    """The share of intervals of a paired difference that hold it;
+    of equal means, one minus the level of the test."""
     geometric, patients, (first, second), correlation, coupling = cell
     held = done = 0
     while done < runs:
@@ -157,7 +159,8 @@ def _at(quantile: FloatArray, mean: float, correlation: float) -> FloatArray:
 def judged_covered(
     rng: np.random.Generator, runs: int, cell: tuple[bool, int, float, float, tuple[float, float]]
 ) -> float:
-    """The share of prediction-powered intervals that hold the accuracy: 10 answers a patient, 3 of them labelled."""
+    """The share of prediction-powered intervals that hold the accuracy:
+    10 answers a patient, 3 of them labelled."""
     _, patients, mean, correlation, (sensitivity, specificity) = cell
     clusters = [str(number) for number in np.repeat(np.arange(patients), 10)]
     held = 0
@@ -278,8 +281,8 @@ def _print(title: str, covered: dict[tuple[object, ...], float], facets: dict[st
             own = np.array([share for cell, share in covered.items() if key(cell) == value])
             words = f"{name} {' and '.join(map(str, value)) if isinstance(value, tuple) else value}".strip()
             print(
-                f"| {words} | {len(own)} | {own.min():.3f} | {np.median(own):.3f} | {own.max():.3f} "
-                f"| {np.count_nonzero(own < LOW)} | {np.count_nonzero(own > HIGH)} |"
+                f"| {words} | {len(own)} | {own.min():.3f} | {np.median(own):.3f} | {own.max():.3f}"
+                f" | {np.count_nonzero(own < LOW)} | {np.count_nonzero(own > HIGH)} |"
             )
     narrow, wide = (
         [c for c in covered.items() if holds(c[1])]
@@ -295,14 +298,16 @@ def _print(title: str, covered: dict[tuple[object, ...], float], facets: dict[st
 
 
 def _print_grid(title: str, covered: dict[tuple[object, ...], float], column: str) -> None:
-    """Every cell, those that differ in items and coupling only as one range; what leaves the goal is in bold."""
+    """Every cell, those that differ in items and coupling only as one range;
+    what leaves the goal is in bold."""
     columns = sorted({cell[2] for cell in covered})
     heads = [
         f"{column} {' and '.join(map(str, one)) if isinstance(one, tuple) else one}"
         for one in columns
     ]
     print(
-        f"\n### {title}\n\n| patients, correlation | {' | '.join(heads)} |\n|---|{'---|' * len(columns)}"
+        f"\n### {title}\n\n| patients, correlation | {' | '.join(heads)}"
+        f" |\n|---|{'---|' * len(columns)}"
     )
     for patients, correlation in sorted({(cell[1], cell[3]) for cell in covered}):
         ranges = []

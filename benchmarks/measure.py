@@ -1,9 +1,11 @@
-"""Measuring label volumes: ours beside other libraries, interleaved in one run, one thread. Prints JSON.
+"""Measuring label volumes: ours beside other libraries, interleaved in one run, one thread. Prints
+JSON.
 
 Usage: python benchmarks/measure.py [LABELS.nii.gz | FOLDER OF MASKS] [--repeat N] [--pairs N]
 
-Without a file: a phantom of 512 × 512 × 400 voxels with 104 labels. Every contender runs in turn, so that a busy
-machine slows all alike; numbers are the least of the repeats. A contender that is not installed is left out.
+Without a file: a phantom of 512 × 512 × 400 voxels with 104 labels. Every contender runs in turn,
+so that a busy machine slows all alike; numbers are the least of the repeats. A contender that is
+not installed is left out.
 """
 
 from __future__ import annotations
@@ -137,7 +139,8 @@ def touching(labels: np.ndarray) -> Contenders:
 
 
 def distances(labels: np.ndarray, count: int) -> dict[str, Any]:
-    """All exact boundary distances from the label array on; the kd-trees on a random part of the pairs."""
+    """All exact boundary distances from the label array on;
+    the kd-trees on a random part of the pairs."""
     from scipy import ndimage
     from scipy.spatial import cKDTree
 

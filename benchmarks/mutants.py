@@ -6,9 +6,10 @@ sign, a constant) and puts each to the tests that call the changed function, che
     python benchmarks/mutants.py --count 300 --seed 1 --map calls.json
 
 The tests are collected once. One run of them, traced, tells which test calls which function and at
-what cost (`--map` keeps that for the next time). Each change is then made in a fork of the collected
-session, in the code of the live function, so that it costs no more than the tests that are run. Only
-what a test sees in its own process is tried: a change that only a child process would meet lives.
+what cost (`--map` keeps that for the next time). Each change is then made in a fork of the
+collected session, in the code of the live function, so that it costs no more than the tests that
+are run. Only what a test sees in its own process is tried: a change that only a child process would
+meet lives.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ TESTS = (
 )
 """Folders of tests that may notice; the others know nothing of formulas."""
 BENCHES = ("small", "cohort", "boxes", "knees", "random_run")
-"""What fixtures build by way of `measure` and `facts` only: for a change of `score` they are shared."""
+"""What fixtures build by way of `measure` and `facts` only:
+for a change of `score` they are shared."""
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -121,7 +123,8 @@ def key_of(path: str | Path, qualified: str) -> Key:
 def changeable(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     """The nodes of formulas: arithmetic, comparisons of order, signs, numbers that are not 0 or 1.
 
-    Each comes with the qualified name of the outermost function around it; outside functions there is none.
+    Each comes with the qualified name of the outermost function around it; outside functions there
+    is none.
     """
 
     def inside(node: ast.AST, name: str, function: str) -> Iterator[tuple[str, ast.AST]]:
@@ -270,7 +273,8 @@ def run_items(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, bool 
 
 
 def in_a_fork(work: Callable[[], int], config: pytest.Config, folder: Path, cpu_s: float) -> int:
-    """What `work` returns in a fork of this process with its own temporary folder; -1 if it had to be ended."""
+    """What `work` returns in a fork of this process with its own temporary folder;
+    -1 if it had to be ended."""
     child = os.fork()
     if child:
         _, status = os.waitpid(child, 0)
@@ -326,7 +330,8 @@ class Session:
         return True
 
     def outcome(self, session: pytest.Session, mutant: Mutant, items: Sequence[pytest.Item]) -> str:
-        """`killed` by a test, a crash or by never ending; `LIVED` through so many tests; `NOT RUN` by any."""
+        """`killed` by a test, a crash or by never ending;
+        `LIVED` through so many tests; `NOT RUN` by any."""
         if not items:
             return "NOT RUN"
         folder = Path(tempfile.mkdtemp(dir=self.scratch))
@@ -357,7 +362,8 @@ def lend(built: Path, folder: Path) -> None:
 
 
 def chosen(calls: Calls, mutant: Mutant, known: Collection[str], most_s: float) -> list[str]:
-    """The tests for a change: a few of each module, then the others, cheapest first, while they cost less than allowed.
+    """The tests for a change: a few of each module, then the others, cheapest first, while they
+    cost less than allowed.
 
     Tests of a module stay together, so that its fixtures are made once or twice.
     """
@@ -387,41 +393,51 @@ def cpu_s() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
+class Called:
+    """Code that ran since it was last asked for, by name."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, types.CodeType] = {}
+        self._names: dict[int, Key] = {}
+        self._held: list[types.CodeType] = []  # so that no id is used twice
+        self._inner = {
+            id(code): [one.py_func.__code__ for one in called_by(kernel)]
+            for code, kernel in kernels().items()
+        }
+        self._roots = tuple(str(ROOT / "src" / "situs" / package) + os.sep for package in PACKAGES)
+
+    def add(self, code: types.CodeType) -> None:
+        """Note that it ran."""
+        self._seen[id(code)] = code
+
+    def taken(self) -> set[Key]:
+        """The functions of the packages that ran, and begin anew."""
+        now = dict(self._seen)  # the tracer sees this function as well
+        for number in list(now):
+            now |= {id(code): code for code in self._inner.get(number, ())}
+        for number, code in now.items():
+            if number not in self._names:
+                ours = code.co_filename.startswith(self._roots)
+                self._names[number] = key_of(code.co_filename, code.co_qualname) if ours else ""
+                self._held.append(code)
+        self._seen.clear()
+        return {self._names[number] for number in now} - {""}
+
+
 def trace(items: Sequence[pytest.Item], out: Path) -> int:
     """Run all tests and write which functions each calls, and at what cost."""
     from numba.core.registry import CPUDispatcher
 
-    seen: dict[int, types.CodeType] = {}
-    names: dict[int, Key] = {}
-    inner = {
-        id(code): [one.py_func.__code__ for one in called_by(kernel)]
-        for code, kernel in kernels().items()
-    }
-    roots = tuple(str(ROOT / "src" / "situs" / package) + os.sep for package in PACKAGES)
-
-    def note(frame: types.FrameType, event: str, given: object) -> None:
-        seen[id(frame.f_code)] = frame.f_code
-
+    called = Called()
     call = CPUDispatcher.__call__
 
+    def note(frame: types.FrameType, event: str, argument: object) -> None:
+        called.add(frame.f_code)
+
     def noted_call(self: Any, *args: Any, **more: Any) -> Any:
-        code = self.py_func.__code__
-        seen[id(code)] = code
+        called.add(self.py_func.__code__)
         return call(self, *args, **more)
 
-    def taken() -> set[Key]:
-        now = dict(seen)  # the tracer sees this function as well
-        for number in list(now):
-            now |= {id(code): code for code in inner.get(number, ())}
-        for number, code in now.items():
-            if number not in names:
-                ours = code.co_filename.startswith(roots)
-                names[number] = key_of(code.co_filename, code.co_qualname) if ours else ""
-                keep.append(code)
-        seen.clear()
-        return {names[number] for number in now} - {""}
-
-    keep: list[types.CodeType] = []  # so that no id is used twice
     shared: dict[int, set[Key]] = {}
 
     class Shared:
@@ -429,9 +445,9 @@ def trace(items: Sequence[pytest.Item], out: Path) -> int:
 
         @pytest.hookimpl(wrapper=True)
         def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
-            before = taken()
+            before = called.taken()
             result = yield
-            during = taken()
+            during = called.taken()
             if fixturedef.scope != "function":
                 shared[id(fixturedef)] = during
             for key in before | during:
@@ -445,7 +461,7 @@ def trace(items: Sequence[pytest.Item], out: Path) -> int:
     items[0].config.pluginmanager.register(Shared())
     start = cpu_s()
     for item, passed in run_items(items):
-        keys = taken() | extra
+        keys = called.taken() | extra
         extra.clear()
         for defs in item._fixtureinfo.name2fixturedefs.values():  # type: ignore[attr-defined]
             keys |= shared.get(id(defs[-1]), set())

@@ -4,10 +4,9 @@
     python benchmarks/planted_readers.py BENCH WORK 2/6     every sixth, from the second on
     python benchmarks/planted_readers.py BENCH WORK NAME …  those whose names hold one of the words
 
-A reader is right if its kind and every finding it must have are named and none that is not true; silent if something
-is missing or cannot be told; unasked if it would have to be said to look, and the bench asks for what it sees so seldom
-that 99 % of its answers are those it gives without pictures; WRONG otherwise. WORK keeps the changed benches, which
-take some minutes to make.
+A reader is right if its kind and every finding it must have are named and none that is not true;
+silent if something is missing or cannot be told; WRONG otherwise. WORK keeps the changed benches,
+which take some minutes to make.
 """
 
 from __future__ import annotations
@@ -18,17 +17,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "probe"))
 
-import numpy as np
 from benched import BenchCohort
 from latest_readers import LATEST
-from readers import MORE, READERS, SEES, Case
+from novel_readers import NOVEL
+from readers import MORE, READERS, Case
 from unfamiliar_readers import UNFAMILIAR
 from unheard_readers import UNHEARD
 
 from situs.probe import Diagnosis
 
-SAME = 0.99
-"""Of the answers: what `situs probe` calls unchanged."""
 OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
 
 
@@ -41,21 +38,9 @@ def verdict_on(case: Case, diagnosis: Diagnosis) -> str:
     return "right" if named and case.findings <= made else "silent"
 
 
-def hardly_asked(cohort: BenchCohort, case: Case) -> bool:
-    """Whether pictures change next to none of its answers."""
-
-    def answers(probe: str) -> list[str]:
-        rng, reader = np.random.default_rng(0), case.make(cohort)  # type: ignore[arg-type]
-        shown = (cohort.shown(item, probe, cohort.bench, cohort.profile) for item in cohort.items)
-        return [reader(one, rng) for one in shown]
-
-    same = [one == other for one, other in zip(answers("original"), answers("silent"))]
-    return float(np.mean(same)) >= SAME
-
-
 def selected(words: list[str]) -> list[tuple[str, Case]]:
     """All readers, every n-th of them, or those whose names hold one of the words."""
-    cases = list({**UNFAMILIAR, **UNHEARD, **READERS, **MORE, **LATEST}.items())
+    cases = list({**NOVEL, **UNFAMILIAR, **UNHEARD, **READERS, **MORE, **LATEST}.items())
     if len(words) == 1 and "/" in words[0]:
         first, step = map(int, words[0].split("/"))
         return cases[first - 1 :: step]
@@ -72,8 +57,6 @@ def main() -> None:
         reader = case.make(cohort)  # type: ignore[arg-type]
         diagnosis = cohort.probed(reader).diagnosis
         verdict = verdict_on(case, diagnosis)
-        if verdict == "WRONG" and case.kind == SEES and hardly_asked(cohort, case):
-            verdict = "unasked"
         counts[verdict] += 1
         print(f"{verdict:7}{name}: {diagnosis.summary}", flush=True)
     print(dict(counts))

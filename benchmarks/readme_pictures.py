@@ -1,7 +1,8 @@
 """Draw the pictures of README and docs from a demo: `python benchmarks/readme_pictures.py demo`.
 
-Writes `docs/pictures/question.png` (what a model sees, what it is asked, how the answer is proved, what was said) and,
-where Chromium is installed, `docs/pictures/report.png` (the report's first screen).
+Writes `docs/pictures/question.png` (what a model sees, what it is asked, how the answer is proved,
+what was said) and, where Chromium is installed, `docs/pictures/report.png` (the report's first
+screen).
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
 
 
 def chosen(bench: Bench, demo: Path) -> tuple[Item, dict[str, tuple[str, bool]]]:
-    """A headline question that the reader answered rightly and the guesser wrongly, and what they said."""
+    """A headline question that the reader answered rightly and the guesser wrongly,
+    and what they said."""
     runs = {
         name: read_answers(demo / "probes" / name / "original", bench.folder).by_id
         for name in ("reader", "guesser")

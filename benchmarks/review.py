@@ -1,8 +1,10 @@
-"""The reading station under load: slices of a large volume, lists and agreement of many units, many readers at once.
+"""The reading station under load: slices of a large volume, lists and agreement of many units, many
+readers at once.
 
-Run by hand: python benchmarks/review.py [--readers 20] [--seconds 150] [--units 100000] [--only slices agreement lists
-pages readers]. The station runs in a process of its own, so that its CPU and memory are its own. Times are of this
-machine and of what else it does (the load is printed); CPU per answer is not.
+Run by hand: python benchmarks/review.py [--readers 20] [--seconds 150] [--units 100000] [--only
+slices agreement lists pages readers]. The station runs in a process of its own, so that its CPU and
+memory are its own. Times are of this machine and of what else it does (the load is printed); CPU
+per answer is not.
 """
 
 from __future__ import annotations
@@ -117,7 +119,8 @@ def large_volume(folder: Path) -> None:
 
 
 def slices(root: Path) -> None:
-    """One slice: compressing the same bytes by zlib, as a server without stored slices must, is the referee."""
+    """One slice: compressing the same bytes by zlib,
+    as a server without stored slices must, is the referee."""
     large_volume(root / "v")
     stored = open_volume_map(root / "v")
     for plane in stored.info.planes:
@@ -176,7 +179,8 @@ def fill(
                 places[code] += 1
                 rows.append(
                     {"public_id": f"{len(rows):032x}", "unit_id": unit, "user_id": ids[code],
-                     "project_id": 1, "purpose": "read", "block": 1 + place // 25, "position": place,
+                     "project_id": 1, "purpose": "read", "block": 1 + place // 25,
+                     "position": place,
                      "state": "done" if read else "open", "version": 1, "draft": {}}
                 )  # fmt: skip
         db.execute(insert(Assignment), rows)
@@ -225,7 +229,8 @@ def _insert_readings(db: Any, count: int) -> None:
 
 
 def lists(root: Path, units: int) -> None:
-    """The pages of a project of so many units: a reader's list, the next case, the desk, agreement."""
+    """The pages of a project of so many units:
+    a reader's list, the next case, the desk, agreement."""
     for read in (False, True):
         folder = create_folder(root / f"lists-{read}")
         database = open_database(folder)
@@ -263,7 +268,8 @@ def _time_of(server: Server, person: ScriptedPerson, path: str) -> None:
 
 
 class Reader:
-    """Somebody who reads as people do, only faster: scrolls ten slices a second, answers, looks at the key, rates."""
+    """Somebody who reads as people do, only faster:
+    scrolls ten slices a second, answers, looks at the key, rates."""
 
     def __init__(self, address: str, code: str, token: str) -> None:
         self.person = ScriptedPerson(address, code, token)
@@ -322,7 +328,8 @@ class Reader:
 
 
 def readers(root: Path, count: int, seconds: float) -> None:
-    """So many readers at once on large volumes: every answer's time, faults, and whether the record is whole."""
+    """So many readers at once on large volumes:
+    every answer's time, faults, and whether the record is whole."""
     folder = create_folder(root / "soak")
     database = open_database(folder)
     codes = [f"R{n:02d}" for n in range(count)]
@@ -423,7 +430,8 @@ _DRAG = """async (count) => {
 
 
 def pages(root: Path) -> None:
-    """One reader in Chromium on a large volume: first picture, keys, a held arrow, a window drag, submit and next."""
+    """One reader in Chromium on a large volume:
+    first picture, keys, a held arrow, a window drag, submit and next."""
     from playwright.sync_api import sync_playwright
 
     folder = create_folder(root / "pages")
@@ -450,7 +458,8 @@ def pages(root: Path) -> None:
         print(f"window drag: {page.evaluate(_DRAG, 60):.0f} frames/s")
         nexts = [_submit_and_next(page) for _ in range(3)]
         print(
-            f"submit to the next case: {statistics.median(nexts):.0f} ms; load {os.getloadavg()[0]:.1f}"
+            f"submit to the next case: {statistics.median(nexts):.0f} ms; load"
+            f" {os.getloadavg()[0]:.1f}"
         )
         browser.close()
     database.close()

@@ -1,4 +1,5 @@
-"""What a turn in a reading room costs beyond making its picture, and how memory grows with sessions.
+"""What a turn in a reading room costs beyond making its picture, and how memory grows with
+sessions.
 
 python benchmarks/room.py [--sessions 200] [--studies 4] [--size 448]
 """
@@ -52,7 +53,8 @@ class _Clock:
 
 
 def main() -> None:
-    """Print CPU milliseconds a turn, with and without pictures, and the memory as sessions go by."""
+    """Print CPU milliseconds a turn, with and without pictures,
+    and the memory as sessions go by."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--bench", type=Path, help="a bench to use instead of phantoms")

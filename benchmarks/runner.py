@@ -1,11 +1,14 @@
-"""What asking costs: client CPU per item, memory and answers per second beside the openai SDK and Inspect. Prints JSON.
+"""What asking costs: client CPU per item, memory and answers per second beside the openai SDK and
+Inspect. Prints JSON.
 
-Usage: python benchmarks/runner.py [--items 4000] [--picture-items 400] [--long 40000] [--only situs openai inspect]
+Usage: python benchmarks/runner.py [--items 4000] [--picture-items 400] [--long 40000] [--only situs
+openai inspect]
 
-A server in a process of its own answers at once, on loopback. Situs goes the whole way: requests made one by one,
-response cache, journal flushed per answer. The SDK does the least one can do with it: a plain asyncio loop with a
-semaphore, answers kept in memory. Both keep 32 calls in flight and have eight encoded slices at hand. Inspect runs its
-own `eval` of the same samples. CPU is of the client's process, threads included; import and start-up are not counted.
+A server in a process of its own answers at once, on loopback. Situs goes the whole way: requests
+made one by one, response cache, journal flushed per answer. The SDK does the least one can do with
+it: a plain asyncio loop with a semaphore, answers kept in memory. Both keep 32 calls in flight and
+have eight encoded slices at hand. Inspect runs its own `eval` of the same samples. CPU is of the
+client's process, threads included; import and start-up are not counted.
 """
 
 from __future__ import annotations
@@ -26,7 +29,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-QUESTION = "Which kidney is larger by volume? (A) the left (B) the right (C) they differ by less than 5 %. Item {}."
+QUESTION = (
+    "Which kidney is larger by volume? (A) the left (B) the right (C) they differ by less than 5 %."
+    " Item {}."
+)
 IN_FLIGHT = 32
 REPLY = json.dumps(
     {
@@ -74,8 +80,8 @@ class Answering(asyncio.Protocol):
             if self._left == 0:
                 self._left = -1
                 head = (
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-                    % len(REPLY)
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:"
+                    b" %d\r\n\r\n" % len(REPLY)
                 )
                 self._transport.write(head + REPLY)
 
@@ -140,6 +146,7 @@ def run_situs(port: int, items: int, pictures: bool) -> dict[str, float]:
         Request,
         ResponseCache,
         Settings,
+        Terms,
         ask,
         make_client,
         parse_spec,
@@ -182,10 +189,8 @@ def run_situs(port: int, items: int, pictures: bool) -> dict[str, float]:
 
         def go(count: int, first: int = 0) -> None:
             client = make_client(parse_spec(f"openai:bench@http://127.0.0.1:{port}/v1"))
-            limits = Limits(concurrency=IN_FLIGHT)
-            done = ask(
-                client, requests(count, first), record, restricted=True, limits=limits, cache=cache
-            )
+            terms = Terms(True, limits=Limits(concurrency=IN_FLIGHT))
+            done = ask(client, requests(count, first), record, terms, cache=cache)
             assert done.tally.states == {"answered": count}, done
 
         go(50, 10_000_000)
@@ -310,12 +315,13 @@ print(json.dumps({"items": result.items, "seconds": round(time.perf_counter() - 
 
 
 def resume(items: int) -> dict[str, float]:
-    """A run in whose journal every item is answered, started again in a process of its own; imports are counted."""
+    """A run in whose journal every item is answered,
+    started again in a process of its own; imports are counted."""
     from situs.bench import open_bench
     from situs.clients import make_client, parse_spec, settings_for
     from situs.profiles import load_profile
     from situs.run import AnswerRow, Journal
-    from situs.run.folder import start_run
+    from situs.run.folder import Conditions, start_run
 
     spec = parse_spec("openai:bench@http://127.0.0.1:9/v1")
     with tempfile.TemporaryDirectory() as scratch:
@@ -347,10 +353,7 @@ def resume(items: int) -> dict[str, float]:
             bench,
             spec,
             load_profile("default"),
-            None,
-            None,
-            client=client.name,
-            sampling=sampling,
+            conditions=Conditions(client=client.name, sampling=sampling),
         )
         with Journal(out / "answers.jsonl") as journal:
             for item in bench.items():

@@ -1,16 +1,19 @@
-"""Growth of build, score and report with the number of studies, and what an engine costs. Prints JSON.
+"""Growth of build, score and report with the number of studies, and what an engine costs. Prints
+JSON.
 
-Usage: python benchmarks/scale.py [--studies 125 500 2000] [--build-only] [--engines 60] [--cluster 60] [--keep DIR]
+Usage: python benchmarks/scale.py [--studies 125 500 2000] [--build-only] [--engines 60] [--cluster
+60] [--keep DIR]
 
-Studies are tiny synthetic patients: five organs on voxels of 12 mm, in one label file each, without images, listed in a
-table. So the work on a study is small and what the program itself adds is seen best: it grows in proportion, or it does
-not. `growth` is the CPU per study at each size, relative to the smallest; 1 is proportional. CPU is user and system
-time of the command and all its workers; memory is the largest process, from the kernel's own account.
+Studies are tiny synthetic patients: five organs on voxels of 12 mm, in one label file each, without
+images, listed in a table. So the work on a study is small and what the program itself adds is seen
+best: it grows in proportion, or it does not. `growth` is the CPU per study at each size, relative
+to the smallest; 1 is proportional. CPU is user and system time of the command and all its workers;
+memory is the largest process, from the kernel's own account.
 
-`--engines N` works on N studies in a plain loop, through the local engine with one and two processes, and through Ray
-on this machine, and tells what each adds. `--cluster N` builds N studies on a simulated cluster of three nodes of which
-one is removed half way, and compares the bench with the one that a single process makes. Ray is left out where it is
-not installed.
+`--engines N` works on N studies in a plain loop, through the local engine with one and two
+processes, and through Ray on this machine, and tells what each adds. `--cluster N` builds N studies
+on a simulated cluster of three nodes of which one is removed half way, and compares the bench with
+the one that a single process makes. Ray is left out where it is not installed.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ NAMES = {1: "liver", 2: "spleen", 3: "kidney_right", 4: "kidney_left", 5: "aorta
 HAS_RAY = find_spec("ray") is not None
 SPACING_MM = 12.0
 SHAPE = (30, 22, 26)
-# Centre and half axes in voxels, in RAS+ order: the patient's right is at larger x, the front at larger y.
+# Centre and half axes in voxels, in RAS+ order: the patient's right is at larger x, the front at
+# larger y.
 ORGANS = {
     1: ((20, 13, 17), (6, 5, 5)),
     2: ((7, 7, 17), (3, 3, 4)),

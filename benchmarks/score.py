@@ -1,22 +1,25 @@
-"""Scores, reports and comparisons at the size of published sets: CPU seconds, peak memory, cost per item. Prints JSON.
+"""Scores, reports and comparisons at the size of published sets: CPU seconds, peak memory, cost per
+item. Prints JSON.
 
 Usage: python benchmarks/score.py [--boxes 5000 50000] [--grades 5500 55000 550000] [--keep DIR]
                                   [--commands score report compare]
 
-Two kinds of bench, each with one run: questions on frame boxes (as `build boxes` asks of annotations like fastMRI+'s),
-and graded joints with a 3D box each (as `build grades` asks of 3DReasonKnee's). A few studies are built by the program
-itself and then copied under new ids. The answers are those of a reader who knows three of five answers and guesses
-the others, in a model's words; no two copies place a box alike, so that no reply with a box comes twice.
+Two kinds of bench, each with one run: questions on frame boxes (as `build boxes` asks of
+annotations like fastMRI+'s), and graded joints with a 3D box each (as `build grades` asks of
+3DReasonKnee's). A few studies are built by the program itself and then copied under new ids. The
+answers are those of a reader who knows three of five answers and guesses the others, in a model's
+words; no two copies place a box alike, so that no reply with a box comes twice.
 
-CPU seconds are user and system time of the command and all its workers, on however many cores; memory is the sum over
-its processes, sampled. A goal stands beside each measured value (`goals`), and whether it is met (`met`). Cost per
-item should not grow with the number of items.
+CPU seconds are user and system time of the command and all its workers, on however many cores;
+memory is the sum over its processes, sampled. A goal stands beside each measured value (`goals`),
+and whether it is met (`met`). Cost per item should not grow with the number of items.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import resource
@@ -66,7 +69,8 @@ _FINDINGS = (
 
 
 def build_boxes(folder: Path, studies: int = 220) -> Path:
-    """Annotations of knees as fastMRI+ lists them: one to four findings a knee, each over a run of slices."""
+    """Annotations of knees as fastMRI+ lists them:
+    one to four findings a knee, each over a run of slices."""
     rng = random.Random(1)
     rows = ["file,slice,study_level,x,y,width,height,label"]
     for number in range(studies):
@@ -111,7 +115,8 @@ def situs(*arguments: object) -> None:
 
 
 def enlarge(small: Path, out: Path, items: int) -> dict[str, int]:
-    """A bench of about so many items: copies of the studies of a small one, each with ids of its own.
+    """A bench of about so many items: copies of the studies of a small one, each with ids of its
+    own.
 
     Returns how many copies there are, and how many items.
     """
@@ -230,9 +235,12 @@ def _resident_mb(pid: int) -> float:
 
 def measure(arguments: list[str]) -> dict[str, float]:
     """CPU and wall seconds and MB of one command, in a process of its own."""
+    # An installed program has its modules compiled, whatever the developer's shell says.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "situs", *arguments],
+        env=env,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

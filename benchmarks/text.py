@@ -1,7 +1,9 @@
-"""Text metrics against their referees, row by row; and the rule labeller of categories against the released labels.
+"""Text metrics against their referees, row by row; and the rule labeller of categories against the
+released labels.
 
-`python benchmarks/text.py [--data SITUS_REAL_DATA]`: one JSON object. Ratios are CPU seconds of the referees over ours
-in the same run. METEOR is timed only where WordNet 3.0 is installed, and NLTK reads the same files.
+`python benchmarks/text.py [--data SITUS_REAL_DATA]`: one JSON object. Ratios are CPU seconds of the
+referees over ours in the same run. METEOR is timed only where WordNet 3.0 is installed, and NLTK
+reads the same files.
 """
 
 from __future__ import annotations
@@ -130,10 +132,11 @@ def compare(rows: list[dict[str, str]]) -> dict[str, Any]:
 
 
 def category_f1(data: Path) -> dict[str, Any]:
-    """Micro-F1 of the rule labeller, F1 of each category, and the same in five parts of the patients.
+    """Micro-F1 of the rule labeller, F1 of each category, and the same in five parts of the
+    patients.
 
-    Nothing is fitted, but the patterns were written by people who had read these questions: no part of the release is
-    unseen, and on other questions the value is likely to be lower.
+    Nothing is fitted, but the patterns were written by people who had read these questions: no part
+    of the release is unseen, and on other questions the value is likely to be lower.
     """
     from situs.build import DIMENSIONS, dimensions_of
 
@@ -151,7 +154,9 @@ def category_f1(data: Path) -> dict[str, Any]:
                 counts[2] += name in given and name not in found
     return {
         "micro_f1": f1([counts for part in parts for counts in part.values()]),
-        "in_sample": "patterns written with these questions in view; nothing fitted, nothing held out",
+        "in_sample": (
+            "patterns written with these questions in view; nothing fitted, nothing held out"
+        ),
         "micro_f1_by_fifth_of_patients": [f1(part.values()) for part in parts],
         "f1": {name: f1([part[name] for part in parts]) for name in DIMENSIONS},
     }

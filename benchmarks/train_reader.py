@@ -2,8 +2,8 @@
 
     python benchmarks/train_reader.py
 
-The patients are those of population 20261; `situs demo` and the tests use others. Points are labelled from the
-phantoms' closed form, through the profile's way from pixels back to millimetres.
+The patients are those of population 20261; `situs demo` and the tests use others. Points are
+labelled from the phantoms' closed form, through the profile's way from pixels back to millimetres.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Training data of 50,000 items without pictures: time and memory, beside reading the items alone.
 
 Makes a bench of boxes on small synthetic volumes and repeats its items under new ids. Prints the
-CPU seconds of `situs tune build` as a ratio to reading the same items, and the growth of memory from
-a tenth of them to all.
+CPU seconds of `situs tune build` as a ratio to reading the same items, and the growth of memory
+from a tenth of them to all.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def main() -> None:
             )
             examples, reading, building, peak = map(float, done.stdout.split())
             print(
-                f"{examples:8.0f}  {reading:9.1f}  {building:10.1f}  {building / reading:5.1f}  {peak:7.0f}"
+                f"{examples:8.0f}  {reading:9.1f}  {building:10.1f}  {building / reading:5.1f} "
+                f" {peak:7.0f}"
             )
 
 

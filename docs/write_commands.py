@@ -1,4 +1,6 @@
-"""Write the reference of commands, a page each, from what `--help` says: python docs/write_commands.py
+"""Write the reference of commands, a page each, from what `--help` says.
+
+    python docs/write_commands.py
 
 `tests/docs` holds the pages to the program: after a change of an option, run this again.
 """
@@ -29,7 +31,10 @@ def pages() -> dict[str, str]:
 
 def _index(context: click.Context) -> Iterator[str]:
     assert isinstance(context.command, click.Group)
-    yield "# All commands\n\nEvery command has `--help`, and `--json` for one JSON object on standard output.\n\n"
+    yield (
+        "# All commands\n\nEvery command has `--help`, and `--json` for one JSON object on standard"
+        " output.\n\n"
+    )
     yield "| command | what it does |\n|---|---|\n"
     for name in context.command.list_commands(context):
         command = context.command.get_command(context, name)

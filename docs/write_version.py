@@ -1,9 +1,11 @@
-"""Files beside versions of the docs: `versions.json`, from which pages offer the others, and where one starts.
+"""Files beside versions of the docs: `versions.json`, from which pages offer the others, and where
+one starts.
 
     python docs/write_version.py site
 
-Every folder of `site` with an `index.html` of its own is a version. The form of `versions.json` is that of mike, which
-mkdocs-material reads (`extra.version.provider`); no branch and no network is needed to write it.
+Every folder of `site` with an `index.html` of its own is a version. The form of `versions.json` is
+that of mike, which mkdocs-material reads (`extra.version.provider`); no branch and no network is
+needed to write it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ SHORT = Reach(total=1.5, stall=0.8, connect=60)
 
 
 def wait_little(patch: pytest.MonkeyPatch) -> None:
-    """The program waits hundredths of a second for a server that is down and between tries, not seconds."""
+    """The program waits hundredths of a second for a
+    server that is down and between tries, not seconds."""
     patch.setattr(
         "situs.clients.asking.options.Limits",
         lambda **more: Limits(**more, first_wait=0.01, first_patience=0.1),

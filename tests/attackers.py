@@ -1,8 +1,8 @@
 """Solvers that never see a picture: they know the bench, and the answers of some other patients.
 
-Each is fitted on some patients and tried on the rest, either way round (`sign`): one who is right less often than
-chance is as bad as one who is right more often, since a model that learnt the same would be pushed below chance, and
-noise would read as sight.
+Each is fitted on some patients and tried on the rest, either way round (`sign`): one who is right
+less often than chance is as bad as one who is right more often, since a model that learnt the same
+would be pushed below chance, and noise would read as sight.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Asked:
     options: tuple[str, ...]
     answer: str
     words: tuple[str, ...] = ()
-    """Whatever else is known, as words: where it stands in the file, which slice it shows, its group."""
+    """Whatever else is known, as words:
+    where it stands in the file, which slice it shows, its group."""
     numbers: tuple[float, ...] = ()
     """The same as numbers."""
     beside: tuple[str, ...] = field(default=(), compare=False)
@@ -54,7 +55,8 @@ _NUMBER_AT_END = re.compile(r"\d+$")
 def asked_of(items: Iterable[Item]) -> list[Asked]:
     """The closed questions of the headline, in the order of the bench.
 
-    Tags, steps, facts, boxes and difficulty are part of the key: they name what is right or how far it is from wrong.
+    Tags, steps, facts, boxes and difficulty are part of the key: they name what is right or how far
+    it is from wrong.
     """
     every = list(items)
     found = [
@@ -139,8 +141,9 @@ class Outcome:
 def outcome(asked: Sequence[Asked], right: Sequence[bool]) -> Outcome:
     """Right answers against chance.
 
-    The variance is the larger of that of independent guesses and that between patients: whoever has a finding
-    has it on every slice, so that a solver is right or wrong on all of a patient's questions together.
+    The variance is the larger of that of independent guesses and that between patients: whoever has
+    a finding has it on every slice, so that a solver is right or wrong on all of a patient's
+    questions together.
     """
     excess: dict[str, float] = defaultdict(float)
     tried = Counter(one.patient for one in asked)
@@ -195,7 +198,8 @@ KEYS: tuple[Callable[[Asked], Hashable], ...] = (by_text, by_words, by_task)
 def counted(
     asked: Sequence[Asked], learns: Learns | None, sign: int, key: Callable[[Asked], Hashable]
 ) -> Outcome:
-    """The commonest (1) or rarest (−1) answer of the others; without `learns`, of all but the patient asked."""
+    """The commonest (1) or rarest (−1) answer of the others;
+    without `learns`, of all but the patient asked."""
     counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
     own: dict[Hashable, Counter[str]] = defaultdict(Counter)
     for one in asked:
@@ -224,7 +228,8 @@ Features = Callable[[Asked, str, int], Iterator[str]]
 
 
 def prompt_words(one: Asked, value: str, place: int) -> Iterator[str]:
-    """What a model reads: words and pairs of the question beside the option, its letter and neighbours."""
+    """What a model reads: words and pairs of the question beside the option,
+    its letter and neighbours."""
     words = _WORD.findall(one.text.lower())
     yield from (f"{value}|{word}" for word in words)
     yield from (f"{value}|{a} {b}" for a, b in pairwise(words))
@@ -305,7 +310,8 @@ _TREES, _DEPTH, _BINS, _RATE = 40, 3, 16, 0.2
 
 
 def boosted(asked: Sequence[Asked], learns: Learns, sign: int) -> Outcome:
-    """Gradient boosting on numbers: which value and letter the option is, and all that the bench tells as numbers."""
+    """Gradient boosting on numbers: which value and letter the option is,
+    and all that the bench tells as numbers."""
     train = [one for one in asked if learns(one)]
     test = [one for one in asked if not learns(one)]
     if not train or not test:
@@ -352,7 +358,8 @@ def _grow(
     other_bins: NDArray[np.int64],
     other: NDArray[np.float64],
 ) -> None:
-    """Add one tree to both predictions; leaves by Newton's step with a ridge of 1 (Friedman 2001, Chen 2016)."""
+    """Add one tree to both predictions;
+    leaves by Newton's step with a ridge of 1 (Friedman 2001, Chen 2016)."""
     nodes = [(np.arange(bins.shape[1]), np.arange(other_bins.shape[1]), 0)]
     while nodes:
         rows, others, depth = nodes.pop()
@@ -407,7 +414,8 @@ def battery(asked: Sequence[Asked], *, learners: bool = True) -> Iterator[tuple[
             for key in KEYS:
                 yield f"{way} of {name}, {key.__name__}", counted(asked, learns, sign, key)
         if learners and name in ("training split", "one half"):
-            # The other way round is worse than chance exactly where this one is better, if there are two options.
+            # The other way round is worse than chance exactly where this one is better, if there
+            # are two options.
             yield f"logit on the prompt, {name}", weighed(asked, learns, 1, prompt_words)
             yield f"logit on the record, {name}", weighed(asked, learns, 1, record_words)
             yield f"boosting, {name}", boosted(asked, learns, 1)
@@ -416,10 +424,11 @@ def battery(asked: Sequence[Asked], *, learners: bool = True) -> Iterator[tuple[
 def spread_by_luck(
     asked: Sequence[Asked], key: Callable[[Asked], Hashable], sign: int, draws: int = 40
 ) -> float:
-    """How far luck alone moves the surprise of one who leaves out a patient at a time, from answers drawn anew.
+    """How far luck alone moves the surprise of one who leaves out a patient at a time, from answers
+    drawn anew.
 
-    More than one standard error: without one patient the commonest answer of a text may turn, and then all its items
-    fall together.
+    More than one standard error: without one patient the commonest answer of a text may turn, and
+    then all its items fall together.
     """
     rng = np.random.default_rng(0)
     found = []

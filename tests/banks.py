@@ -97,4 +97,5 @@ id = "APEX"
 family = "suspicion"
 region = "apex"
 """
-"""Grades from 1, no knee: a zone with a mask of its own, and a third of an organ along the patient's axes."""
+"""Grades from 1, no knee: a zone with a mask of its own,
+and a third of an organ along the patient's axes."""

@@ -17,9 +17,9 @@ import wire
 class BatchServer:
     """Works a job off when it has been looked at `patience` times.
 
-    `line_fault` turns the words of a question into a fault of its line (or None); `step_fault` is called with
-    (step, how often it was called) and may return a response instead: steps are `upload`, `start`, `look`, `list`,
-    `fetch`.
+    `line_fault` turns the words of a question into a fault of its line (or None); `step_fault` is
+    called with (step, how often it was called) and may return a response instead: steps are
+    `upload`, `start`, `look`, `list`, `fetch`.
     """
 
     def __init__(

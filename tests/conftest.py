@@ -1,4 +1,5 @@
-"""What the tests share: the command line in this process, and phantom benches that are built once a session."""
+"""What the tests share: the command line in this process,
+and phantom benches that are built once a session."""
 
 from __future__ import annotations
 
@@ -87,7 +88,8 @@ def _own_id_key() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_waiting_for_the_disk() -> Iterator[None]:
-    """What tests write need not outlive a power cut, and each file would wait some milliseconds for the disk.
+    """What tests write need not outlive a power cut, and each file would wait some milliseconds for
+    the disk.
 
     Programs that tests start wait for it as they always do.
     """
@@ -119,7 +121,8 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
 
 
 def write_label_phantoms(root: Path, seed: int, count: int) -> None:
-    """Phantom patients as folders of masks without images, on 5 mm voxels: a tenth of a second each."""
+    """Phantom patients as folders of masks without images, on 5 mm voxels:
+    a tenth of a second each."""
     import nibabel
     import numpy as np
 
@@ -158,6 +161,23 @@ def image_phantoms() -> Callable[..., None]:
     return write_image_phantoms
 
 
+@pytest.fixture
+def coarse_phantoms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`build phantoms` in this process makes them on 5 mm voxels without noise: a tenth of the
+    time.
+
+    For tests of what is done with patients, not of how they look.
+    """
+    from situs.volumes import phantoms
+
+    fine = phantoms.make_patient
+    monkeypatch.setattr(
+        phantoms,
+        "make_patient",
+        lambda seed, index: fine(seed, index, spacing_mm=(5.0, 5.0, 5.0), noise=False),
+    )
+
+
 def build_cohort(folder: Path, count: int) -> None:
     """A bench of label-only phantoms at `folder/bench`."""
     write_label_phantoms(folder / "data", seed=11, count=count)
@@ -172,11 +192,13 @@ def cohort(once: Once) -> Path:
 
 
 def make_small(folder: Path, count: int) -> None:
-    """A few phantoms with images at `folder/data`, and a bench with every form of question at `folder/bench`."""
+    """A few phantoms with images at `folder/data`,
+    and a bench with every form of question at `folder/bench`."""
     write_image_phantoms(folder / "data", seed=8, count=count)
     shipped = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
     recipe = re.sub(r"(?m)^headline = \d+", "headline = 40", shipped)
-    # So few patients have twins only if all of them are in one split and a text may be asked of one of them.
+    # So few patients have twins only if all of them are in one split and a text may be asked of one
+    # of them.
     recipe = re.sub(r"(?m)^fewest = \d+", "fewest = 1", recipe)
     recipe = re.sub(r"(?m)^train = .*\nval = .*\ntest = .*$", "test = 1.0", recipe)
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
@@ -192,9 +214,11 @@ def build_small() -> Callable[[Path, int], None]:
 
 @pytest.fixture(scope="session")
 def small(once: Once) -> Path:
-    """A folder with `data` (4 phantom patients, with images) and `bench`, built from it with every form of question.
+    """A folder with `data` (4 phantom patients, with images) and `bench`, built from it with every
+    form of question.
 
-    Few patients give few twins, so the headline is allowed to be longer than usual. Do not change it.
+    Few patients give few twins, so the headline is allowed to be longer than usual. Do not change
+    it.
     """
 
     return once("small", lambda folder: make_small(folder, 4))
@@ -208,7 +232,10 @@ def bench(small: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def composed(once: Once) -> Path:
-    """Masks of three phantom patients (`data`) and their bench of composed questions (`bench`). Do not change it."""
+    """Masks of three phantom patients (`data`) and their bench of composed questions (`bench`).
+
+    Do not change it.
+    """
 
     def make(folder: Path) -> None:
         write_label_phantoms(folder / "data", seed=11, count=3)
@@ -239,6 +266,9 @@ ON_REQUEST = {
 }
 """Markers of what takes long or needs much, and what runs it."""
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
+NOT_RUN = pytest.StashKey[list[str]]()
+"""Functions of which the draw leaves no case,
+though none is marked as run in one session of several."""
 _DRAWN = 4
 """Of cases marked `sampled`, one in so many runs, unless the marker says `one_in`."""
 
@@ -255,9 +285,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The session draws its seed once; workers are given it, so that all collect the same tests."""
-    # A shell starts what runs in the background deaf to Ctrl-C, and the programs that tests interrupt would inherit it.
+    # A shell starts what runs in the background deaf to Ctrl-C, and the programs that tests
+    # interrupt would inherit it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()  # until all is collected: nearly nothing is freed while tests are made
     if config.option.sample_seed is None:
         config.option.sample_seed = int(
             os.environ.get("SAMPLE_SEED") or random.SystemRandom().randrange(10**6)
@@ -282,10 +314,12 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Draws the like cases that run; the others run on request: `pytest -m sweep`, `pytest -m models`."""
+    """Draws the like cases that run; the others run on request:
+    `pytest -m sweep`, `pytest -m models`."""
     left_out: dict[str, list[pytest.Item]] = {}
     if "sweep" not in config.option.markexpr:
         left_out["sweep"] = not_drawn(items, seed_of(config))
+        config.stash[NOT_RUN] = functions_not_run(items, left_out["sweep"])
     for marker in [name for name in ON_REQUEST if name != "sweep"]:
         if marker not in config.option.markexpr:
             left_out[marker] = [item for item in items if item.get_closest_marker(marker)]
@@ -295,22 +329,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests stay to the end: the collector of garbage need not walk through them each time."""
-    gc.collect()
+    """Thousands of collected tests stay to the end:
+    the collector of garbage need not walk through them each time."""
     gc.freeze()
+    gc.enable()
 
 
 def not_drawn(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
     """The cases that this draw leaves out.
 
-    Single tests always run. Of like cases (`sampled`) a quarter is drawn, or one in N (`sampled(one_in=N)`, where each
-    takes a second or more), and at least one. A function whose cases are all of the sweep
-    runs with one of them, drawn; if it is marked `sweep(one_in=N)` for its length, in one session of N. Each function
-    draws by its own name, so that a new test does not change what is drawn of the others.
+    Single tests always run. Of like cases (`sampled`) a quarter is drawn, or one in N
+    (`sampled(one_in=N)`, where each takes a second or more), and at least one. A function whose
+    cases are all of the sweep runs with one of them, drawn; if it is marked `sweep(one_in=N)` for
+    its length, in one session of N. Each function draws by its own name, so that a new test does
+    not change what is drawn of the others.
     """
     functions: dict[str, list[pytest.Item]] = {}
     for item in items:
-        functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        functions.setdefault(_function(item), []).append(item)
     result = []
     for name, cases in functions.items():
         rng = random.Random(f"{seed} {name}")
@@ -325,6 +361,25 @@ def not_drawn(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
     return result
 
 
+def functions_not_run(items: Iterable[pytest.Item], left_out: list[pytest.Item]) -> list[str]:
+    """Functions without a case that runs; those that take turns (`sweep(one_in=N)`) aside."""
+    gone = {id(item) for item in left_out}
+    run = {_function(item) for item in items if id(item) not in gone}
+    return sorted(
+        {_function(item) for item in left_out if _one_in(item, "sweep", 1) == 1} - run,
+    )
+
+
+@pytest.fixture(scope="session")
+def not_run(pytestconfig: pytest.Config) -> list[str]:
+    """Functions that this session's draw leaves out altogether."""
+    return pytestconfig.stash.get(NOT_RUN, [])
+
+
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
 def _one_in(item: pytest.Item, name: str, usual: int) -> int:
     marker = item.get_closest_marker(name)
     return usual if marker is None else int(marker.kwargs.get("one_in", usual))
@@ -335,7 +390,8 @@ Case = TypeVar("Case")
 
 @pytest.fixture
 def little_of(request: pytest.FixtureRequest) -> Callable[[Sequence[Case], int], list[Case]]:
-    """`little_of(range(200), 3)`: all of a range in the sweep; else so many of it, drawn with the session's seed."""
+    """`little_of(range(200), 3)`: all of a range in the sweep;
+    else so many of it, drawn with the session's seed."""
     config = request.config
 
     def some(whole: Sequence[Case], count: int) -> list[Case]:

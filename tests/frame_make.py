@@ -1,4 +1,5 @@
-"""Small cohorts in the true layout of fastMRI+: boxes in a CSV, reviewed volumes in a list, images in HDF5."""
+"""Small cohorts in the true layout of fastMRI+:
+boxes in a CSV, reviewed volumes in a list, images in HDF5."""
 
 from __future__ import annotations
 
@@ -86,7 +87,8 @@ def make_cohort(seed: int = 0, count: int = 16) -> Cohort:
 def picture(
     boxes: list[tuple[int, int, int, int, int, str]], centre: float = WIDTH / 2
 ) -> np.ndarray:
-    """Frames as displayed: a bright ellipse (the head) with brighter rectangles where the boxes are."""
+    """Frames as displayed:
+    a bright ellipse (the head) with brighter rectangles where the boxes are."""
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
     head = ((x + 0.5 - centre) / 38.0) ** 2 + ((y + 0.5 - HEIGHT / 2) / 30.0) ** 2 < 1.0
     frames = np.zeros((FRAMES, HEIGHT, WIDTH), np.float32)

@@ -1,4 +1,5 @@
-"""Phantom knees as the tests of graded questions see them: masks in any axis order, mirrored, with their grades."""
+"""Phantom knees as the tests of graded questions see them:
+masks in any axis order, mirrored, with their grades."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def knee(index: int, side: str | None = None) -> PhantomKnee:
 def masks_of(
     made: PhantomKnee, order=(0, 1, 2), flips=(False, False, False), mirrored: bool = False
 ) -> JointMasks:
-    """Its masks with voxel axes permuted and flipped, the affine changed to match; or in the mirror of its volume."""
+    """Its masks with voxel axes permuted and flipped, the affine changed to match;
+    or in the mirror of its volume."""
     shape = tuple(made.grid.shape[axis] for axis in order)
     affine = made.grid.affine.reordered(order, flips, shape)
     if mirrored:

@@ -1,4 +1,5 @@
-"""Small files in the layout of published sets: 3DReasonKnee's tables, SGMRI-VQA's questions and results."""
+"""Small files in the layout of published sets:
+3DReasonKnee's tables, SGMRI-VQA's questions and results."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ def low_recipe(folder: Path) -> Path:
 
 
 def write_volumes(folder: Path, count: int = 7, seed: int = 1) -> list[object]:
-    """Volumes of brains and knees, one patient each, no two frames alike; arguments for `situs build boxes`."""
+    """Volumes of brains and knees, one patient each, no two frames alike;
+    arguments for `situs build boxes`."""
     cohort = make_cohort(seed, count=count)
     files, lists = cohort.write(folder / "notes")
     rng = np.random.default_rng(seed)
@@ -45,7 +46,8 @@ def write_volumes(folder: Path, count: int = 7, seed: int = 1) -> list[object]:
 
 
 def reseal(folder: Path, **changes: Any) -> None:
-    """The manifest as its builder would have written it for the files as they are now, with these fields changed."""
+    """The manifest as its builder would have written it for the files as they are now,
+    with these fields changed."""
     manifest = msgspec.json.decode((folder / "manifest.json").read_bytes(), type=Manifest)
     files = {name: digest((folder / name).read_bytes()) for name in manifest.files}
     write_manifest(folder, msgspec.structs.replace(manifest, files=files, **changes))

@@ -127,7 +127,8 @@ def silent(seconds: float) -> Behaviour:
 
 
 def trickling(gap: float) -> Behaviour:
-    """A good reply in many small pieces, with white space ahead of it as some gateways send to keep a line open."""
+    """A good reply in many small pieces,
+    with white space ahead of it as some gateways send to keep a line open."""
 
     async def behave(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
         whole = b"     " + json.dumps(completion(f"you said {words_of(body)}")).encode()
@@ -148,7 +149,8 @@ def http_date(seconds_from_now: float) -> str:
 
 
 class Server:
-    """Serves in a thread of its own; `behave` is called with the number of the call, from 0, and its body."""
+    """Serves in a thread of its own;
+    `behave` is called with the number of the call, from 0, and its body."""
 
     def __init__(
         self, behave: Callable[[int, dict[str, Any]], Behaviour] = lambda number, body: good

@@ -3,8 +3,9 @@
     python -m benchmarks.referee BENCH [--boxes CSV… | --grades CSV]
     python -m benchmarks.referee --measure STUDY [--names FILE]
 
-Answers are worked out from the masks, or from the readers' tables, with numpy, scipy, nibabel and SimpleITK; no
-module of Situs is loaded. Prints what disagrees and how many of each task were judged; exit code 1 if any disagree.
+Answers are worked out from the masks, or from the readers' tables, with numpy, scipy, nibabel and
+SimpleITK; no module of Situs is loaded. Prints what disagrees and how many of each task were
+judged; exit code 1 if any disagree.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Answers about graded knees, worked out again from the readers' table and the masks.
 
-The grading system is data (`moaks-knee.toml`): how a region is cut out of a bone, and the bins of a scale, are read
-from there; what lies in a region, how much of it is lesion and how far a meniscus stands out are measured here. Lost
-cartilage is judged where the closed form is known, in phantoms.
+The grading system is data (`moaks-knee.toml`): how a region is cut out of a bone, and the bins of a
+scale, are read from there; what lies in a region, how much of it is lesion and how far a meniscus
+stands out are measured here. Lost cartilage is judged where the closed form is known, in phantoms.
 """
 
 from __future__ import annotations

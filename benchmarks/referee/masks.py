@@ -211,7 +211,8 @@ def _side(item: Item, scan: Scan) -> Verdict:
 
 
 def right_share(mask: Mask, scan: Scan) -> float | None:
-    """How much of a structure lies right of the line through the vertebrae; None with fewer than three of them."""
+    """How much of a structure lies right of the line through the vertebrae;
+    None with fewer than three of them."""
     bones = [scan[n].points.mean(0) for n in scan.names if n.startswith("vertebrae_") and n in scan]
     if len(bones) < 3:
         return None

@@ -19,7 +19,8 @@ __all__ = ["compare", "tally"]
 
 _AXES = ("left_right", "anterior_posterior", "superior_inferior")
 _PAIRS = 150
-"""So many, drawn at random: a tree of corners for each pair of dozens of structures takes minutes."""
+"""So many, drawn at random:
+a tree of corners for each pair of dozens of structures takes minutes."""
 _POSITIVE = ("right", "anterior", "superior")
 
 

@@ -1,7 +1,9 @@
-"""Composed questions, worked out again from their programs by the definitions: plain values, no intervals.
+"""Composed questions, worked out again from their programs by the definitions: plain values, no
+intervals.
 
-A program is read by its brackets alone. Where the definitions leave a band in which nothing may be asked (a contact
-by less than a clear area, a direction that holds for fewer than nine in ten voxels), an answer inside it is wrong.
+A program is read by its brackets alone. Where the definitions leave a band in which nothing may be
+asked (a contact by less than a clear area, a direction that holds for fewer than nine in ten
+voxels), an answer inside it is wrong.
 """
 
 from __future__ import annotations

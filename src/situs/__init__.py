@@ -1,4 +1,5 @@
-"""Situs: spatial questions on CT and MRI whose answers can be proved, and whether a model looked or guessed.
+"""Situs: spatial questions on CT and MRI whose answers can be proved, and whether a model looked or
+guessed.
 
 >>> import situs
 >>> bench = situs.build.phantoms(16, out="bench")
@@ -8,8 +9,8 @@
 
 import sys
 
-# `python -m situs` loads this before `__main__`, with the current folder first on the path: code that
-# lies beside data must not run. From here on Ctrl-C ends the program without a traceback.
+# `python -m situs` loads this before `__main__`, with the current folder first on the path: code
+# that lies beside data must not run. From here on Ctrl-C ends the program without a traceback.
 if sys.argv[:1] == ["-m"] and ("-m", "situs") in zip(sys.orig_argv, sys.orig_argv[1:]):
     if not sys.flags.safe_path:
         del sys.path[0]

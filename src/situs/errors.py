@@ -14,7 +14,10 @@ __all__ = ["Problem", "Severity", "SitusError", "did_you_mean"]
 
 
 class SitusError(Exception):
-    """A user's mistake or unusable input. The command line prints it as one line and exits with 2."""
+    """A user's mistake or unusable input.
+
+    The command line prints it as one line and exits with 2.
+    """
 
     def __init__(self, problem: str, *, where: object = None, fix: str = "") -> None:
         self.problem = problem
@@ -23,7 +26,8 @@ class SitusError(Exception):
         super().__init__(self.one_line())
 
     def one_line(self) -> str:
-        """`where: problem; fix`, with every control character and line break made visible as a space."""
+        """`where: problem; fix`, with every control
+        character and line break made visible as a space."""
         text = self.problem if self.where is None else f"{self.where}: {self.problem}"
         if self.fix:
             text = f"{text}; {self.fix}"
@@ -53,5 +57,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, names, n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    return f"available: {shown}"
+    first_names = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"available: {first_names}"

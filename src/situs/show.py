@@ -75,7 +75,8 @@ def show(
     item_id: str | None = None,
     data: Path | None = None,
 ) -> Shown:
-    """Render a study, or the study of a bench's item, to a folder of pictures or one contact sheet."""
+    """Render a study, or the study of a bench's item,
+    to a folder of pictures or one contact sheet."""
     profile = load_profile(profile_spec)
     if (source / "bench.json").is_file():
         bench = open_bench(source)

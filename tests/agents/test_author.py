@@ -1,4 +1,5 @@
-"""`situs author` over real HTTP: no wrong text in the bench, nothing told that should not be, the same after a kill."""
+"""`situs author` over real HTTP: no wrong text in the bench,
+nothing told that should not be, the same after a kill."""
 
 from __future__ import annotations
 
@@ -278,8 +279,8 @@ FILES = ("items.parquet", "facts.parquet", "studies.parquet", "wordings.toml", "
 def test_killed_at_any_moment_and_resumed_gives_the_same_bytes(
     source, tmp_path, plain_content, situs, little_of
 ):
-    """Twenty moments of a run in the sweep, one of them in every other session; nothing is asked twice but what was
-    in flight."""
+    """Twenty moments of a run in the sweep, one of them in every other session; nothing is asked
+    twice but what was in flight."""
     few = ["--library", source / "library", "--concurrency", "2", "--per-study", "3"]
     with Server(lambda number, body: play) as server:
         command = ["author", source / "bench", *roles(server.spec), *few]

@@ -1,4 +1,5 @@
-"""The filters of authoring: guessable templates are found, the innocent stay, useless critics are switched off."""
+"""The filters of authoring: guessable templates are found,
+the innocent stay, useless critics are switched off."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ LETTERS = ("a", "b", "c", "d")
 
 
 def cohort(rng: random.Random, templates: int, patients: int, guessable: int) -> dict[str, Prompt]:
-    """Templates with four options; the first ones have the answer that everybody expects nine times of ten."""
+    """Templates with four options;
+    the first ones have the answer that everybody expects nine times of ten."""
     prompts = {}
     for number in range(templates):
         expected = LETTERS[number % 4]
@@ -32,7 +34,8 @@ def cohort(rng: random.Random, templates: int, patients: int, guessable: int) ->
 def panel(
     rng: random.Random, prompts: dict[str, Prompt], agreement: float
 ) -> dict[str, dict[str, str]]:
-    """Three members who share a prior: each keeps to it in so many templates, else to an answer of its own."""
+    """Three members who share a prior:
+    each keeps to it in so many templates, else to an answer of its own."""
     prior = {id_: LETTERS[int(id_[1:]) % 4] for id_ in prompts}
     return {
         name: {
@@ -52,7 +55,8 @@ def test_exactly_the_guessable_templates_are_found(seed):
     planted = {f"q{n}" for n in range(12)}
     assert trivial == planted
     assert report.trivial == 12
-    # Rogan and Gladen: 12 of 60 templates are known in 9 of 10 and in 1 of 4 of the rest, the others by luck alone.
+    # Rogan and Gladen: 12 of 60 templates are known in 9 of 10 and in 1 of 4 of the rest, the
+    # others by luck alone.
     assert report.corrected_b == pytest.approx(0.2 * 0.9, abs=0.05)
     # A relative of the panel is inside chance on what is kept, on patients that decided nothing.
     assert report.kept_b == pytest.approx(0.25, abs=0.05)
@@ -67,7 +71,8 @@ def test_the_innocent_stay(seed):
 
 
 def test_two_of_three_pushes_a_relative_below_chance():
-    """The published filter, with no trivial item at all: the share removed by luck alone is known in closed form."""
+    """The published filter, with no trivial item at all:
+    the share removed by luck alone is known in closed form."""
     rng = random.Random(5)
     prompts = cohort(rng, templates=400, patients=10, guessable=0)
     independent = panel(rng, prompts, agreement=0.0)

@@ -1,4 +1,5 @@
-"""The clinical validator: every rule has a source and a check that refuses what breaks it, and only that."""
+"""The clinical validator: every rule has a source and
+a check that refuses what breaks it, and only that."""
 
 from __future__ import annotations
 

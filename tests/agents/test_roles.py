@@ -1,4 +1,5 @@
-"""Models that write, vet and sort, over real HTTP: rules run before and after them, and nothing goes by position."""
+"""Models that write, vet and sort, over real HTTP:
+rules run before and after them, and nothing goes by position."""
 
 from __future__ import annotations
 
@@ -15,13 +16,18 @@ from wire import Behaviour, Server, completion, words_of
 
 REPORTS = {
     "valid_1_a_1.nii.gz": {
-        "Findings_EN": "A 12 mm nodule is observed in the upper lobe of the right lung. No pleural effusion was "
-        "detected. There is a cyst in the lower pole of the left kidney. Consolidation in the left lung (pneumonia?).",
+        "Findings_EN": (
+            "A 12 mm nodule is observed in the upper lobe of the right lung. No pleural effusion"
+            " was detected. There is a cyst in the lower pole of the left kidney. Consolidation in"
+            " the left lung (pneumonia?)."
+        ),
         "Impressions_EN": "Nodule in the right lung.",
     },
     "valid_2_a_1.nii.gz": {
-        "Findings_EN": "Minimal pleural effusion is observed on the left. In the previous examination it was on the "
-        "right.",
+        "Findings_EN": (
+            "Minimal pleural effusion is observed on the left. In the previous examination it was"
+            " on the right."
+        ),
         "Impressions_EN": "Not given.",
     },
 }
@@ -32,14 +38,18 @@ GOOD = {
     "dimension": "Longitudinal (Vertical) Position",
 }
 BAD = {
-    "rules: the quote is not in the report": GOOD
-    | {"quote": "There is a cyst in the upper pole of the left kidney."},
-    "rules: its side is not that of its sentence": GOOD
-    | {"question": "Which kidney has the cyst?", "answer": "The right kidney"},
-    "rules: it speaks of the report": GOOD
-    | {"question": "Where is the cyst described in the report?"},
-    "rules: the question contains its answer": GOOD
-    | {"question": "Is the lower pole of the kidney where it lies?"},
+    "rules: the quote is not in the report": (
+        GOOD | {"quote": "There is a cyst in the upper pole of the left kidney."}
+    ),
+    "rules: its side is not that of its sentence": (
+        GOOD | {"question": "Which kidney has the cyst?", "answer": "The right kidney"}
+    ),
+    "rules: it speaks of the report": (
+        GOOD | {"question": "Where is the cyst described in the report?"}
+    ),
+    "rules: the question contains its answer": (
+        GOOD | {"question": "Is the lower pole of the kidney where it lies?"}
+    ),
     "rules: its sentence is hedged": {
         "question": "Which lung has the consolidation?",
         "answer": "The left lung",
@@ -50,8 +60,9 @@ BAD = {
         "answer": "No",
         "quote": "No pleural effusion was detected.",
     },
-    "rules: its answer says …, its sentence does not": GOOD
-    | {"answer": "In the lower pole, posteriorly"},
+    "rules: its answer says …, its sentence does not": (
+        GOOD | {"answer": "In the lower pole, posteriorly"}
+    ),
 }
 
 

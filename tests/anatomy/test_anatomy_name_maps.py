@@ -26,7 +26,10 @@ def test_a_csv_of_labels_and_names(tmp_path):
 
 
 def test_a_csv_may_say_what_a_name_means(tmp_path):
-    text = "label,name,plain,side,partner,naming,kind,ask_size\n4,wing_l,left wing,left,wing_r,positional,organ,yes\n"
+    text = (
+        "label,name,plain,side,partner,naming,kind,ask_size\n4,wing_l,left"
+        " wing,left,wing_r,positional,organ,yes\n"
+    )
     entry = load_vocabulary(written(tmp_path, "names.csv", text)).term("wing_l")
     assert (entry.plain, entry.side, entry.mirrored_name, entry.ask_size) == (
         "left wing",

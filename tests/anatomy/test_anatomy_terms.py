@@ -1,4 +1,5 @@
-"""Names: sides and partners of the shipped vocabulary, and what an unlisted name tells by its words."""
+"""Names: sides and partners of the shipped vocabulary,
+and what an unlisted name tells by its words."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def test_totalsegmentator_labels(label, name):
 
 @pytest.mark.parametrize("vocabulary", shipped_vocabularies())
 def test_partners_are_symmetric_and_opposite(vocabulary):
-    """The partner of my partner is me, on the other side; a word for a side in the name agrees with the side."""
+    """The partner of my partner is me, on the other side;
+    a word for a side in the name agrees with the side."""
     shipped = load_vocabulary(vocabulary)
     for name in shipped.ids:
         entry = shipped.term(name)
@@ -88,7 +90,8 @@ def test_morphological_names_have_no_mirror_image(vocabulary):
     ],
 )
 def test_named_by_form(name):
-    """DEFINITIONS, mirror names: chambers, lung lobes and the brachiocephalic trunk follow the form."""
+    """DEFINITIONS, mirror names: chambers,
+    lung lobes and the brachiocephalic trunk follow the form."""
     assert term(name).naming is Naming.MORPHOLOGICAL
 
 

@@ -1,4 +1,5 @@
-"""Banks of graded questions: the shipped one is whole, a broken one is refused, another one needs no code."""
+"""Banks of graded questions: the shipped one is whole,
+a broken one is refused, another one needs no code."""
 
 from __future__ import annotations
 
@@ -117,7 +118,8 @@ def test_published_names_are_those_of_the_published_questions() -> None:
         form = published[question.id]
         assert f'"{question.published}"' in form, question
         for sub in BANK.sub_scores_of(question):
-            # Some published forms hold the grade itself where others hold an object with the key `grade`.
+            # Some published forms hold the grade itself where others hold an object with the key
+            # `grade`.
             assert f'"{sub.published}"' in form or sub.published in ("grade", "morphology"), (
                 question,
                 sub,

@@ -1,4 +1,5 @@
-"""What is plausible of a patient: the tables, and what is suspected of studies described in numbers."""
+"""What is plausible of a patient:
+the tables, and what is suspected of studies described in numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ ADULT = {
     "sacrum": (200, (0, -25, -150)),
     **{f"vertebrae_L{n}": (60, (0, 0, 40 - 34 * n)) for n in range(1, 6)},
 }
-"""Volume (mL) and centre (mm, RAS+) of an adult's organs, rounded from ICRP 89 and Gray's Anatomy."""
+"""Volume (mL) and centre (mm, RAS+) of an adult's organs,
+rounded from ICRP 89 and Gray's Anatomy."""
 
 
 def sighting(
@@ -179,7 +181,8 @@ class TestPatientsThatPass:
         ]
 
     def test_a_child_of_one_year(self) -> None:
-        """Organ masses of ICRP 89 (liver 330 g, both kidneys 70 g, spleen 29 g), stature 0.43 of an adult's."""
+        """Organ masses of ICRP 89 (liver 330 g, both kidneys 70 g,
+        spleen 29 g), stature 0.43 of an adult's."""
         masses = {"liver": 330, "spleen": 29, "kidney_left": 35, "kidney_right": 35, "pancreas": 20}
         seen = {}
         for name, (ml, centre) in ADULT.items():
@@ -412,7 +415,8 @@ class TestWhatIsSuspected:
         assert ("spleen" in doubted(with_sighting(study(), spleen=seen))) is suspected
 
     def test_masks_that_all_lie_beside_their_organs(self) -> None:
-        """Three organs on fat: the others, and lesions, are shifted with them, whatever tissue they hit."""
+        """Three organs on fat: the others, and lesions,
+        are shifted with them, whatever tissue they hit."""
         shifted = {
             name: sighting(name, *ADULT[name], mean_hu=20.0, fat_share=0.3)
             for name in ("liver", "spleen", "kidney_left")
@@ -493,7 +497,8 @@ class TestVesselsBesideEachOther:
         [("kidney_left", "spleen"), ("stomach", "spleen")],
     )
     def test_organs_of_like_size_and_height_beside_each_other(self, right: str, left: str) -> None:
-        """A left kidney and a spleen have about 170 mL each, and both lie below the diaphragm on the left."""
+        """A left kidney and a spleen have about 170 mL each,
+        and both lie below the diaphragm on the left."""
         assert (right, left) in beside_pairs()
         usual = msgspec.structs.replace(study(), beside_mm={(right, left): 45.0})
         assert doubted(usual) == set()

@@ -1,4 +1,5 @@
-"""Shipped vocabularies: ids against the published lists, meanings against each other and against a real study."""
+"""Shipped vocabularies: ids against the published lists,
+meanings against each other and against a real study."""
 
 from __future__ import annotations
 
@@ -46,22 +47,27 @@ def _words(text: str, separator: str | None = None) -> list[str]:
     return text.split(separator)
 
 
-# wasserth/TotalSegmentator, totalsegmentator/map_to_binary.py, class_map["total"], in the order of its ids from 1
+# wasserth/TotalSegmentator, totalsegmentator/map_to_binary.py, class_map["total"], in the order of
+# its ids from 1
 _TOTAL = (
-    _words("""spleen kidney_right kidney_left gallbladder liver stomach pancreas adrenal_gland_right adrenal_gland_left
+    _words(
+        """spleen kidney_right kidney_left gallbladder liver stomach pancreas adrenal_gland_right adrenal_gland_left
     lung_upper_lobe_left lung_lower_lobe_left lung_upper_lobe_right lung_middle_lobe_right lung_lower_lobe_right
     esophagus trachea thyroid_gland small_bowel duodenum colon urinary_bladder prostate kidney_cyst_left
-    kidney_cyst_right sacrum vertebrae_S1""")
+    kidney_cyst_right sacrum vertebrae_S1"""
+    )
     + [f"vertebrae_L{n}" for n in range(5, 0, -1)]
     + [f"vertebrae_T{n}" for n in range(12, 0, -1)]
     + [f"vertebrae_C{n}" for n in range(7, 0, -1)]
-    + _words("""heart aorta pulmonary_vein brachiocephalic_trunk subclavian_artery_right subclavian_artery_left
+    + _words(
+        """heart aorta pulmonary_vein brachiocephalic_trunk subclavian_artery_right subclavian_artery_left
     common_carotid_artery_right common_carotid_artery_left brachiocephalic_vein_left brachiocephalic_vein_right
     atrial_appendage_left superior_vena_cava inferior_vena_cava portal_vein_and_splenic_vein iliac_artery_left
     iliac_artery_right iliac_vena_left iliac_vena_right humerus_left humerus_right scapula_left scapula_right
     clavicula_left clavicula_right femur_left femur_right hip_left hip_right spinal_cord gluteus_maximus_left
     gluteus_maximus_right gluteus_medius_left gluteus_medius_right gluteus_minimus_left gluteus_minimus_right
-    autochthon_left autochthon_right iliopsoas_left iliopsoas_right brain skull""")
+    autochthon_left autochthon_right iliopsoas_left iliopsoas_right brain skull"""
+    )
     + [f"rib_left_{n}" for n in range(1, 13)]
     + [f"rib_right_{n}" for n in range(1, 13)]
     + ["sternum", "costal_cartilages"]
@@ -76,9 +82,10 @@ _TOTAL_MR = _words("""
     gluteus_maximus_right gluteus_medius_left gluteus_medius_right gluteus_minimus_left gluteus_minimus_right
     autochthon_left autochthon_right iliopsoas_left iliopsoas_right brain""")
 
-# What each dataset calls its classes: the `labels` of the ten MSD dataset.json files and of AMOS22's (with its
-# misspelt "arota"); the BTCV organ list of Synapse syn3193805; KITS_LABEL_NAMES of neheller/kits23; the BraTS 2020
-# data page ("ET — label 4, ED — label 2, NCR/NET — label 1") and the BraTS 2023 one (NCR 1, ED 2, ET 3).
+# What each dataset calls its classes: the `labels` of the ten MSD dataset.json files and of
+# AMOS22's (with its misspelt "arota"); the BTCV organ list of Synapse syn3193805; KITS_LABEL_NAMES
+# of neheller/kits23; the BraTS 2020 data page ("ET — label 4, ED — label 2, NCR/NET — label 1") and
+# the BraTS 2023 one (NCR 1, ED 2, ET 3).
 _PUBLISHED: dict[str, dict[int, str]] = {
     "msd_brain_tumour": {1: "edema", 2: "non-enhancing tumor", 3: "enhancing tumour"},
     "msd_heart": {1: "left atrium"},
@@ -93,8 +100,9 @@ _PUBLISHED: dict[str, dict[int, str]] = {
     "amos": dict(
         enumerate(
             _words(
-                "spleen,right kidney,left kidney,gall bladder,esophagus,liver,stomach,arota,postcava,pancreas,"
-                "right adrenal gland,left adrenal gland,duodenum,bladder,prostate/uterus",
+                "spleen,right kidney,left kidney,gall"
+                " bladder,esophagus,liver,stomach,arota,postcava,pancreas,right adrenal gland,left"
+                " adrenal gland,duodenum,bladder,prostate/uterus",
                 ",",
             ),
             start=1,
@@ -103,8 +111,9 @@ _PUBLISHED: dict[str, dict[int, str]] = {
     "btcv": dict(
         enumerate(
             _words(
-                "spleen,right kidney,left kidney,gallbladder,esophagus,liver,stomach,aorta,inferior vena cava,"
-                "portal vein and splenic vein,pancreas,right adrenal gland,left adrenal gland",
+                "spleen,right kidney,left kidney,gallbladder,esophagus,liver,stomach,aorta,inferior"
+                " vena cava,portal vein and splenic vein,pancreas,right adrenal gland,left adrenal"
+                " gland",
                 ",",
             ),
             start=1,
@@ -134,9 +143,11 @@ _PUBLISHED: dict[str, dict[int, str]] = {
     },
 }
 
-# AAL for SPM8, readme.txt III.2 "Anatomical-region-name Gray-level": stem and code without its last digit
-# (1 left, 2 right), then the vermis. MRIcron's aal.nii.txt numbers the same list from 1 to 116.
-_AAL_STEMS = _words("""Precentral 200 Frontal_Sup 210 Frontal_Sup_Orb 211 Frontal_Mid 220 Frontal_Mid_Orb 221
+# AAL for SPM8, readme.txt III.2 "Anatomical-region-name Gray-level": stem and code without its last
+# digit (1 left, 2 right), then the vermis. MRIcron's aal.nii.txt numbers the same list from 1 to
+# 116.
+_AAL_STEMS = _words(
+    """Precentral 200 Frontal_Sup 210 Frontal_Sup_Orb 211 Frontal_Mid 220 Frontal_Mid_Orb 221
     Frontal_Inf_Oper 230 Frontal_Inf_Tri 231 Frontal_Inf_Orb 232 Rolandic_Oper 233 Supp_Motor_Area 240 Olfactory 250
     Frontal_Sup_Medial 260 Frontal_Med_Orb 261 Rectus 270 Insula 300 Cingulum_Ant 400 Cingulum_Mid 401
     Cingulum_Post 402 Hippocampus 410 ParaHippocampal 411 Amygdala 420 Calcarine 500 Cuneus 501 Lingual 502
@@ -144,7 +155,8 @@ _AAL_STEMS = _words("""Precentral 200 Frontal_Sup 210 Frontal_Sup_Orb 211 Fronta
     Parietal_Inf 620 SupraMarginal 621 Angular 622 Precuneus 630 Paracentral_Lobule 640 Caudate 700 Putamen 701
     Pallidum 702 Thalamus 710 Heschl 810 Temporal_Sup 811 Temporal_Pole_Sup 812 Temporal_Mid 820
     Temporal_Pole_Mid 821 Temporal_Inf 830 Cerebelum_Crus1 900 Cerebelum_Crus2 901 Cerebelum_3 902 Cerebelum_4_5 903
-    Cerebelum_6 904 Cerebelum_7b 905 Cerebelum_8 906 Cerebelum_9 907 Cerebelum_10 908""")
+    Cerebelum_6 904 Cerebelum_7b 905 Cerebelum_8 906 Cerebelum_9 907 Cerebelum_10 908"""
+)
 _AAL = {
     f"{stem}_{letter}": int(f"{code}{digit}")
     for stem, code in zip(_AAL_STEMS[::2], _AAL_STEMS[1::2], strict=True)
@@ -274,7 +286,8 @@ class TestStructures:
         assert words[0] not in ("the", "a", "an")
 
     def test_a_plural_is_never_the_subject_of_is(self, name: str) -> None:
-        """`Is the kidneys …` would be wrong: several things in one mask are a group and have no size."""
+        """`Is the kidneys …` would be wrong:
+        several things in one mask are a group and have no size."""
         entry = TERMS[name]
         singular = {
             "pancreas",
@@ -304,7 +317,8 @@ class TestStructures:
         assert entry.known
 
     def test_a_sided_neighbour_is_mirrored_for_the_partner(self, name: str) -> None:
-        """Paired structures at the same level: what lies at the left kidney's left side lies so on the right."""
+        """Paired structures at the same level:
+        what lies at the left kidney's left side lies so on the right."""
         entry = TERMS[name]
         if entry.partner is None:
             return
@@ -481,8 +495,9 @@ class TestOwnFile:
 
     def test_every_column(self, tmp_path: Path) -> None:
         text = (
-            "label,name,plain,formal,synonyms,side,partner,naming,system,kind,part_of,expected_side,neighbours,ask_size\n"
-            "9,gizmo_l,left gizmo,gizmo sinister,gz;gzz,left,gizmo_r,positional,other,organ,liver,,liver;spleen,yes\n"
+            "label,name,plain,formal,synonyms,side,partner,naming,system,kind,part_of,expected_side,neighbours,ask_size\n9,gizmo_l,left"
+            " gizmo,gizmo"
+            " sinister,gz;gzz,left,gizmo_r,positional,other,organ,liver,,liver;spleen,yes\n"
         )
         own = self._load(tmp_path, text)["gizmo_l"]
         assert (own.side, own.partner, own.mirrored_name) == (Side.LEFT, "gizmo_r", "gizmo_r")
@@ -545,7 +560,8 @@ class TestSuspects:
         assert "name map" in found.fix
 
     def test_a_mirrored_patient_whose_organs_are_rightly_named(self) -> None:
-        """Positional names follow the place; the lobes, named by their form, lie on the other side."""
+        """Positional names follow the place;
+        the lobes, named by their form, lie on the other side."""
         moved = {
             n: OTHER[s] if term(n).naming is not Naming.POSITIONAL else s for n, s in NORMAL.items()
         }

@@ -68,7 +68,8 @@ ONLY_COMMANDS = {
     "score": {"dry_run"},
     # A frame is written by pandas; of a table `situs.facts.measure_cohort` measures every study.
     "measure": {"csv", "jobs", "engine"},
-    # `list_names` and others are functions of their own; sessions are shown by `situs.room.show_session`.
+    # `list_names` and others are functions of their own; sessions are shown by
+    # `situs.room.show_session`.
     "show": {"list", "allow_pixels"},
     "export": {"bench"},  # a result or a folder knows what it is
 }

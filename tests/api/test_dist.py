@@ -1,4 +1,5 @@
-"""What a release holds: the wheel all of the package and nothing else, the sdist what the wheel is made of."""
+"""What a release holds: the wheel all of the package and nothing else,
+the sdist what the wheel is made of."""
 
 from __future__ import annotations
 

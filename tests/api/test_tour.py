@@ -10,6 +10,7 @@ import pytest
 TOUR = Path(__file__).parents[2] / "docs" / "tour.ipynb"
 
 
+@pytest.mark.usefixtures("coarse_phantoms")
 def test_the_tour_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cells = [cell for cell in json.loads(TOUR.read_text())["cells"] if cell["cell_type"] == "code"]

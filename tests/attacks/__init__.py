@@ -1,4 +1,5 @@
-"""Ways in which a study's files can be wrong without anyone noticing, and how many wrong questions follow."""
+"""Ways in which a study's files can be wrong without anyone noticing,
+and how many wrong questions follow."""
 
 from attacks._headers import HEADERS, scaled
 from attacks._masks import MASKS, other_patients

@@ -1,4 +1,5 @@
-"""Wrong masks: drawn over neighbours, too large, too small, moved, in part missing, or of another patient."""
+"""Wrong masks: drawn over neighbours, too large,
+too small, moved, in part missing, or of another patient."""
 
 from __future__ import annotations
 
@@ -85,6 +86,14 @@ def _box(labels: LabelMap, mask: np.ndarray) -> np.ndarray:
     return result
 
 
+def _above_the_middle_of_the_scan(labels: LabelMap, mask: np.ndarray) -> np.ndarray:
+    axis, sign = axis_toward(labels, 2)
+    upper = sign * (np.arange(mask.shape[axis]) - mask.shape[axis] / 2.0) > 0
+    shape = [1, 1, 1]
+    shape[axis] = -1
+    return mask & upper.reshape(shape)
+
+
 def _third_slices_empty(labels: LabelMap, mask: np.ndarray) -> np.ndarray:
     axis, _ = axis_toward(labels, 2)
     result = np.moveaxis(mask.copy(), axis, 0)
@@ -135,7 +144,8 @@ def _copied(first: str, second: str) -> Attack:
 
 
 def _halves_relabelled(first: str, second: str, world: int) -> Attack:
-    """Two structures parted along another axis than theirs: the upper halves called one, the lower the other."""
+    """Two structures parted along another axis than theirs:
+    the upper halves called one, the lower the other."""
 
     def attack(study: Study) -> Study | None:
         if not study.has(first, second):
@@ -166,7 +176,8 @@ def _flipped(world: int) -> Attack:
 
 
 def other_patients(donor: Study, names: tuple[str, ...] | None = None) -> Attack:
-    """Masks of another patient, laid centre on centre over this one's scan; all, or the named ones."""
+    """Masks of another patient, laid centre on centre over this one's scan;
+    all, or the named ones."""
 
     def attack(study: Study) -> Study | None:
         labels, masks = study.labels, {}
@@ -231,7 +242,15 @@ MASKS: dict[str, Attack] = {
         for mm, axis in ((20, 0), (20, 2), (50, 1), (50, 2))
     },
     "kidney_joined_to_spleen": _joined("spleen", "kidney_left"),
+    "spleen_joined_to_kidney": _joined("kidney_left", "spleen"),
     "stomach_joined_to_liver": _joined("liver", "stomach"),
+    "spleen_joined_to_liver": _joined("liver", "spleen"),
+    "kidney_joined_to_liver": _joined("liver", "kidney_right"),
+    "kidneys_joined": _joined("kidney_left", "kidney_right"),
+    "kidneys_joined_the_other_way": _joined("kidney_right", "kidney_left"),
+    "labels_end_halfway_down": _every(_above_the_middle_of_the_scan),
+    "liver_shifted_30_x": _changed("liver", _shifted(0, 30)),
+    "spleen_shifted_30_z": _changed("spleen", _shifted(2, -30)),
     "vertebrae_joined": _joined("vertebrae_L2", "vertebrae_L3"),
     "adrenal_joined_to_kidney": _joined("kidney_right", "adrenal_gland_right"),
     "liver_under_two_names": _copied("liver", "spleen"),

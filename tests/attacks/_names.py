@@ -52,6 +52,20 @@ def numbered_off(by: int) -> Attack:
     return _naming(new_name)
 
 
+def _skipped(level: str) -> Attack:
+    """A vertebra that nobody labelled; those below it are numbered as if it did not exist."""
+    first = VERTEBRAE.index(level)
+
+    def new_name(name: str) -> str | None:
+        number = name.removeprefix("vertebrae_")
+        if number not in VERTEBRAE or VERTEBRAE.index(number) < first:
+            return name
+        moved = VERTEBRAE.index(number) - 1
+        return None if moved < first else f"vertebrae_{VERTEBRAE[moved]}"
+
+    return _naming(new_name)
+
+
 def _ribs_off(by: int, sides: tuple[str, ...] = ("left", "right")) -> Attack:
     def new_name(name: str) -> str | None:
         match = re.fullmatch(r"rib_(left|right)_(\d+)", name)
@@ -120,6 +134,16 @@ NAMES: dict[str, Attack] = {
     "exchanged_neck": exchanged("vertebrae_C3", "vertebrae_C5"),
     "numbered_too_low": numbered_off(1),
     "numbered_too_high": numbered_off(-1),
+    "vertebra_skipped": _skipped("L2"),
+    "vertebra_of_the_chest_skipped": _skipped("T12"),
+    "kidney_renamed": called("kidney_left", "kidney_right"),
+    "spleen_called_kidney": called("spleen", "kidney_left"),
+    "liver_called_spleen": called("liver", "spleen"),
+    "liver_called_kidney": called("liver", "kidney_right"),
+    "kidney_called_liver": called("kidney_right", "liver"),
+    "stomach_called_spleen": called("stomach", "spleen"),
+    "bladder_called_prostate": called("urinary_bladder", "prostate"),
+    "lobe_called_spleen": called("lung_lower_lobe_left", "spleen"),
     "ribs_too_low": _ribs_off(1),
     "ribs_too_high": _ribs_off(-1),
     "ribs_of_one_side_too_low": _ribs_off(1, ("left",)),

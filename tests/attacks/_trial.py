@@ -10,7 +10,12 @@ import numpy as np
 
 from attacks._study import Study, mask_of
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+    load_recipe,
+)
 from situs.items import TASKS, NotAsked, Number, Question
 from situs.items.gate import pose
 from situs.items.posed import Posed
@@ -24,7 +29,8 @@ class Outcome(msgspec.Struct, frozen=True):
     wrong: tuple[str, ...]
     """Questions whose answer the patient contradicts."""
     unknown: tuple[str, ...]
-    """Questions that the unharmed study leaves open, so that nothing tells whether they are right."""
+    """Questions that the unharmed study leaves open,
+    so that nothing tells whether they are right."""
     doubts: tuple[str, ...]
 
 
@@ -32,15 +38,16 @@ def ledger_of_study(study: Study, annotation: str = "manual") -> Ledger:
     """The ledger that `build` would make of it, without files."""
     return Ledger(
         study.labels,
-        labels_hash="unused",
-        study_id="study",
-        series="ct",
+        MaskedSeries(
+            study_id="study",
+            series="ct",
+            labels_hash="unused",
+            annotation=annotation,
+            side_basis="affine",
+        ),
         recipe=load_recipe(),
-        annotation=annotation,
-        side_basis="affine",
         terms={s.name: term(s.name) for s in study.labels.structures},
-        image=study.image,
-        ct=study.image,
+        scan=ScanValues(image=study.image, ct=study.image),
     )
 
 

@@ -169,9 +169,11 @@ def test_a_table_of_polars_reads_as_ours(bench: Path, tmp_path: Path) -> None:
                 field.with_type(
                     pa.large_string()
                     if pa.types.is_string(field.type)
-                    else pa.large_list(field.type.value_type)
-                    if pa.types.is_list(field.type)
-                    else field.type
+                    else (
+                        pa.large_list(field.type.value_type)
+                        if pa.types.is_list(field.type)
+                        else field.type
+                    )
                 )
                 for field in table.schema
             ]

@@ -1,4 +1,5 @@
-"""A real browser, and pages for it: Debian's Chromium (or the one named by SITUS_CHROMIUM) driven by Playwright."""
+"""A real browser, and pages for it:
+Debian's Chromium (or the one named by SITUS_CHROMIUM) driven by Playwright."""
 
 from __future__ import annotations
 
@@ -41,13 +42,11 @@ class Opened:
 
         Events that wait are handled, pictures are decoded, and two frames are drawn.
         """
-        self.page.evaluate(
-            """async () => {
+        self.page.evaluate("""async () => {
               await new Promise((done) => setTimeout(done, 0));
               await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
               await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-            }"""
-        )
+            }""")
 
 
 @pytest.fixture(scope="session")

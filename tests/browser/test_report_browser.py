@@ -42,15 +42,13 @@ def test_no_network_no_error_and_a_policy_that_bites(
 ) -> None:
     opened = visit(stacks.report)
     inside(opened, stacks.report)
-    blocked = opened.page.evaluate(
-        """() => new Promise((done) => {
+    blocked = opened.page.evaluate("""() => new Promise((done) => {
           document.addEventListener('securitypolicyviolation', (event) => done(event.violatedDirective));
           const script = document.createElement('script');
           script.textContent = 'window.ran = true';
           document.body.append(script);
           setTimeout(() => done('allowed'), 500);
-        })"""
-    )
+        })""")
     assert blocked.startswith("script-src")
     refused = opened.page.evaluate(
         "() => fetch('data:text/plain,x').then(() => 'loaded', () => 'refused')"
@@ -101,14 +99,12 @@ def test_masks_are_outlined_and_slices_change_by_key(body: Path, visit: Callable
     opened = visit(body)
     page = opened.page
     page.wait_for_selector(".viewer .pane.main canvas")
-    page.wait_for_function(
-        """() => {
+    page.wait_for_function("""() => {
           const canvas = document.querySelector('.viewer .pane.main canvas');
           const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
           const inked = pixels.filter((value, place) => place % 4 === 0 && value > 20).length;
           return inked > 1000;
-        }"""
-    )
+        }""")
     assert page.locator(".viewer .stage svg path.o").count() > 0
     frame = page.locator(".viewer .pane.main .frame")
     output = page.locator(".viewer .pane.main output")
@@ -154,8 +150,7 @@ def test_nothing_sticks_out_and_text_has_contrast(
     assert page.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
-    ratio = page.evaluate(
-        """() => {
+    ratio = page.evaluate("""() => {
           const linear = (n) => (n <= .03928 ? n / 12.92 : ((n + .055) / 1.055) ** 2.4);
           const light = (rgb) => {
             const [r, g, b] = rgb.match(/[0-9.]+/g).slice(0, 3).map((n) => linear(n / 255));
@@ -165,8 +160,7 @@ def test_nothing_sticks_out_and_text_has_contrast(
           const ground = getComputedStyle(document.body).backgroundColor;
           const [a, b] = [light(ink), light(ground)].sort((x, y) => y - x);
           return (a + .05) / (b + .05);
-        }"""
-    )
+        }""")
     assert ratio >= 4.5, "WCAG AA"
 
 
@@ -195,16 +189,15 @@ def test_ten_thousand_rows_stay_few_nodes(
         assert page.locator("#list .row").count() < 60
     page.locator("#list").evaluate("(list) => { list.scrollTop = list.scrollHeight / 2; }")
     page.wait_for_function(
-        "() => document.querySelector('#list .row[aria-posinset]').getAttribute('aria-posinset') > 4000"
+        "() => document.querySelector('#list .row[aria-posinset]').getAttribute('aria-posinset') >"
+        " 4000"
     )
     assert page.locator("#list .row").count() < 60
-    page.evaluate(
-        """() => {
+    page.evaluate("""() => {
           window.long = [];
           new PerformanceObserver((list) => list.getEntries().forEach((task) => window.long.push(task.duration)))
             .observe({ type: 'longtask' });
-        }"""
-    )
+        }""")
     for part in range(1, 40):
         page.locator("#list").evaluate(
             f"(list) => {{ list.scrollTop = list.scrollHeight * {part} / 40; }}"
@@ -289,7 +282,8 @@ def test_the_window_changes_by_list_number_and_drag(body: Path, visit: Callable[
     page.locator(".windowing select").select_option(label="bone")
     opened.settle()
     assert (level.input_value(), width.input_value()) == ("300", "1500")
-    # Water and soft tissue, within 100 HU of 0, are near (0 + 450) / 1500 of white: 77 of 255, give or take 17.
+    # Water and soft tissue, within 100 HU of 0, are near (0 + 450) / 1500 of white: 77 of 255, give
+    # or take 17.
     assert 77 - 17 - 5 < grey_at(page, 0.5, 0.5) < 77 + 17 + 5
     # Everything that the pictures hold lies above −2000 HU, and so is white.
     level.fill("-2100")

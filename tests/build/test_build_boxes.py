@@ -44,10 +44,14 @@ def make(folder: Path, situs: Callable[..., Any]) -> None:
 
 @pytest.fixture(scope="session")
 def built(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
-    """A folder with `notes`, `images`, and benches `plain` (annotations alone) and `seen`. Do not change it."""
+    """A folder with `notes`, `images`, and benches `plain` (annotations alone) and `seen`.
+
+    Do not change it.
+    """
     return once("boxes", lambda folder: make(folder, situs))
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("name", ["plain", "seen"])
 def test_every_answer_is_recomputed_from_the_files(
     built: Path, situs: Callable[..., Any], name: str
@@ -58,6 +62,7 @@ def test_every_answer_is_recomputed_from_the_files(
     assert ran.json["problems"] == []
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("name", ["plain", "seen"])
 def test_the_same_seed_gives_the_same_bytes(
     built: Path, situs: Callable[..., Any], tmp_path: Path, name: str
@@ -172,6 +177,7 @@ def test_a_changed_annotation_is_found(
     assert "evidence" in problems(situs, bench, tmp_path)
 
 
+@pytest.mark.sampled(one_in=3)
 @pytest.mark.parametrize(
     ("table", "column", "change", "form", "code"),
     [

@@ -365,7 +365,8 @@ def test_a_grading_system_of_another_organ_has_boxes_from_its_masks(
     )
     assert ran.json["items"] == 2, ran.err
     items = {item.parameters["question"]: item for item in open_bench(out).items()}
-    # Voxel faces: centres lie at 0, 1, 2 … mm and every 3 mm; the lowest of three thirds of nine slices.
+    # Voxel faces: centres lie at 0, 1, 2 … mm and every 3 mm; the lowest of three thirds of nine
+    # slices.
     assert items["TZ"].answer.parts["box"].boxes[0].lo_mm == (6.5, 6.5, 10.5)
     assert items["TZ"].answer.parts["box"].boxes[0].hi_mm == (12.5, 12.5, 22.5)
     assert items["APEX"].answer.parts["box"].boxes[0].lo_mm == (3.5, 3.5, 4.5)
@@ -445,13 +446,15 @@ def test_jobs_change_nothing(situs: Callable[..., Any], tmp_path: Path) -> None:
 
 
 def test_the_published_box_of_an_oblique_scan_holds_the_one_in_mm() -> None:
-    """A mask that fills voxels 10 to 19 of a scan turned by 10 degrees about z: by the corners of its box in mm."""
+    """A mask that fills voxels 10 to 19 of a scan turned by 10 degrees about z:
+    by the corners of its box in mm."""
     turn = np.radians(10)
     matrix = np.eye(4)
     matrix[:2, :2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
     grid = Grid((40, 40, 40), Affine(matrix))
     box = from_published([10, 19, 10, 19, 10, 19], grid)
-    # A square of side a has a box of side a (cos + sin) in mm, and that one of a (cos + sin)² in voxels.
+    # A square of side a has a box of side a (cos + sin) in mm, and that one of a (cos + sin)² in
+    # voxels.
     wide = 10 * (np.cos(turn) + np.sin(turn)) ** 2
     first, last, x0, x1, y0, y1 = to_published(box, grid)
     assert (x0, x1) == (10, 19)
@@ -481,7 +484,8 @@ def test_a_visit_is_kept_and_a_date_is_not(time: str, kept: str) -> None:
 
 
 def block_knees(folder: Path, spacing_mm: tuple[float, float, float]) -> Path:
-    """A table of two left knees of blocks, the second without a ligament; bones are six voxels wide."""
+    """A table of two left knees of blocks, the second without a ligament;
+    bones are six voxels wide."""
     cube = np.zeros((8, 8, 20), dtype=np.uint8)
     parts = {"tibia": cube.copy(), "femur": cube.copy(), "acl": cube.copy()}
     parts["tibia"][1:7, 1:7, 1:7] = 1
@@ -501,7 +505,8 @@ def block_knees(folder: Path, spacing_mm: tuple[float, float, float]) -> Path:
 def test_masks_that_only_some_studies_have_are_warned_about(
     situs: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """Without a label map a folder's files are all that is known: nothing tells that a ligament could be there."""
+    """Without a label map a folder's files are all that is known:
+    nothing tells that a ligament could be there."""
     block_knees(tmp_path, (8.0, 8.0, 6.0))
     ran = situs("build", "grades", tmp_path / "grades.csv", "--out", tmp_path / "bench", "--json")
     assert ran.code == 0, ran.err
@@ -524,7 +529,8 @@ def test_what_rests_on_masks_that_look_wrong_is_not_asked(
     doubt: str,
     reason: str,
 ) -> None:
-    """The box around the ligament rests on the masks; the grade of the torn one stands in the table alone."""
+    """The box around the ligament rests on the masks;
+    the grade of the torn one stands in the table alone."""
     table = block_knees(tmp_path, spacing_mm)
     ran = situs("build", "grades", table, "--ids", "table", "--out", tmp_path / "bench", "--json")
     assert ran.code == 0, ran.err

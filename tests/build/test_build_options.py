@@ -71,6 +71,20 @@ def test_every_item_stands_on_facts_of_its_study(bench) -> None:
         )
 
 
+def test_an_unknown_task_is_refused_before_a_patient_is_made(
+    situs, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(*_: object) -> None:
+        pytest.fail("a patient was made")
+
+    monkeypatch.setattr("situs.volumes.phantoms.make_patient", make)
+    words = ("build", "phantoms", "--studies", 1, "--tasks", "volum", "--out", tmp_path / "bench")
+    ran = situs(*words)
+    assert ran.code == 2
+    assert "did you mean volume" in ran.err
+
+
+@pytest.mark.usefixtures("coarse_phantoms")
 def test_phantoms_are_nobodys_data(situs, tmp_path) -> None:
     words = ("build", "phantoms", "--studies", 1, "--tasks", "volume")
     assert situs(*words, "--out", tmp_path / "open").code == 0

@@ -21,12 +21,14 @@ _LOBES = ("upper", "lower")
 
 
 def write_reports(path: Path, count: int = 24) -> None:
-    """Reports whose nodule lies in each of four lobes equally often; names that must turn up nowhere."""
+    """Reports whose nodule lies in each of four lobes equally often;
+    names that must turn up nowhere."""
     rows = ["id,patient,findings,impression"]
     for n in range(count):
         side, lobe = _SIDES[n % 2], _LOBES[n // 2 % 2]
         rows.append(
-            f'MUSTERMANN_{n},DOE_{n // 2},"A nodule is seen in the {lobe} lobe of the {side} lung. Secret{n}.",'
+            f'MUSTERMANN_{n},DOE_{n // 2},"A nodule is seen in the {lobe} lobe of the {side} lung.'
+            f' Secret{n}.",'
         )
     path.write_text("\n".join(rows))
 

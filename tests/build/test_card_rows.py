@@ -1,4 +1,5 @@
-"""The card's blind rows come from the items in hand: a build reads none of the tables that it writes."""
+"""The card's blind rows come from the items in hand:
+a build reads none of the tables that it writes."""
 
 from __future__ import annotations
 

@@ -88,7 +88,8 @@ METHODS = ("majority", "prior", "nearest", "text-classifier")
 
 
 def test_held_out_patients_are_at_chance_and_not_below(cohort: Path) -> None:
-    """Templates are chosen on one half of the patients; on the other half no blind method is outside chance."""
+    """Templates are chosen on one half of the patients;
+    on the other half no blind method is outside chance."""
     assert_held_out_at_chance(open_bench(cohort))
 
 

@@ -1,4 +1,5 @@
-"""3DReasonKnee's table and answers: boxes in either order of axes, fields by a map, mistakes named."""
+"""3DReasonKnee's table and answers:
+boxes in either order of axes, fields by a map, mistakes named."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def test_boxes_in_either_order_of_axes(situs: Callable[..., Any], tmp_path: Path
         assert isinstance(item.answer, Compound)
         assert item.answer.parts["grades"] == Grades({"size": 2, "number": 1, "bml_share": 3})
         (box,) = item.answer.parts["box"].boxes
-        # Slices 3–7, rows (y) 4–11, columns (x) 2–9, whole voxels: both arrays have rows along y and columns along z.
+        # Slices 3–7, rows (y) 4–11, columns (x) 2–9, whole voxels: both arrays have rows along y
+        # and columns along z.
         low = (np.array([3, 4, 2]) - 0.5) * SPACING
         high = (np.array([7, 11, 9]) + 0.5) * SPACING
         assert np.allclose(box.lo_mm, low)
@@ -230,7 +232,10 @@ def test_a_header_that_contradicts_the_released_order_of_axes_stops(
     situs: Callable[..., Any],
     tmp_path: Path,
 ) -> None:
-    """The release: 160 slices first, else transpose(2, 0, 1). A box on the wrong axis would be somewhere else."""
+    """The release: 160 slices first, else transpose(2, 0, 1).
+
+    A box on the wrong axis would be somewhere else.
+    """
     table, answers = write_set(tmp_path, bbox=[1, 2, 1, 2, 1, 2])
     order = [sagittal, *(axis for axis in range(3) if axis != sagittal)]
     matrix = np.eye(4)

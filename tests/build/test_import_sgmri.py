@@ -201,7 +201,8 @@ def test_other_files_are_refused_in_one_line(
 
 
 def test_images_are_what_a_model_is_shown(situs: Callable, tmp_path: Path) -> None:
-    """fastMRI stores frames upside down; the box of a bright patch lies on the patch in the picture that is shown."""
+    """fastMRI stores frames upside down;
+    the box of a bright patch lies on the patch in the picture that is shown."""
     frames = np.zeros((6, 64, 64), np.float32)
     frames[3, 20:26, 10:15] = 1.0
     write_h5(tmp_path / "images" / f"{BRAIN}.h5", frames)

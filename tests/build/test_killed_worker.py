@@ -1,4 +1,5 @@
-"""A worker that the system kills costs no study and no traceback, through the command that users call."""
+"""A worker that the system kills costs no study and no traceback,
+through the command that users call."""
 
 from __future__ import annotations
 

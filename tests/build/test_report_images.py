@@ -1,4 +1,5 @@
-"""Questions from words, asked with the scan they speak of: found by the volume's name, as it was released."""
+"""Questions from words, asked with the scan they speak of:
+found by the volume's name, as it was released."""
 
 from __future__ import annotations
 

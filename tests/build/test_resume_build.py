@@ -20,6 +20,7 @@ def _stop_after_one(done: int, _: int) -> None:
         raise KeyboardInterrupt
 
 
+@pytest.mark.usefixtures("coarse_phantoms")
 def test_finished_studies_are_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

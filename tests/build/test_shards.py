@@ -57,7 +57,8 @@ def test_parts_put_together_are_the_whole_bench(situs, whole_and_parts) -> None:
     assert ran.json["items"] == whole.counts["items"]
     for name in ("items.parquet", "facts.parquet", "studies.parquet"):
         assert (root / "merged" / name).read_bytes() == (root / "whole" / name).read_bytes()
-    # It rests on the files, not on the parts: what is finished is never measured again, and check passes.
+    # It rests on the files, not on the parts: what is finished is never measured again, and check
+    # passes.
     assert situs("check", root / "merged").code == 0
 
 

@@ -29,7 +29,8 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def refused(situs: Callable[..., Any], work: Path) -> Callable[..., str]:
-    """Calls a command that must fail as a user's mistake does: exit code 2, one line, nothing left behind."""
+    """Calls a command that must fail as a user's mistake does:
+    exit code 2, one line, nothing left behind."""
 
     def call(*args: object) -> str:
         before = snapshot(work)

@@ -1,4 +1,5 @@
-"""The contract of the command line: help, one JSON object, streams, exit codes, hints, light imports."""
+"""The contract of the command line:
+help, one JSON object, streams, exit codes, hints, light imports."""
 
 from __future__ import annotations
 
@@ -74,8 +75,10 @@ def test_an_unknown_name_is_answered_with_a_near_one(
 
 
 KEYS = {
-    "structure": "label name side voxels volume_ml volume_ml_interval centroid_mm box_mm box_index extent_mm "
-    "touches_border components",
+    "structure": (
+        "label name side voxels volume_ml volume_ml_interval centroid_mm box_mm box_index extent_mm"
+        " touches_border components"
+    ),
     "pair": "a b centre_distance_mm boundary_distance_mm gap_mm touching contact_mm2 direction",
     "measure": "structures pairs",
     "build": "studies items by_task not_asked problems",

@@ -89,7 +89,8 @@ def items_of(bench: Path) -> list[Any]:
 def test_import_keeps_ids_and_merges_patients(imported: Path) -> None:
     items = items_of(imported / "bench")
     assert [item.source_id for item in items][:4] == [
-        "valid_1_a_1.nii.gz::0", "valid_1_a_2.nii.gz::0", "valid_2_b_1.nii.gz::0", "valid_2_b_1.nii.gz::1",
+        "valid_1_a_1.nii.gz::0", "valid_1_a_2.nii.gz::0", "valid_2_b_1.nii.gz::0",
+        "valid_2_b_1.nii.gz::1",
     ]  # fmt: skip
     # Two reconstructions are one patient, and valid_2 shares a report text with it.
     assert [item.patient_id for item in items] == ["valid_1"] * 4 + ["valid_3"] * 2
@@ -191,7 +192,8 @@ def judged(answers: list[str], verdicts: list[bool | None]) -> str:
 
 
 def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
-    """Three judges; the first lacks its first verdict. By hand: i0 T T –, i1 T F T, i2 F F –(null), i3–i5 F F F."""
+    """Three judges; the first lacks its first verdict.
+    By hand: i0 T T –, i1 T F T, i2 F F –(null), i3–i5 F F F."""
     answers = ["In the left lung.", "left", "x", "y", "Liver.", "z"]
     Path("p.jsonl").write_text(jsonl(rows_of(answers)))
     assert situs("run", "bench", "--model", "replay:p.jsonl", "--out", "run").code == 0
@@ -226,11 +228,13 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
     assert values["judge.gpt"] == (1 / 6, 6)
     assert values["judge.qwen"] == (2 / 6, 6)
     assert values["jury"] == values["accuracy"] == (2 / 6, 6)
-    # By position: rows (T,T,T), (null,F,T), then (F,F,F) three times: one of five right, that of gemini's first row.
+    # By position: rows (T,T,T), (null,F,T), then (F,F,F) three times: one of five right, that of
+    # gemini's first row.
     assert values["jury.published"] == (1 / 5, 5)
     assert values["judge.gemini.published"] == (1 / 4, 4), "of five rows one has no verdict"
     assert values["exact"] == (2 / 6, 6)
-    # Against the third judge as the human: gpt finds one of two right answers and all four wrong ones.
+    # Against the third judge as the human: gpt finds one of two right answers and all four wrong
+    # ones.
     gpt = next(held for held in ran.json["jury"]["calibration"] if held["judge"] == "gpt")
     assert (gpt["n"], gpt["sensitivity"], gpt["specificity"]) == (6, 0.5, 1.0)
     assert gpt["corrected_accuracy"] == pytest.approx((1 / 6 + 1.0 - 1) / 0.5)
@@ -288,7 +292,8 @@ def test_mistakes_are_one_line(refused: Callable[..., str], imported: Path, situ
 
 @pytest.mark.real
 def test_released_files_give_the_published_numbers(situs: Situs, work: Path) -> None:
-    """M3D: the table of the specification, the six categories by the released rule and by the correct join."""
+    """M3D: the table of the specification,
+    the six categories by the released rule and by the correct join."""
     root = os.environ.get("SITUS_REAL_DATA")
     if not root or not (Path(root) / "ct-spatialvqa").is_dir():
         pytest.skip("no ct-spatialvqa under SITUS_REAL_DATA")
@@ -343,7 +348,8 @@ def test_released_files_give_the_published_numbers(situs: Situs, work: Path) -> 
         tag: next(entry["value"] for entry in entries if entry["metric"] == "jury.published")
         for tag, entries in ran.json["by_tag"].items()
     }
-    # The paper's table was rounded twice: 1,911 of 6,403 are 29.845, by way of 29.85 printed as 29.9.
+    # The paper's table was rounded twice: 1,911 of 6,403 are 29.845, by way of 29.85 printed as
+    # 29.9.
     assert rule["Laterality & Bilateral Symmetry"] == pytest.approx(1911 / 6403, abs=1e-12)
     shown = {
         start: round(round(100 * v, 2), 1)

@@ -1,4 +1,5 @@
-"""Folders as people have them, from the command line: what is found, what is asked, what was lost and why."""
+"""Folders as people have them, from the command line:
+what is found, what is asked, what was lost and why."""
 
 from __future__ import annotations
 
@@ -110,11 +111,15 @@ def multilabel(root: Path) -> None:
         image, labels, affine = patient(index)
         save(root / f"p{index}" / "ct.nii.gz", image, affine)
         table = "".join(
-            f'<Label Key="{value}" Red="0.0" Green="1.0" Blue="0.0" Alpha="1"><![CDATA[{name}]]></Label>\n'
+            f'<Label Key="{value}" Red="0.0" Green="1.0" Blue="0.0"'
+            f' Alpha="1"><![CDATA[{name}]]></Label>\n'
             for value, name in NAMES.items()
         )
         made = nib.Nifti1Image(labels, affine)
-        xml = f'<CaretExtension><VolumeInformation Index="0"><LabelTable>\n{table}</LabelTable></VolumeInformation>'
+        xml = (
+            "<CaretExtension><VolumeInformation"
+            f' Index="0"><LabelTable>\n{table}</LabelTable></VolumeInformation>'
+        )
         made.header.extensions.append(
             nib.nifti1.Nifti1Extension(0, f"{xml}</CaretExtension>".encode())
         )
@@ -182,7 +187,7 @@ NAMED = {
 UNNAMED = {"pairs": pairs_beside, "split": split_folders}
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(one_in=12)
 @pytest.mark.parametrize("layout", [*NAMED, *UNNAMED])
 def test_a_layout_builds_without_editing(layout, situs, tmp_path):
     root = tmp_path / "data"
@@ -276,6 +281,7 @@ TABLES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_table_with_any_delimiter(kind, situs, tmp_path):
     name, delimiter = TABLES[kind]
@@ -432,7 +438,8 @@ def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
 
 
 def test_a_knee_of_cartilage_alone_says_that_nobody_asks_about_it(situs, tmp_path):
-    """Two flat plates, named rightly: that no marks fit in them is not the reason to be told first."""
+    """Two flat plates, named rightly:
+    that no marks fit in them is not the reason to be told first."""
     labels = np.zeros((30, 30, 20), np.uint8)
     labels[4:12, 5:25, 9:11], labels[18:26, 5:25, 9:11] = 3, 4
     save(tmp_path / "data" / "knee.nii.gz", labels, np.diag([0.8, 0.8, 1.0, 1.0]))

@@ -1,4 +1,5 @@
-"""Damaged volumes and masks at the command line: exit code 2, one line, no traceback, nothing left behind."""
+"""Damaged volumes and masks at the command line:
+exit code 2, one line, no traceback, nothing left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Damaged name maps, recipes, profiles, study tables, benches and runs: exit code 2, one line, nothing left behind."""
+"""Damaged name maps, recipes, profiles, study tables, benches and runs:
+exit code 2, one line, nothing left behind."""
 
 from __future__ import annotations
 
@@ -87,8 +88,8 @@ RECIPES = TOML | {
     "unknown key": RECIPE.replace(b"rotation_degrees", b"rotation_degree"),
     "word": RECIPE.replace(b"rotation_degrees = 10.0", b"rotation_degrees = 'ten'"),
     "splits": RECIPE.replace(b"train = 0.6", b"train = 0.7"),
-    "negative split": RECIPE.replace(b"train = 0.6", b"train = -0.6").replace(
-        b"test = 0.3", b"test = 1.5"
+    "negative split": (
+        RECIPE.replace(b"train = 0.6", b"train = -0.6").replace(b"test = 0.3", b"test = 1.5")
     ),
     "cut": RECIPE[: len(RECIPE) // 2],
 }
@@ -199,8 +200,11 @@ def test_a_missing_part_is_refused(refused, bench_copy, random_run, name) -> Non
 
 def columns(table: str) -> list[str]:
     names = {
-        "items": "item_id study_id series patient_id task form question answer source_id split stratum level frames "
-        "options needs tags fact_ids steps boxes difficulty twin_group twin_of parameters",
+        "items": (
+            "item_id study_id series patient_id task form question answer source_id split stratum"
+            " level frames options needs tags fact_ids steps boxes difficulty twin_group twin_of"
+            " parameters"
+        ),
         "facts": "fact_id study_id series kind subjects value unit interval derivation flags",
         "studies": "study_id patient_id split series",
     }

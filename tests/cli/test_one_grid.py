@@ -1,4 +1,5 @@
-"""Files whose affines differ a little: one grid, told and in every interval; beyond a tenth of a voxel, none."""
+"""Files whose affines differ a little:
+one grid, told and in every interval; beyond a tenth of a voxel, none."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ ROOT = Path(os.environ.get("SITUS_REAL_DATA", "")) / "volumes"
 
 
 def study(folder: Path, masks_mm: float = 0.0, image_mm: float = 0.0) -> Path:
-    """A liver, and a spleen and an image whose grids lie so many millimetres further to the right."""
+    """A liver, and a spleen and an image whose grids
+    lie so many millimetres further to the right."""
     liver, spleen = np.zeros((40, 30, 26), np.uint8), np.zeros((40, 30, 26), np.uint8)
     liver[21:31, 10:20, 9:17] = spleen[9:15, 13:19, 10:16] = 1
     image = np.where(liver | spleen, 60, -1000).astype(np.int16)
@@ -41,7 +43,8 @@ def measured(situs, folder: Path) -> tuple[dict, dict, str]:
 
 @pytest.mark.parametrize("moved", ["masks_mm", "image_mm"])
 def test_the_difference_belongs_to_every_interval(moved, situs, tmp_path):
-    """Without annotation error a boundary is known to half a voxel: to 2 mm, and 2.3 mm where grids differ by 0.3."""
+    """Without annotation error a boundary is known to half a voxel:
+    to 2 mm, and 2.3 mm where grids differ by 0.3."""
     plain, plain_pair, told = measured(situs, study(tmp_path / "plain"))
     assert "grids" not in told
     wider, wider_pair, told = measured(situs, study(tmp_path / "moved", **{moved: 0.3}))
@@ -63,6 +66,7 @@ def test_the_difference_belongs_to_every_interval(moved, situs, tmp_path):
         assert pair["gap_mm_interval"][1] - pair["gap_mm"] == pytest.approx(slack, abs=1e-5)
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("moved", ["masks_mm", "image_mm"])
 def test_build_tells_it_and_check_recomputes_it(moved, situs, tmp_path, label_phantoms):
     study(tmp_path / "data" / "a", **{moved: 0.3})
@@ -108,7 +112,8 @@ def test_a_tenth_of_a_voxel_is_another_grid(moved, whose, situs, tmp_path):
 
 @pytest.mark.skipif(not (ROOT / "totalseg_s0002").is_dir(), reason="needs SITUS_REAL_DATA")
 def test_a_real_study_whose_masks_were_resampled_apart(situs):
-    """92 of the 117 masks lie 0.046 mm from the others: nibabel's affines, compared at the corners."""
+    """92 of the 117 masks lie 0.046 mm from the others:
+    nibabel's affines, compared at the corners."""
     ran = situs("measure", ROOT / "totalseg_s0002", "--json")
     assert ran.code == 0, ran.err
     assert "differ by up to 0.046 mm" in ran.err

@@ -1,4 +1,5 @@
-"""One headline: the same accuracy, n and chance wherever it is shown, and blind rows on the same items."""
+"""One headline: the same accuracy, n and chance wherever it is shown,
+and blind rows on the same items."""
 
 from __future__ import annotations
 
@@ -100,7 +101,8 @@ def runs(once: Callable[..., Path], situs: Callable[..., Any], bench: Path) -> P
 
 
 def counted_by_hand(bench: Path, run: Path, stratum: str) -> tuple[int, float]:
-    """n and chance by the definition: questions with options of the stratum, answerable under the run's profile."""
+    """n and chance by the definition:
+    questions with options of the stratum, answerable under the run's profile."""
     info, opened = open_run(run, bench)
     hidden = read_hidden(run / "hidden.jsonl")
 

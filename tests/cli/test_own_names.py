@@ -1,4 +1,5 @@
-"""What the user's name map says counts: lesions, parts, new structures, patterns; and what no map names stays out."""
+"""What the user's name map says counts:
+lesions, parts, new structures, patterns; and what no map names stays out."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def ball(centre: tuple[float, float, float], radii: tuple[float, float, float]) 
 
 @functools.cache
 def masks() -> dict[str, np.ndarray]:
-    """A liver of 1.6 L on the right, a spleen on the left, a column of vertebrae, two targets in the liver."""
+    """A liver of 1.6 L on the right, a spleen on the left,
+    a column of vertebrae, two targets in the liver."""
     organs = {
         "liver": ball((56, 32, 36), (18, 17, 19)),
         "spleen": ball((16, 26, 38), (8, 8, 12)),
@@ -116,6 +118,7 @@ def test_the_oracle_sees_the_users_lesions(situs, tmp_path):
     assert (accuracy["value"], accuracy["n"] > 0) == (1.0, True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("pattern", ["gtv-?", "re:gtv-[0-9]+", "GTV*"])
 def test_globs_and_regular_expressions_match_whole_names_in_any_case(pattern, situs, tmp_path):
     (tmp_path / "names.json").write_text(

@@ -85,7 +85,8 @@ def write_mha(path: Path, mask: np.ndarray, affine: np.ndarray) -> None:
 
 @pytest.fixture(scope="session")
 def cared_for(once: Callable[..., Path], situs: Callable[..., object]) -> Path:
-    """Patients with the name wherever a file has room for one; bench, runs and scores made of them."""
+    """Patients with the name wherever a file has room for one;
+    bench, runs and scores made of them."""
 
     def make(folder: Path) -> None:
         data = folder / f"clinic of Dr {NAME}" / "data"
@@ -127,7 +128,8 @@ def cared_for(once: Callable[..., Path], situs: Callable[..., object]) -> Path:
             (n + 1) * patient.mask(segments[f"Segment{n}_Name"]).astype(np.uint8) for n in range(4)
         )
         write_nrrd(data / f"{NAME}.seg.nrrd", labels.astype(np.uint8), affine, **segments)
-        # One level below a folder with the name: a run must not remember the way from here to there.
+        # One level below a folder with the name: a run must not remember the way from here to
+        # there.
         bench = folder / NAME / "bench"
         roots = (data, data / f"{NAME}.seg.nrrd")
         built = situs("build", "masks", *roots, "--annotation", "exact", "--out", bench)

@@ -1,4 +1,5 @@
-"""Small copies of public formats, from the command line as a stranger would: measure, build, check; all axis orders."""
+"""Small copies of public formats, from the command line as a stranger would:
+measure, build, check; all axis orders."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def brats(root, code: int = 4):
 
 
 def atlas(root, vocabulary: str = "aal116"):
-    """A cell for each of the 116 regions on the side that its name says, in MNI space with x stored leftward."""
+    """A cell for each of the 116 regions on the side that its name says,
+    in MNI space with x stored leftward."""
     names = load_vocabulary(vocabulary).labels
     ids = {name: label for label, name in names.items()}
     affine = np.array([[-4.0, 0, 0, 90], [0, 4.0, 0, -126], [0, 0, 4.0, -72], [0, 0, 0, 1.0]])
@@ -122,6 +124,7 @@ def measured(path, names: str) -> dict[str, float | str | bool | None]:
     return found
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("name", FORMATS)
 def test_measure_build_and_check(name, situs, tmp_path):
     place, _, names = FORMATS[name](tmp_path / "data")
@@ -160,6 +163,7 @@ def test_every_region_of_an_atlas_lies_on_its_side(vocabulary, situs, tmp_path):
         assert s["side"] == ("right" if x > 8 else "left" if x < -8 else None), s["name"]
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("name", ["kits", "brats 2020"])
 def test_no_fact_changes_in_any_axis_order(name, tmp_path, little_of):
     _, path, names = FORMATS[name](tmp_path)
@@ -233,7 +237,8 @@ def test_a_mirrored_patient_swaps_left_and_right_and_nothing_else(name, tmp_path
 
 
 def test_the_image_beside_masks_tells_what_padding_cuts(situs, tmp_path):
-    """The liver touches voxels of -2000, outside the reconstructed circle; without the image nothing tells."""
+    """The liver touches voxels of -2000, outside the reconstructed circle;
+    without the image nothing tells."""
     image = np.full((32, 26, 24), -60, np.int16)
     image[:5] = -2000
     liver, spleen = np.zeros(image.shape, np.uint8), np.zeros(image.shape, np.uint8)
@@ -254,7 +259,8 @@ def test_the_image_beside_masks_tells_what_padding_cuts(situs, tmp_path):
     ("name", "warned"), [("kits", False), ("brats 2020", False), ("aal", True)]
 )
 def test_a_head_that_may_show_a_face_is_warned_about(name, warned, situs, tmp_path):
-    """Kidneys are no head; the brain stripped of its skull is an ellipsoid of under 2.2 L; the atlas fills its box."""
+    """Kidneys are no head; the brain stripped of its skull is an ellipsoid of under 2.2 L;
+    the atlas fills its box."""
     place, _, names = FORMATS[name](tmp_path / "data")
     root = place if place.suffix == ".csv" else place.parent
     given = ("--names", names, "--trust", "mni") if names == "aal" else ()

@@ -1,4 +1,5 @@
-"""Scores as DEFINITIONS has them: states, denominators, intervals over patients, answers of other tools."""
+"""Scores as DEFINITIONS has them:
+states, denominators, intervals over patients, answers of other tools."""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ STATES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", STATES)
 def test_no_answer_counts_as_not_right_and_is_counted(score, right, name) -> None:
-    """In accuracy they stay in the denominator; among the answered they are left out; coverage tells."""
+    """In accuracy they stay in the denominator;
+    among the answered they are left out; coverage tells."""
     change, state = STATES[name]
     lost = list(right)[::4]
     scores = score(rows_of(right, **dict.fromkeys(lost, change)))
@@ -192,7 +194,8 @@ def test_under_ten_patients_there_is_no_interval(score, right) -> None:
 
 
 def test_only_resampled_intervals_depend_on_the_seed(situs, cohort, tmp_path) -> None:
-    """The interval of a share has a closed form; above the best shortcut, chosen anew each time, it is resampled."""
+    """The interval of a share has a closed form;
+    above the best shortcut, chosen anew each time, it is resampled."""
     assert situs("run", cohort, "--model", "random", "--out", tmp_path / "run").code == 0
     args = ("score", cohort, tmp_path / "run", "--json", "--metrics", "accuracy")
     first, again, *others = (situs(*args, "--seed", seed).json for seed in (1, 1, 2, 3))

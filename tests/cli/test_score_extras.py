@@ -1,4 +1,5 @@
-"""`situs score --breakdowns --signatures --tables --compare-published`, and runs of several seeds in `compare`."""
+"""`situs score --breakdowns --signatures --tables --compare-published`,
+and runs of several seeds in `compare`."""
 
 from __future__ import annotations
 
@@ -137,7 +138,8 @@ def _withheld(run: Path, out: Path, *, silent: bool, seed: str, wrong_every: int
 def test_told_and_silent_runs_are_no_seeds_of_each_other(
     folder: Path, situs: Situs, tmp_path: Path
 ) -> None:
-    """They differ in more than their seed: the gain is that over the better one, not over their mean."""
+    """They differ in more than their seed:
+    the gain is that over the better one, not over their mean."""
     told = _withheld(folder / "r1", tmp_path / "text", silent=False, seed="1", wrong_every=1)
     silent = _withheld(folder / "r1", tmp_path / "silent", silent=True, seed="2", wrong_every=3)
 

@@ -48,7 +48,8 @@ def test_a_run_of_the_oracle(situs, made, tmp_path) -> None:
 
 
 def test_published_scores_stand_beside_ours(situs, made, tmp_path) -> None:
-    """A perfect answer in a form the published reader does not know scores 0 there; a grid scores well."""
+    """A perfect answer in a form the published reader does not know scores 0 there;
+    a grid scores well."""
     run = tmp_path / "run"
     assert (
         situs("run", made, "--model", "oracle", "--profile", "sgmri-frames", "--out", run).code == 0

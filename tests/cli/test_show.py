@@ -1,4 +1,5 @@
-"""`situs show`: the very pictures and words that a model gets, for a study, an item, a folder and a sheet."""
+"""`situs show`: the very pictures and words that a model gets,
+for a study, an item, a folder and a sheet."""
 
 from __future__ import annotations
 

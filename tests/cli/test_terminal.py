@@ -1,4 +1,5 @@
-"""What reaches a terminal or a page is text: no escape code, whatever the data hold, and no silent loss."""
+"""What reaches a terminal or a page is text:
+no escape code, whatever the data hold, and no silent loss."""
 
 from __future__ import annotations
 
@@ -32,8 +33,9 @@ def test_nothing_unprinted_is_printed(text: str) -> None:
 
 
 def test_markdown_holds_no_markup_of_the_data() -> None:
-    assert markdown_safe("<script>alert(1)</script> a|b [x](javascript:1) `c`") == (
-        r"&lt;script&gt;alert(1)&lt;/script&gt; a\|b \[x\](javascript:1) \`c\`"
+    assert (
+        markdown_safe("<script>alert(1)</script> a|b [x](javascript:1) `c`")
+        == r"&lt;script&gt;alert(1)&lt;/script&gt; a\|b \[x\](javascript:1) \`c\`"
     )
     assert markdown_safe("lesion_side") == "lesion_side"
 
@@ -116,7 +118,8 @@ def test_a_closed_standard_output_is_told(hostile_bench) -> None:
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_while_it_loads(tmp_path: Path, stop: signal.Signals) -> None:
-    """Nothing has been begun: the program ends as any other, without a traceback out of an import."""
+    """Nothing has been begun: the program ends as any other,
+    without a traceback out of an import."""
     # A module that the first command needs waits in the middle of its import until it is stopped.
     (tmp_path / "click").mkdir()
     waiting = "import sys, time\nprint('loading', flush=True)\ntime.sleep(60)\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from asking import QUICK, TIMEOUTS, Book
-from situs.clients import Asked, Client, Limits, Reach, Request, ask, make_client, parse_spec
+from situs.clients import Asked, Client, Limits, Reach, Request, Terms, ask, make_client, parse_spec
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +30,10 @@ def asked() -> Callable[..., tuple[Asked, Book]]:
     ) -> tuple[Asked, Book]:
         book = Book()
         client = make_client(parse_spec(spec), reach=reach) if isinstance(spec, str) else spec
-        return ask(
-            client, requests, book.record, **({"restricted": True, "limits": limits} | more)
-        ), book
+        agreed = {
+            name: more.pop(name) for name in ("allow_remote", "price", "spent") if name in more
+        }
+        terms = Terms(more.pop("restricted", True), limits=limits, **agreed)
+        return ask(client, requests, book.record, terms, **more), book
 
     return run

@@ -1,4 +1,5 @@
-"""Over real HTTP: whatever a server does, a request ends answered or plainly failed, and no answer is invented."""
+"""Over real HTTP: whatever a server does,
+a request ends answered or plainly failed, and no answer is invented."""
 
 from __future__ import annotations
 
@@ -115,7 +116,8 @@ def test_one_call_in_five_fails_in_every_way_and_all_are_answered_or_failed(aske
     for n in range(300):
         reply = book[f"key{n}"]
         assert (reply.state, reply.text) in (("answered", f"you said question {n}"), ("failed", ""))
-    # Three tries fail with probability 0.2 ** 3: 2.4 of 300 are expected, and 10 is beyond a 99.9 % interval.
+    # Three tries fail with probability 0.2 ** 3: 2.4 of 300 are expected, and 10 is beyond a 99.9 %
+    # interval.
     assert result.tally.states["failed"] < 10
 
 

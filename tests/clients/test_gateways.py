@@ -1,4 +1,5 @@
-"""Servers in the shape of the services people use: addresses, keys, thoughts and refusals of each."""
+"""Servers in the shape of the services people use:
+addresses, keys, thoughts and refusals of each."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def test_a_version_of_azures_interface_is_checked(version: str) -> None:
 def test_thoughts_are_recorded_and_are_no_part_of_the_answer(
     situs: Callable[..., Any], bench: Path, tmp_path: Path, field: str
 ) -> None:
-    """`reasoning_content` as vLLM, SGLang and DeepSeek have it, `reasoning` as OpenRouter, Ollama and LM Studio."""
+    """`reasoning_content` as vLLM, SGLang and DeepSeek have it,
+    `reasoning` as OpenRouter, Ollama and LM Studio."""
     details = {"reasoning_tokens": 40}
     with replying({"content": "B", field: "A lies left."}, completion_tokens_details=details) as s:
         args = ("--model", f"{s.spec}?reasoning_effort=low", "--profile", "montage")

@@ -22,7 +22,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_module_loads_no_torch() -> None:
-    code = "import sys, situs.clients.hf.client; print(*{'torch', 'transformers', 'PIL'} & set(sys.modules))"
+    code = (
+        "import sys, situs.clients.hf.client; print(*{'torch', 'transformers', 'PIL'} &"
+        " set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
 

@@ -1,4 +1,5 @@
-"""Servers that refuse a field by name: what Situs sends of itself is changed, noted, and never asked twice."""
+"""Servers that refuse a field by name:
+what Situs sends of itself is changed, noted, and never asked twice."""
 
 from __future__ import annotations
 
@@ -18,8 +19,10 @@ ONE = msgspec.structs.replace(QUICK, concurrency=1)
 OPENAI = {
     "max_tokens": {
         "error": {
-            "message": "Unsupported parameter: 'max_tokens' is not supported with this model."
-            " Use 'max_completion_tokens' instead.",
+            "message": (
+                "Unsupported parameter: 'max_tokens' is not supported with this model."
+                " Use 'max_completion_tokens' instead."
+            ),
             "type": "invalid_request_error",
             "param": "max_tokens",
             "code": "unsupported_parameter",
@@ -27,8 +30,10 @@ OPENAI = {
     },
     "temperature": {
         "error": {
-            "message": "Unsupported value: 'temperature' does not support 0 with this model."
-            " Only the default (1) value is supported.",
+            "message": (
+                "Unsupported value: 'temperature' does not support 0 with this model."
+                " Only the default (1) value is supported."
+            ),
             "type": "invalid_request_error",
             "param": "temperature",
             "code": "unsupported_value",
@@ -42,7 +47,9 @@ GEMINI = [
     {
         "error": {
             "code": 400,
-            "message": 'Invalid JSON payload received. Unknown name "temperature": Cannot find field.',
+            "message": (
+                'Invalid JSON payload received. Unknown name "temperature": Cannot find field.'
+            ),
             "status": "INVALID_ARGUMENT",
         }
     }
@@ -111,7 +118,8 @@ def test_every_servers_way_of_naming_a_field(asked, error, code) -> None:
 def test_a_reply_that_the_server_drew_at_random_is_not_stored_as_the_likeliest(
     asked, tmp_path, samples
 ) -> None:
-    """Asked for temperature 0, it samples: only who wants samples stored gets the first one again."""
+    """Asked for temperature 0, it samples:
+    only who wants samples stored gets the first one again."""
     with refusing({"temperature": GROQ}) as server:
         for _ in range(2):
             cache = ResponseCache(tmp_path, samples=samples)

@@ -9,7 +9,7 @@ import pytest
 
 import wire
 from asking import QUICK, Book, question
-from situs.clients import Price, Request, Spent, ask, make_client, parse_spec
+from situs.clients import Price, Request, Spent, Terms, ask, make_client, parse_spec
 from situs.errors import SitusError
 
 
@@ -42,7 +42,7 @@ def test_requests_are_made_only_as_they_are_needed(asked) -> None:
         book_size.append(made - len(done))
 
     with wire.Server() as server:
-        ask(make_client(parse_spec(server.spec)), requests(), record, restricted=True, limits=QUICK)
+        ask(make_client(parse_spec(server.spec)), requests(), record, Terms(True, limits=QUICK))
     assert len(done) == 200
     assert max(book_size) <= QUICK.concurrency + max(8, QUICK.concurrency) + 1
 
@@ -51,7 +51,8 @@ def test_requests_per_minute_are_kept(asked) -> None:
     with wire.Server() as server:
         begun = time.monotonic()
         asked(server.spec, [question(n) for n in range(6)], limits(requests_per_minute=60 / 0.1))
-    # From the beginning, not from call to call: on a busy machine one may arrive late and the next in time.
+    # From the beginning, not from call to call: on a busy machine one may arrive late and the next
+    # in time.
     for place, arrival in enumerate(server.times):
         assert arrival - begun >= place * 0.1 * 0.9
 
@@ -63,7 +64,8 @@ def test_tokens_per_minute_are_kept(asked) -> None:
         chosen = limits(tokens_per_minute=60 * 20_060, concurrency=1)
         begun = time.monotonic()
         asked(server.spec, [question(n) for n in range(130)], chosen)
-    # 130 calls of 1,003 tokens are 130,390; six seconds of burst are 120,360; the rest takes half a second.
+    # 130 calls of 1,003 tokens are 130,390; six seconds of burst are 120,360; the rest takes half a
+    # second.
     assert server.times[-1] - begun >= 0.4
 
 
@@ -130,8 +132,7 @@ def test_what_the_requests_raise_ends_the_session_and_keeps_what_came(asked) -> 
             make_client(parse_spec(server.spec)),
             requests(),
             book.record,
-            restricted=True,
-            limits=QUICK,
+            Terms(True, limits=QUICK),
         )
     assert sorted(book) == [f"key{n}" for n in range(5)]
     assert {reply.state for reply in book.values()} == {"answered"}
@@ -143,5 +144,5 @@ def test_what_the_journal_raises_ends_the_session_at_once(asked) -> None:
 
     requests = (question(n) for n in range(1000))
     with wire.Server() as server, pytest.raises(SitusError, match="no space left"):
-        ask(make_client(parse_spec(server.spec)), requests, record, restricted=True, limits=QUICK)
+        ask(make_client(parse_spec(server.spec)), requests, record, Terms(True, limits=QUICK))
     assert len(server.seen) <= 2 * QUICK.concurrency

@@ -52,7 +52,8 @@ def test_the_named_file_comes_before_the_users_and_that_before_the_shipped(
 
 def test_the_longest_pattern_fits_best(config) -> None:
     config.write_text(
-        '["*"]\ninput = 1\noutput = 1\n["big-*"]\ninput = 2\noutput = 2\n["big-one"]\ninput = 3\noutput = 3\n'
+        '["*"]\ninput = 1\noutput = 1\n["big-*"]\ninput = 2\noutput = 2\n["big-one"]\ninput ='
+        " 3\noutput = 3\n"
     )
     assert [price_of(spec(name), remote=True).input for name in ("x", "big-two", "big-one")] == [
         1,

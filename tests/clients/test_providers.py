@@ -1,6 +1,8 @@
-"""Anthropic's and Google's own protocols: what goes out, how replies are read, and what faults end in.
+"""Anthropic's and Google's own protocols: what goes out, how replies are read, and what faults end
+in.
 
-Forms are those of the providers' public references: Messages (2023-06-01) and generateContent (v1beta).
+Forms are those of the providers' public references: Messages (2023-06-01) and generateContent
+(v1beta).
 """
 
 from __future__ import annotations

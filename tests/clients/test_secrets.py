@@ -1,4 +1,5 @@
-"""A key on the command line is refused, whatever it is disguised as; one that a server repeats is not kept."""
+"""A key on the command line is refused, whatever it is disguised as;
+one that a server repeats is not kept."""
 
 from __future__ import annotations
 

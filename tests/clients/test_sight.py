@@ -29,7 +29,8 @@ def costing(per_picture: int) -> wire.Server:
 def test_pictures_that_cost_no_tokens_are_warned_of_once(
     asked, per_picture, pictures, blind
 ) -> None:
-    """15 prompt tokens with or without pictures is the mark of one real server that ignores them; 51 is not."""
+    """15 prompt tokens with or without pictures is the
+    mark of one real server that ignores them; 51 is not."""
     said: list[str] = []
     with costing(per_picture) as server:
         result, book = asked(

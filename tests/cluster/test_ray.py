@@ -72,7 +72,8 @@ def here() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _functions_travel() -> None:
-    """The functions of this file go to workers as they stand: the file itself is not on their path."""
+    """The functions of this file go to workers as they stand:
+    the file itself is not on their path."""
     from ray import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -1,6 +1,7 @@
 """The demo's two readers: one measures what it is shown, the other has opinions.
 
-That sight gain tells them apart is tested on the whole demo (tests/cli/test_commands.py, make sweep).
+That sight gain tells them apart is tested on the whole demo (tests/cli/test_commands.py, make
+sweep).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from situs.profiles import Renderer, encode, layout_of, load_profile
 from situs.volumes.phantoms import make_patient
 
 _SEED = 4711
-"""A population that the reader was not trained on (benchmarks/train_reader.py: 20261) and the demo does not show."""
+"""A population that the reader was not trained on (benchmarks/train_reader.py:
+20261) and the demo does not show."""
 
 
 def test_it_measures_what_the_phantom_was_made_of() -> None:
@@ -46,7 +48,10 @@ def test_without_a_picture_the_reader_says_that_it_guesses() -> None:
 
 def test_the_guesser_is_deaf_to_pictures() -> None:
     """The same words, with and without pictures, get the same reply."""
-    words = "A scan.\n\nWhich kidney is larger by volume?\n(A) the left\n(B) the right\nAnswer with the letter."
+    words = (
+        "A scan.\n\nWhich kidney is larger by volume?\n(A) the left\n(B) the right\nAnswer with the"
+        " letter."
+    )
     with_words = Request("k", (Message("user", (words,)),))
     assert ConfidentGuesser().answer(with_words) == ConfidentGuesser().answer(
         with_words.words_only()

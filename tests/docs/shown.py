@@ -12,7 +12,8 @@ _ROOT = Path(__file__).parents[2]
 PAGES = [_ROOT / "README.md", _ROOT / "CONTRIBUTING.md", *sorted((_ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"^    (situs .*)$", re.MULTILINE)
-# A remark behind a command stands behind a hash, or two blanks or more away from it in an indented list.
+# A remark behind a command stands behind a hash, or two blanks or more away from it in an indented
+# list.
 _REMARK = re.compile(r"\s+#.*$|\s{3,}(?!-).*$")
 
 

@@ -13,7 +13,8 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s")
 
 @pytest.mark.parametrize("page", sorted(_ROOT.glob("docs/**/*.md")), ids=lambda page: page.stem)
 def test_no_indented_code_follows_a_list(page: Path) -> None:
-    """Python-Markdown takes four blanks after a list for a paragraph of its last item: such code is fenced."""
+    """Python-Markdown takes four blanks after a list for a paragraph of its last item:
+    such code is fenced."""
     lines = page.read_text("utf-8").splitlines()
     fenced = False
     for number, line in enumerate(lines):

@@ -1,4 +1,5 @@
-"""The recipes that serve a model and run a bench against it: their commands parse, and say what they must."""
+"""The recipes that serve a model and run a bench against it:
+their commands parse, and say what they must."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every `situs …` line shown in README and docs is run, on small files under the names that the page uses."""
+"""Every `situs …` line shown in README and docs is run,
+on small files under the names that the page uses."""
 
 from __future__ import annotations
 

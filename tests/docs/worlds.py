@@ -1,7 +1,8 @@
 """Folders in which the shown commands can be run: small files under the names that the pages use.
 
-A world makes an input when a command first names it, from other inputs or by a command. The same name means
-different things on different pages: `bench` is of masks in the README, and of boxes in "Train a model".
+A world makes an input when a command first names it, from other inputs or by a command. The same
+name means different things on different pages: `bench` is of masks in the README, and of boxes in
+"Train a model".
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class World:
         folder.mkdir()
 
     def provide(self, command: str, besides: str = "") -> None:
-        """Make the inputs that a command names after its own name, but for one that it makes itself."""
+        """Make the inputs that a command names after its own name,
+        but for one that it makes itself."""
         for word in shlex.split(command)[2:]:
             name = word.partition("=")[2] if word.count("=") == 1 else word
             name = _PLUGINS.get(name.partition("?")[0], name.removeprefix("replay:").rstrip("/"))
@@ -249,11 +251,21 @@ _MASKS: dict[str, Input] = {
     "runs/mine": "situs run bench --model random?seed=3 --out runs/mine",
     "runs/frugal": "situs run bench --model driller --room frugal --limit 6 --out runs/frugal",
     "runs/driller": "situs run bench --model driller --room frugal --limit 6 --out runs/driller",
-    "runs/true": "situs run bench --model driller --room callipers --tools segmentation --limit 6 --out runs/true",
-    "runs/lied": "situs run bench --model driller --room callipers"
-    " --tools segmentation:lying:wrong-side --limit 6 --out runs/lied",
-    "probes/qwen/text": f"situs probe bench --model openai:qwen3-vl@{MODEL} --probes blind --limit 3 --out probes/qwen",
-    "probes/reader/original": "situs probe bench --model random --probes blind --limit 3 --out probes/reader",
+    "runs/true": (
+        "situs run bench --model driller --room callipers --tools segmentation --limit 6 --out"
+        " runs/true"
+    ),
+    "runs/lied": (
+        "situs run bench --model driller --room callipers"
+        " --tools segmentation:lying:wrong-side --limit 6 --out runs/lied"
+    ),
+    "probes/qwen/text": (
+        f"situs probe bench --model openai:qwen3-vl@{MODEL} --probes blind --limit 3 --out"
+        " probes/qwen"
+    ),
+    "probes/reader/original": (
+        "situs probe bench --model random --probes blind --limit 3 --out probes/reader"
+    ),
     "authored": "situs author bench --out authored",
     "written": "situs build reports reports.csv --out written",
     "station": "situs review init station",
@@ -306,9 +318,13 @@ _MASKS |= {
     "dicom-cohort": _copy_small("data"),
     "patient-dicom": _copy_small("data/patient000"),
     "dicom-bench": "situs build masks dicom-cohort --restricted --out dicom-bench",
-    "boxes-bench": "situs build boxes knee.csv brain.csv --lists knee_file_list.csv"
-    " --lists brain_file_list.csv --images fastmri --out boxes-bench",
-    "runs/majority": "situs run boxes-bench --model majority --profile sgmri-frames --out runs/majority",
+    "boxes-bench": (
+        "situs build boxes knee.csv brain.csv --lists knee_file_list.csv"
+        " --lists brain_file_list.csv --images fastmri --out boxes-bench"
+    ),
+    "runs/majority": (
+        "situs run boxes-bench --model majority --profile sgmri-frames --out runs/majority"
+    ),
     "reports-bench": "situs build reports reports.csv --out reports-bench",
     "text-bench": "situs import ct-spatialvqa spatial_qa.json --out text-bench",
     "spatial_qa.json": _write_text_questions,
@@ -318,7 +334,9 @@ _MASKS |= {
     "gemini.json": _write_verdicts,
     "runs/text": "situs run text-bench --model replay:answers.jsonl --out runs/text",
     "graded": "situs build grades grades.csv --out graded",
-    "runs/graded-majority": "situs run graded --model majority --profile 3dreasonknee-qwen --out runs/graded-majority",
+    "runs/graded-majority": (
+        "situs run graded --model majority --profile 3dreasonknee-qwen --out runs/graded-majority"
+    ),
     "prices.toml": lambda world, path: path.write_text(
         '["my-model-*"]\ninput = 2.5\noutput = 10.0\n'
     ),
@@ -358,8 +376,10 @@ _PAPERS: dict[str, Input] = {
     "radfm_predictions_full.jsonl": _published(
         f"{_CT}/predictions", "radfm_predictions_full.jsonl"
     ),
-    "bench": "situs import ct-spatialvqa spatial_qa_filtered_full_with_categories.json"
-    " --reports validation_reports_output.json --out bench",
+    "bench": (
+        "situs import ct-spatialvqa spatial_qa_filtered_full_with_categories.json"
+        " --reports validation_reports_output.json --out bench"
+    ),
     "radfm": "situs run bench --model replay:radfm_predictions_full.jsonl --out radfm",
     "made": "situs build reports validation_reports_output.json --out made",
     "reports.csv": _write_reports,
@@ -373,7 +393,9 @@ _PAPERS: dict[str, Input] = {
     "QA.json": _write_questions,
     "model_inference.json": _write_results,
     "published": "situs import sgmri-vqa model_inference.json --out published",
-    "run": "situs run published --model replay:model_inference.json --profile sgmri-frames --out run",
+    "run": (
+        "situs run published --model replay:model_inference.json --profile sgmri-frames --out run"
+    ),
     "knee": "situs build boxes knee.csv --lists knee_file_list.csv --tasks localization --out knee",
     "prior5": "situs run knee --model prior?boxes=5 --profile sgmri-frames --out prior5",
     "knees": _KNEES,
@@ -387,8 +409,10 @@ _TEXTS: dict[str, Input] = {
 }
 _STUDY: dict[str, Input] = {
     **_MASKS,
-    "station": "situs review init station && situs review user station add R2 --role reader"
-    " && situs review user station add R3 --role reader",
+    "station": (
+        "situs review init station && situs review user station add R2 --role reader"
+        " && situs review user station add R3 --role reader"
+    ),
 }
 WORLDS: dict[str, Mapping[str, Input]] = {
     "review-coordinator.md": _STUDY,
@@ -398,5 +422,6 @@ WORLDS: dict[str, Mapping[str, Input]] = {
     "--verdicts gpt=": _TEXTS,
     "score bench runs/mine --judge": _TEXTS,
 }
-"""What names mean on a page, or in a command with these words; else they mean what they do in `USUAL`."""
+"""What names mean on a page, or in a command with these words;
+else they mean what they do in `USUAL`."""
 USUAL: Mapping[str, Input] = _MASKS

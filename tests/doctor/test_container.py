@@ -1,4 +1,5 @@
-"""The Dockerfile cannot be built by a test: what it copies and calls exists, and it ends as a user without rights."""
+"""The Dockerfile cannot be built by a test:
+what it copies and calls exists, and it ends as a user without rights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`export --to dicom-seg|dicom-sr`: what highdicom and pydicom read back is what nibabel and the ledger say."""
+"""`export --to dicom-seg|dicom-sr`:
+what highdicom and pydicom read back is what nibabel and the ledger say."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ import pytest
 
 from situs.bench import open_bench
 from situs.errors import SitusError
-from situs.export import export_bench
+from situs.export import Scope, export_bench
 from situs.export.dicom.frames import SliceStack
 from situs.items import marks_of
 from situs.space import Affine, Grid
@@ -28,7 +29,10 @@ LPS_TO_RAS = np.diag([-1.0, -1.0, 1.0, 1.0])
 def exported(bench: Path, once: Callable[..., Path]) -> Path:
     """The first study as DICOM with its report. Do not change it."""
     return (
-        once("dicom_sr", lambda folder: export_bench(bench, "dicom-sr", folder / "out", limit=1))
+        once(
+            "dicom_sr",
+            lambda folder: export_bench(bench, "dicom-sr", folder / "out", Scope(limit=1)),
+        )
         / "out"
     )
 
@@ -88,7 +92,8 @@ def test_images_hold_the_values_at_their_places(bench: Path, exported: Path) -> 
 
 
 def numbers_of(report: Any) -> dict[str, tuple[float, str, dict[str, float]]]:
-    """Fact id → value, unit and uncertainties, as any reader of structured reports finds them in the tree."""
+    """Fact id → value, unit and uncertainties,
+    as any reader of structured reports finds them in the tree."""
     result = {}
     for item in report.iterall():
         if item.tag != pydicom.datadict.tag_for_keyword("ContentSequence"):
@@ -194,13 +199,14 @@ def test_headers_name_nobody_and_the_same_bench_gives_the_same_bytes(
         dated = [(e.VR, str(e.value)) for e in header.iterall() if e.VR in ("PN", "DA")]
         assert {value for kind, value in dated if kind == "PN"} <= {""}
         assert {value for kind, value in dated if kind == "DA"} <= {"", "19000101"}
-    export_bench(bench, "dicom-sr", tmp_path / "again", limit=1)
+    export_bench(bench, "dicom-sr", tmp_path / "again", Scope(limit=1))
     for path in sorted((tmp_path / "again").rglob("*.dcm")):
         assert path.read_bytes() == (exported / path.relative_to(tmp_path / "again")).read_bytes()
 
 
 def turned_grid(order: tuple[int, ...], signs: tuple[float, ...], oblique: bool) -> Grid:
-    """A grid of 3 × 4 × 5 voxels with its axes in any order and direction, perhaps turned in space."""
+    """A grid of 3 × 4 × 5 voxels with its axes in any order and direction,
+    perhaps turned in space."""
     linear = np.zeros((3, 3))
     for stored, (world, sign) in enumerate(zip(order, signs, strict=True)):
         linear[world, stored] = sign * (0.7, 1.1, 2.3)[stored]

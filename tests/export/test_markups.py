@@ -1,4 +1,5 @@
-"""`export --to slicer-markups`: lines, boxes and points that 3D Slicer draws, against the ledger."""
+"""`export --to slicer-markups`:
+lines, boxes and points that 3D Slicer draws, against the ledger."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def test_lines_are_as_long_as_the_ledger_says(bench: Path, exported: Path) -> No
 
 
 def test_lines_end_at_the_structures(bench: Path, exported: Path) -> None:
-    """Either end of a gap lies in the box of its structure; those of a centre line are the centroids."""
+    """Either end of a gap lies in the box of its structure;
+    those of a centre line are the centroids."""
     facts = list(open_bench(bench).facts())
     boxes = {(f.study_id, f.subjects[0]): np.array(f.value) for f in facts if f.kind == "box"}
     gaps = {f.fact_id: f for f in facts if f.kind == "main_gap"}

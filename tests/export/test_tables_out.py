@@ -1,4 +1,5 @@
-"""`export --to croissant`: files, hashes and columns (that it validates: tests/models/test_open_formats.py)."""
+"""`export --to croissant`: files, hashes and columns (that it validates:
+tests/models/test_open_formats.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from situs.errors import SitusError
-from situs.export import export_bench
+from situs.export import Scope, export_bench
 
 
 def test_it_describes_the_files_beside_it(bench: Path, tmp_path: Path) -> None:
@@ -29,7 +30,7 @@ def test_it_describes_the_files_beside_it(bench: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "locations.json").exists()
     assert document["rai:personalSensitiveInformation"]
     with pytest.raises(SitusError, match="--limit does not apply to croissant"):
-        export_bench(bench, "croissant", tmp_path / "other", limit=3)
+        export_bench(bench, "croissant", tmp_path / "other", Scope(limit=3))
 
 
 def test_measure_writes_csv_in_full_precision(

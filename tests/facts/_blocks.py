@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from situs.anatomy import term
-from situs.facts import Ledger, Recipe, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    Recipe,
+    load_recipe,
+)
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -13,7 +18,8 @@ Corners = tuple[tuple[int, int, int], tuple[int, int, int]]
 
 
 def block_labels(shape, spacing_mm: float = 1.0, **blocks: Corners) -> LabelMap:
-    """RAS+ voxels of one spacing, the first at the origin; each block is half-open, in a layer of its own."""
+    """RAS+ voxels of one spacing, the first at the origin;
+    each block is half-open, in a layer of its own."""
     layers, structures = [], []
     for number, (name, (lo, hi)) in enumerate(blocks.items()):
         layer = np.zeros(shape, dtype=np.uint8)
@@ -35,12 +41,14 @@ def block_ledger(
 ) -> Ledger:
     return Ledger(
         block_labels(shape, spacing_mm, **blocks),
-        labels_hash="hash",
-        study_id="study",
-        series="ct",
+        MaskedSeries(
+            study_id="study",
+            series="ct",
+            labels_hash="hash",
+            annotation=annotation,
+            side_basis=basis,
+        ),
         recipe=recipe or load_recipe(),
-        annotation=annotation,
-        side_basis=basis,
         terms={name: term(name) for name in blocks},
         trusted=trusted,
     )

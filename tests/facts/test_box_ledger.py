@@ -41,7 +41,8 @@ def test_negatives_lie_two_slices_from_the_label_and_its_like() -> None:
 
 
 def test_what_cannot_be_used_is_no_proof_of_absence() -> None:
-    """Neither a row left out by the reader of files nor a box that lies wholly beside the picture."""
+    """Neither a row left out by the reader of files
+    nor a box that lies wholly beside the picture."""
     lost = ledger(box("mass", 1), unusable=(Mark(6, "edema"),))
     beside = ledger(box("mass", 1), box("edema", 6, x=WIDTH + 1.0))
     for own in (lost, beside):
@@ -131,7 +132,8 @@ def test_compartments_need_the_table() -> None:
 
 
 def test_the_band_of_pictures_whose_width_is_unknown() -> None:
-    """Twice the way to the middle stands for the width: a band of so great a part of 200 pixels on either side."""
+    """Twice the way to the middle stands for the width:
+    a band of so great a part of 200 pixels on either side."""
     band = RECIPE.boxes.compartment_band * 200.0
     for gap, flags in ((band + 0.5, ()), (band - 0.5, ("unstable",))):
         own = ledger(
@@ -143,7 +145,8 @@ def test_the_band_of_pictures_whose_width_is_unknown() -> None:
 
 
 def test_boxes_at_the_edge_of_a_picture() -> None:
-    """One that ends with the picture is whole, one beyond it is cut there, one that begins at its end is left out."""
+    """One that ends with the picture is whole,
+    one beyond it is cut there, one that begins at its end is left out."""
     grid = PixelGrid(FRAMES, WIDTH, HEIGHT)
     whole = FrameBox(3, WIDTH - 9.0, HEIGHT - 9.0, WIDTH, HEIGHT, "mass")
     over = FrameBox(3, WIDTH - 9.0, HEIGHT - 9.0, WIDTH + 2.0, HEIGHT + 2.0, "mass")

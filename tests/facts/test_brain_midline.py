@@ -1,4 +1,5 @@
-"""The side of a brain tumour, in a head stripped of its skull: beyond the plane that halves the brain, by 5 mm."""
+"""The side of a brain tumour, in a head stripped of its skull:
+beyond the plane that halves the brain, by 5 mm."""
 
 from __future__ import annotations
 
@@ -8,7 +9,12 @@ import numpy as np
 import pytest
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+    load_recipe,
+)
 from situs.items import TASKS
 from situs.items.subjects import subjects
 from situs.space import Affine, Grid
@@ -33,7 +39,8 @@ BRAIN = ball(CENTRE, (33, 43, 32))
 def ledger(
     aside: float, *, brain: np.ndarray | None = BRAIN, mirror: bool = False, order=(0, 1, 2)
 ) -> Ledger:
-    """A tumour whose centre lies so many voxels right of the middle; its core 6, its edema 10 voxels in radius."""
+    """A tumour whose centre lies so many voxels right of the middle;
+    its core 6, its edema 10 voxels in radius."""
     centre = (CENTRE[0] + aside, 50, 40)
     layer = np.zeros(SHAPE, np.uint8)
     for radius, value in ((10, 2), (6, 1), (3, 3)):
@@ -48,14 +55,16 @@ def ledger(
     structures = tuple(Structure(n + 1, name, 0, n + 1) for n, name in enumerate(PARTS))
     return Ledger(
         LabelMap(grid, (np.asfortranarray(layer.transpose(order)),), structures),
-        labels_hash="hash",
-        study_id="study",
-        series="mr",
+        MaskedSeries(
+            study_id="study",
+            series="mr",
+            labels_hash="hash",
+            annotation="exact",
+            side_basis="affine",
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis="affine",
         terms={name: term(name) for name in PARTS},
-        brain=None if brain is None else brain.transpose(order),
+        scan=ScanValues(brain=None if brain is None else brain.transpose(order)),
     )
 
 
@@ -85,7 +94,8 @@ def test_sides(aside, side, flags):
 
 
 def test_a_tumour_beside_the_midline_is_not_certain():
-    """It touches the middle; 5 mm further right, the plane would cut off h²(3r - h) / 4r³ = 11 % of it (r = 12 mm)."""
+    """It touches the middle; 5 mm further right,
+    the plane would cut off h²(3r - h) / 4r³ = 11 % of it (r = 12 mm)."""
     fact = ledger(6).fact("side", "brain_tumour_core")
     assert (fact.value, fact.flags) == ("right", ("unstable",))
 

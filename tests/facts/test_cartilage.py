@@ -1,4 +1,5 @@
-"""Cartilage on curved bones: thickness and lost patches in closed form, and on a real knee against SimpleITK."""
+"""Cartilage on curved bones: thickness and lost patches in closed form,
+and on a real knee against SimpleITK."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def lattice(
 
 
 def condyle(degrees: float) -> tuple[Grid, np.ndarray, np.ndarray, float, float, float]:
-    """A ball of 20 mm under a cap of 2.4 mm out to 75° from below: bare within 20°, worn to 0.9 mm within 35°."""
+    """A ball of 20 mm under a cap of 2.4 mm out to 75° from below:
+    bare within 20°, worn to 0.9 mm within 35°."""
     grid, points = lattice((-23, -23, -23), (23, 23, 23), degrees)
     radius = np.linalg.norm(points, axis=-1)
     polar = np.degrees(np.arccos(np.clip(-points[..., 2] / np.maximum(radius, 1e-9), -1, 1)))
@@ -64,8 +66,9 @@ def condyle(degrees: float) -> tuple[Grid, np.ndarray, np.ndarray, float, float,
 
 
 def keeled_patella(degrees: float) -> tuple[Grid, np.ndarray, np.ndarray, float, float, float]:
-    """Two facets that fall away from a ridge by 30°, 3 mm of cartilage on 16 × 28 mm of each; 6 × 14 mm of the lateral
-    one are bare. Where a point of the cartilage stands on its facet is told along the facet's normal."""
+    """Two facets that fall away from a ridge by 30°, 3 mm of cartilage on 16 × 28 mm of each; 6 ×
+    14 mm of the lateral one are bare. Where a point of the cartilage stands on its facet is told
+    along the facet's normal."""
     grid, points = lattice((-20, -14, -18), (20, 12, 18), degrees)
     x, y, z = np.moveaxis(points, -1, 0)
     slope = np.tan(np.radians(30))
@@ -78,7 +81,8 @@ def keeled_patella(degrees: float) -> tuple[Grid, np.ndarray, np.ndarray, float,
 
 
 def trochlear_groove(degrees: float) -> tuple[Grid, np.ndarray, np.ndarray, float, float, float]:
-    """A hollow of 25 mm radius in the underside of a block, lined with 2.6 mm over 100° and 30 mm; 30° × 12 mm bare."""
+    """A hollow of 25 mm radius in the underside of a block,
+    lined with 2.6 mm over 100° and 30 mm; 30° × 12 mm bare."""
     grid, points = lattice((-22, -20, -20), (22, 20, 20), degrees)
     x, y, z = np.moveaxis(points, -1, 0)
     radius, angle = np.hypot(x, z + 18), np.degrees(np.arctan2(x, z + 18))
@@ -112,7 +116,8 @@ CURVED = [
 def test_thickness_and_loss_on_curved_bones(
     shape, name: str, region: Region, degrees: float
 ) -> None:
-    """A flat plane would call most of these bare; along the bone's own normals they are what they were made."""
+    """A flat plane would call most of these bare;
+    along the bone's own normals they are what they were made."""
     grid, bone, cover, thick, lost, bare = shape(degrees)
     surface, loss = measured(grid, bone, cover, name, region)
     whole = surface.thickness_mm > 0.7 * thick
@@ -126,7 +131,8 @@ def test_thickness_and_loss_on_curved_bones(
 
 
 def test_the_area_of_a_curved_surface_is_not_that_of_its_staircase() -> None:
-    """A ball of 20 mm has 4πr² of it (to half a voxel of its radius); its voxel faces have half as much again."""
+    """A ball of 20 mm has 4πr² of it (to half a voxel of its radius);
+    its voxel faces have half as much again."""
     grid, bone, cover, *_ = condyle(11.0)
     surface = measure_surface(np.argwhere(bone), np.argwhere(cover), grid, FRAME)
     below = surface.points_mm[:, 2] < 0
@@ -134,7 +140,8 @@ def test_the_area_of_a_curved_surface_is_not_that_of_its_staircase() -> None:
 
 
 def test_a_gentle_thinning_and_a_bare_margin_are_not_called_lost() -> None:
-    """A cap that thins smoothly to half its thickness at the pole and ends at 60°: nothing is certain."""
+    """A cap that thins smoothly to half its thickness at the pole and ends at 60°:
+    nothing is certain."""
     grid, points = lattice((-23, -23, -23), (23, 23, 23), 0.0)
     radius = np.linalg.norm(points, axis=-1)
     polar = np.degrees(np.arccos(np.clip(-points[..., 2] / np.maximum(radius, 1e-9), -1, 1)))
@@ -180,7 +187,8 @@ LABELS |= {"tibia": (6,), "patella": (7,), "lateral_meniscus": (9,), "medial_men
     ],
 )
 def test_a_real_knee_against_distance_maps(bone: str, cartilage: str, mean_mm: float) -> None:
-    """SimpleITK's distance maps give the normals and what is bare; the cartilage's volume is that of its voxels."""
+    """SimpleITK's distance maps give the normals and what is bare;
+    the cartilage's volume is that of its voxels."""
     sitk = pytest.importorskip("SimpleITK")
     image = sitk.ReadImage(str(next(REAL.glob("*.nrrd"))))
     array = sitk.GetArrayFromImage(image).transpose(2, 1, 0)
@@ -203,7 +211,8 @@ def test_a_real_knee_against_distance_maps(bone: str, cartilage: str, mean_mm: f
         sitk, array, image.GetSpacing(), affine, bone, cartilage, masks, frame
     )
     if bone == "patella":
-        # A flat plane called its lateral half bare all over. A distance map finds cartilage also around a corner.
+        # A flat plane called its lateral half bare all over. A distance map finds cartilage also
+        # around a corner.
         assert bare_share["patella_lateral"] == pytest.approx(33.0, abs=6.0)
     graded = GradedStudy("k", "k", "right", "", "", "", (), (), {}, {}, (), "h")
     ledger = GradeLedger(graded, BANK, study_id="k", series="dess", masks=masks)
@@ -220,7 +229,8 @@ def test_a_real_knee_against_distance_maps(bone: str, cartilage: str, mean_mm: f
 def _bare_by_distance(
     sitk, array, spacing, affine, bone, cartilage, masks, frame
 ) -> dict[str, float]:
-    """By region: percent of the bone's surface facing the joint that has no cartilage within a millimetre."""
+    """By region: percent of the bone's surface facing the
+    joint that has no cartilage within a millimetre."""
     used = np.argwhere(np.isin(array, (*LABELS[bone], *LABELS[cartilage])))
     low, high = used.min(axis=0) - 5, used.max(axis=0) + 6
     crop = tuple(slice(max(0, a), b) for a, b in zip(low, high))

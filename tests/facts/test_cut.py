@@ -1,4 +1,5 @@
-"""A structure is cut where it touches the limit of the scan, ends bluntly near it, or where its labels stop early.
+"""A structure is cut where it touches the limit of the scan, ends bluntly near it, or where its
+labels stop early.
 
 Organs are ellipsoids, whose sections follow from a formula; images have noise, as scans do.
 """
@@ -9,7 +10,13 @@ import numpy as np
 import pytest
 
 from situs.anatomy import term
-from situs.facts import Ledger, is_cut, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+    is_cut,
+    load_recipe,
+)
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure, padding_of
 
@@ -43,14 +50,12 @@ def ledger_of(
     structures = tuple(Structure(n + 1, name, n, 1) for n, name in enumerate(names))
     return Ledger(
         LabelMap(Grid(mask.shape, Affine(np.diag([1.5, 1.5, 1.5, 1.0]))), layers, structures),
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation=annotation, side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation=annotation,
-        side_basis="affine",
         terms={name: term(name) for name in names},
-        image=image,
+        scan=ScanValues(image=image),
     )
 
 
@@ -164,7 +169,8 @@ def test_single_voxels_beside_metal_are_no_padding() -> None:
 
 
 def test_background_and_drawn_images_are_no_padding() -> None:
-    """Around a brain stripped of its skull an MR is 0; around drawn organs a CT may be -1000 throughout."""
+    """Around a brain stripped of its skull an MR is 0;
+    around drawn organs a CT may be -1000 throughout."""
     for background in (0, -1000):
         image = np.where(WHOLE, scan_of(WHOLE) + 1000, background).astype(np.int16)
         ledger = ledger_of(WHOLE, image)
@@ -183,7 +189,8 @@ def test_an_mr_that_was_cut_ends_at_full_size() -> None:
 
 @pytest.mark.parametrize(("top", "cut"), [(40, True), (60, False)])
 def test_labels_of_a_part_of_the_scan_cut_what_goes_on(top: int, cut: bool) -> None:
-    """A label file of the lower slices only, laid onto the image, as 3D Slicer saves it; the organ ends at 55."""
+    """A label file of the lower slices only, laid onto the image,
+    as 3D Slicer saves it; the organ ends at 55."""
     organ = WHOLE[:, :, :top].astype(np.uint8)
     affine = Affine(np.diag([1.5, 1.5, 1.5, 1.0]))
     part = LabelMap(
@@ -192,15 +199,13 @@ def test_labels_of_a_part_of_the_scan_cut_what_goes_on(top: int, cut: bool) -> N
     whole = part.padded(Grid(SHAPE, affine), (0, 0, 0))
     ledger = Ledger(
         whole,
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="manual", side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation="manual",
-        side_basis="affine",
         terms={"liver": term("liver")},
         # The picture shows nothing of it beyond the labels, so that only the block can tell.
-        image=scan_of(whole.layers[0] > 0),
+        scan=ScanValues(image=scan_of(whole.layers[0] > 0)),
     )
     assert ledger.is_cut("liver") is cut
 
@@ -231,7 +236,8 @@ def test_labels_that_stop_at_a_plane_are_cut_where_the_tissue_goes_on(normal) ->
 @pytest.mark.parametrize("ragged", [False, True])
 @pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
 def test_a_cut_near_the_tip_is_seen_in_the_image(normal, ragged: bool) -> None:
-    """Sections behind such a cut still grow, so that the shape alone does not tell; a ragged one hides it further."""
+    """Sections behind such a cut still grow, so that the shape alone does not tell;
+    a ragged one hides it further."""
     index = grid_of(SHAPE)
     height = sum(n * (i - 31.5) for n, i in zip(normal, index)) / np.linalg.norm(normal)
     noise = np.random.default_rng(3).uniform(-0.5, 0.5, SHAPE) if ragged else 0.0

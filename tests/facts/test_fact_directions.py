@@ -1,4 +1,5 @@
-"""When one structure lies beyond another: margin, probability, enveloping, and how a direction becomes unstable."""
+"""When one structure lies beyond another:
+margin, probability, enveloping, and how a direction becomes unstable."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ SHAPE = (130, 14, 14)
 
 
 def shifted(length: int, shift: int, axis: Axis = Axis.LEFT_RIGHT, **more) -> Ledger:
-    """Two equal beams along one axis, the liver `shift` mm further along than the spleen, side by side."""
+    """Two equal beams along one axis,
+    the liver `shift` mm further along than the spleen, side by side."""
     along = axis.world_index
     shape = tuple(130 if a == along else 14 for a in range(3))
     beside = (along + 1) % 3
@@ -39,7 +41,8 @@ def uniform_precedence(length: float, shift: float) -> float:
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize(("shift", "expected"), [(10, None), (11, "positive"), (40, "positive")])
 def test_the_gap_must_exceed_the_margin(axis, shift, expected):
-    """Beams of 3 mm are wholly beyond each other at 10 mm; a gap of just the margin is still no direction."""
+    """Beams of 3 mm are wholly beyond each other at 10 mm;
+    a gap of just the margin is still no direction."""
     ledger = shifted(3, shift, axis)
     assert TRUTH.direction_margin_mm == 10.0
     assert ledger.fact(f"gap.{axis}", "liver", "spleen").value == pytest.approx(shift)
@@ -63,7 +66,8 @@ def test_nearly_all_of_it_must_lie_beyond(axis, length, shift):
 
 
 def test_enveloping_structures_have_no_direction():
-    """A small block in a corner of a large one's box: 30 mm away, wholly beyond, but never a direction."""
+    """A small block in a corner of a large one's box:
+    30 mm away, wholly beyond, but never a direction."""
     inner, outer = ((90, 2, 2), (95, 6, 6)), ((1, 1, 1), (100, 12, 12))
     ledger = block_ledger(SHAPE, liver=inner, spleen=outer)
     for pair in (("liver", "spleen"), ("spleen", "liver")):
@@ -75,7 +79,8 @@ def test_enveloping_structures_have_no_direction():
 
 @pytest.mark.parametrize(("shift", "stable"), [(11, False), (12, True)])
 def test_a_direction_must_survive_half_a_voxel_and_a_turn(shift, stable):
-    """Both centroids may be off by half a voxel (1 mm together), and a turn of 10° shortens the gap by its cosine."""
+    """Both centroids may be off by half a voxel (1 mm together),
+    and a turn of 10° shortens the gap by its cosine."""
     fact = shifted(3, shift).fact("direction.left_right", "liver", "spleen")
     turned = math.hypot(shift, 3) * math.cos(math.atan2(3, shift) + math.radians(10.0))
     assert (min(shift - 1.0, turned) > TRUTH.direction_margin_mm) == stable, (
@@ -95,7 +100,8 @@ def test_annotation_error_widens_the_gap():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_gap_holds_every_turn_of_the_patient(seed):
-    """Any rotation by up to 10° about any axis leaves the step inside the interval, on all three axes."""
+    """Any rotation by up to 10° about any axis leaves the step inside the interval,
+    on all three axes."""
     rng = np.random.default_rng(seed)
     lo = rng.integers(1, 8, (2, 3))
     blocks = [

@@ -1,4 +1,5 @@
-"""`measure_file`: the facts of one label file, and which pairs are asked for; recipes and their mistakes."""
+"""`measure_file`: the facts of one label file, and which pairs are asked for;
+recipes and their mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The side of a structure: nine tenths of it beyond the spine, never x = 0, and stable under a turn of the patient."""
+"""The side of a structure: nine tenths of it beyond the spine,
+never x = 0, and stable under a turn of the patient."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ SPINE = {
 
 
 def lesion(left_of: int, right_of: int, front: int = 20) -> tuple:
-    """A beam that reaches so many mm to the left and to the right of the midline, at the spine's depth."""
+    """A beam that reaches so many mm to the left and to the right of the midline,
+    at the spine's depth."""
     return ((MIDDLE - left_of, front, 25), (MIDDLE + right_of + 1, front + 10, 30))
 
 

@@ -1,4 +1,5 @@
-"""Sizes and distances with their intervals: half a voxel, or what the annotation may err, whichever is more."""
+"""Sizes and distances with their intervals:
+half a voxel, or what the annotation may err, whichever is more."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def test_volume_and_half_a_voxel():
 
 
 def test_volume_and_annotation_error():
-    """With small voxels the surface error rules: 1.5 mm over the smooth surface, two thirds of the staircase."""
+    """With small voxels the surface error rules:
+    1.5 mm over the smooth surface, two thirds of the staircase."""
     error = load_recipe().annotation["automatic"]
     fact = block_ledger(SHAPE, 0.5, "automatic", liver=LIVER).fact("volume", "liver")
     slack = max(
@@ -45,7 +47,8 @@ def test_volume_and_annotation_error():
     ("annotation", "slack"), [("exact", 1.0), ("manual", 1.0), ("automatic", 1.5)]
 )
 def test_centroid_and_box_intervals(annotation, slack):
-    """2 mm voxels: half a voxel is 1 mm. A face may lie a whole voxel further out: tips between centres are lost.
+    """2 mm voxels: half a voxel is 1 mm. A face may lie a whole voxel further out: tips between
+    centres are lost.
 
     A turn by 10° stands the block of 20 × 16 × 10 mm on an edge."""
     ledger = block_ledger(SHAPE, 2.0, annotation, liver=LIVER)
@@ -68,7 +71,8 @@ def test_centroid_and_box_intervals(annotation, slack):
 
 
 def test_distances_between_blocks():
-    """7 voxels of 2 mm lie free between the blocks; centres of the facing voxels are 8 steps apart."""
+    """7 voxels of 2 mm lie free between the blocks;
+    centres of the facing voxels are 8 steps apart."""
     ledger = block_ledger(SHAPE, 2.0, liver=LIVER, spleen=SPLEEN)
     assert number(ledger.fact("surface_gap", "liver", "spleen")) == pytest.approx(14.0)
     assert number(ledger.fact("boundary_distance", "liver", "spleen")) == pytest.approx(16.0)
@@ -109,9 +113,11 @@ def test_a_cut_size_has_no_upper_end():
 
 @pytest.mark.parametrize(("annotation", "slack"), [("exact", 1.0), ("automatic", 1.5)])
 def test_the_height_in_an_organ_and_its_interval(annotation, slack):
-    """A patient who may not turn: both centre and end may be off, by half a voxel of 2 mm or by the surface error.
+    """A patient who may not turn: both centre and end may be off, by half a voxel of 2 mm or by the
+    surface error.
 
-    The liver is 15 voxels high from the third on, the lesion's centre 10 of them above its lowest face."""
+    The liver is 15 voxels high from the third on, the lesion's centre 10 of them above its lowest
+    face."""
     recipe = load_recipe()
     truth = msgspec.structs.replace(recipe.truth, rotation_degrees=0.0)
     blocks = {"liver": ((3, 3, 3), (23, 23, 18)), "liver_lesion_1": ((8, 8, 11), (12, 12, 15))}

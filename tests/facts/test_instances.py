@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from situs.anatomy import load_vocabulary, term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -34,12 +38,10 @@ def _ledger(labels: LabelMap) -> Ledger:
     kits = load_vocabulary("kits")
     return Ledger(
         labels,
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="manual", side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation="manual",
-        side_basis="affine",
         terms={"kidney_left": term("kidney_left"), "kidney_tumour": kits.term("kidney_tumour")},
     )
 
@@ -78,7 +80,8 @@ def test_a_mask_of_one_lesion_is_left_alone() -> None:
 
 
 def test_an_island_does_not_shorten_the_gap() -> None:
-    """Two 10-voxel cubes 20 mm apart; one stray voxel halfway is under 1 % and set aside, 20 voxels are not."""
+    """Two 10-voxel cubes 20 mm apart;
+    one stray voxel halfway is under 1 % and set aside, 20 voxels are not."""
     for stray, expected in ((1, 20.0), (20, 9.0)):
         array = np.zeros((50, 20, 20), np.uint8)
         array[0:10, 5:15, 5:15] = 1
@@ -87,12 +90,10 @@ def test_an_island_does_not_shorten_the_gap() -> None:
         structures = (Structure(1, "liver", 0, 1), Structure(2, "spleen", 0, 2))
         ledger = Ledger(
             LabelMap(Grid(array.shape, Affine(np.eye(4))), (array,), structures),
-            labels_hash="",
-            study_id="s",
-            series="ct",
+            MaskedSeries(
+                study_id="s", series="ct", labels_hash="", annotation="exact", side_basis="affine"
+            ),
             recipe=load_recipe(),
-            annotation="exact",
-            side_basis="affine",
             terms={"liver": term("liver"), "spleen": term("spleen")},
         )
         assert ledger.fact("surface_gap", "liver", "spleen").value == pytest.approx(9.0)

@@ -1,4 +1,5 @@
-"""Joints: geometry gives the grade that was built in, whatever the side, the pose and the order of axes."""
+"""Joints: geometry gives the grade that was built in,
+whatever the side, the pose and the order of axes."""
 
 from __future__ import annotations
 
@@ -35,6 +36,7 @@ ALL = [
 MEASURED = [(q.id, sub.key) for q in BANK.question for sub in BANK.sub_scores_of(q) if sub.measures]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("index", "side"), [(0, "left"), (0, "right"), (1, None)])
 def test_the_grade_from_geometry_is_the_grade_built_in(index: int, side: str | None) -> None:
     if index == 0 and side is not None:
@@ -50,7 +52,8 @@ def test_the_grade_from_geometry_is_the_grade_built_in(index: int, side: str | N
     cartilage = [key for key in facts if BANK.by_id[key[0]].family == "cartilage"]
     others = len(facts) - len(cartilage)
     assert len(set(unsure) - set(cartilage)) <= 0.15 * others, unsure
-    # What cartilage is lost at the edge of a plate, or on the femur's front and back, cannot be told.
+    # What cartilage is lost at the edge of a plate, or on the femur's front and back, cannot be
+    # told.
     assert len(set(cartilage) - set(unsure)) >= 0.3 * len(cartilage), unsure
     assert all(own.fact(GEOMETRY, *key).flags == ("near_edge",) for key in unsure)
 
@@ -61,9 +64,10 @@ def test_the_grade_from_geometry_is_the_grade_built_in(index: int, side: str | N
 def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
     """Sizes anywhere on their scales, also at the edges of bins.
 
-    No grade is wrong. None is given only within the measure's tolerance of an edge: twice the half-width of its
-    interval, once for where the truth may lie and once for what may be asked. The interval of an extrusion and of lost
-    cartilage holds the truth; shares of lesions are counted on rotated grids and may err by a little more.
+    No grade is wrong. None is given only within the measure's tolerance of an edge: twice the
+    half-width of its interval, once for where the truth may lie and once for what may be asked. The
+    interval of an extrusion and of lost cartilage holds the truth; shares of lesions are counted on
+    rotated grids and may err by a little more.
     """
     made = make_knee(
         78, index, spacing_mm=(1.0, 0.8, 0.8) if index else SPACING, noise=False, any_size=True
@@ -93,7 +97,8 @@ def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
 
 @pytest.mark.parametrize(("side", "order", "flips"), ALL)
 def test_the_order_of_axes_changes_nothing(side: str, order, flips) -> None:
-    """Boxes, medial and lateral, and every grade from geometry are those of the knee as it was made."""
+    """Boxes, medial and lateral, and every grade from
+    geometry are those of the knee as it was made."""
     one, other = in_order(side)[0], in_order(side, order, flips)[0]
     for region in BANK.regions:
         a, b = one.box(region), other.box(region)
@@ -193,7 +198,8 @@ def test_a_lesion_that_a_label_takes_out_of_its_bone_is_still_in_it() -> None:
 
 
 def test_a_mask_of_a_region_is_the_region() -> None:
-    """Label maps may hold subregions: then they are taken as they are, and a bone is their union."""
+    """Label maps may hold subregions:
+    then they are taken as they are, and a bone is their union."""
     made = knee(0, "right")
     patella = made.mask("patella")
     cut = np.argwhere(patella)
@@ -297,11 +303,13 @@ def test_a_question_reads_the_same_whether_the_finding_has_a_mask_or_not(questio
 
 
 def test_a_block_is_placed_by_the_extent_of_its_bone() -> None:
-    """The femur spans x and y from -0.5 to 19.5 and z from 23.5 to 43.5 mm; the scan begins at -0.5 mm."""
+    """The femur spans x and y from -0.5 to 19.5 and z from 23.5 to 43.5 mm;
+    the scan begins at -0.5 mm."""
     own = GradeLedger(study_of({}), BANK, study_id="k", series="dess", masks=blocks(2, 1.0))
     place = own.box("popliteal_fossa")
     assert place is not None
-    # 0 to 60 % from medial to lateral, -50 to 10 % from back to front (cut at the scan's end), -75 to 100 % upwards.
+    # 0 to 60 % from medial to lateral, -50 to 10 % from back to front (cut at the scan's end), -75
+    # to 100 % upwards.
     assert place.box.lo_mm == pytest.approx((-0.5, -0.5, 23.5 - 15))
     assert place.box.hi_mm == pytest.approx((-0.5 + 12, -0.5 + 2, 43.5))
     rule = own.fact(REGION_BOX, "popliteal_fossa").derivation.parameters["rule"]
@@ -328,7 +336,10 @@ def test_a_structure_that_this_knee_lacks_is_not_asked_in_another_form() -> None
 
 
 def extruded(mm: float, spacing: tuple[float, float, float], phase: float) -> JointMasks:
-    """A right knee of blocks; both menisci stand out by so much, to the front and outwards. Corners are enough."""
+    """A right knee of blocks; both menisci stand out by so much, to the front and outwards.
+
+    Corners are enough.
+    """
     step = np.array(spacing)
 
     def corners(lo: tuple[float, float, float], hi: tuple[float, float, float]) -> np.ndarray:
@@ -353,7 +364,8 @@ DESS = (0.7, 0.365, 0.365)
 
 @pytest.mark.parametrize("mm", [0.4, 1.9, 2.85, 3.1, 4.2, 5.05, 6.3])
 def test_an_extrusion_is_known_to_a_voxel_along_its_axis(mm: float) -> None:
-    """Wherever the lattice lies, the interval holds the truth, and no grade is given that is not the true one."""
+    """Wherever the lattice lies, the interval holds the truth,
+    and no grade is given that is not the true one."""
     for phase in np.linspace(0.0, 0.95, 20):
         own = GradeLedger(
             study_of({}), BANK, study_id="k", series="dess", masks=extruded(mm, DESS, phase)
@@ -365,7 +377,8 @@ def test_an_extrusion_is_known_to_a_voxel_along_its_axis(mm: float) -> None:
                 own.fact(GEOMETRY, question, "grade"),
             )
             low, high = fact.interval
-            # The knee's axes follow the bones' voxels, which leaves them askew by a fraction of a degree.
+            # The knee's axes follow the bones' voxels, which leaves them askew by a fraction of a
+            # degree.
             assert high == pytest.approx(fact.value + along, abs=0.02)
             assert low <= mm <= high
             assert grade.value in (BANK.scales["extrusion"].grade_of(mm), None)

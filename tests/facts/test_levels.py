@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from situs.anatomy import term
-from situs.facts import LEVELS, Ledger, level_name, load_recipe
+from situs.facts import (
+    LEVELS,
+    Ledger,
+    MaskedSeries,
+    level_name,
+    load_recipe,
+)
 from situs.items import TASKS, NotAsked, Posed, Question
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
@@ -31,12 +37,10 @@ def _ledger(organ_z: slice, *, sacrum: bool = True, organ: str = "kidney_left") 
         structures.append(Structure(21, "sacrum", 0, 21))
     return Ledger(
         LabelMap(Grid(array.shape, Affine(np.eye(4))), (array,), tuple(structures)),
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="exact", side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis="affine",
         terms={s.name: term(s.name) for s in structures},
     )
 
@@ -77,7 +81,8 @@ def test_a_level_is_asked_only_with_an_anchor_and_away_from_the_line_between_two
     ("level", "asked"), [("L1", True), ("L2", True), ("L4", False), ("L5", False)]
 )
 def test_a_mask_of_the_canal_is_not_asked_for_the_conus(level: str, asked: bool) -> None:
-    """In adults the cord ends between T12 and L3 (Saifuddin 1998); some models label the whole canal as cord."""
+    """In adults the cord ends between T12 and L3 (Saifuddin 1998);
+    some models label the whole canal as cord."""
     low = int(_centre(level))
     question = Question("level", "choice", {"of": "spinal_cord", "at": "bottom"})
     posed = TASKS["level"].pose(_ledger(slice(low, HEIGHT * 8 - 2), organ="spinal_cord"), question)

@@ -10,14 +10,20 @@ import numpy as np
 import pytest
 
 from situs.anatomy import term
-from situs.facts import LEVELS, Ledger, load_recipe
+from situs.facts import (
+    LEVELS,
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.items import TASKS, NotAsked, Posed, Question
 from situs.measure import Regions, vertebral_body
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure, open_labels
 
 RADIUS, STEP = 130.0, 22.0
-"""mm: of the circle on which the bodies lie, bent forwards, and from one body to the next along it."""
+"""mm: of the circle on which the bodies lie,
+bent forwards, and from one body to the next along it."""
 NAMES = LEVELS[LEVELS.index("T1") : LEVELS.index("T9") + 1]
 MIDDLE = LEVELS.index("T5")
 """Lies at height 0, at the back of the circle."""
@@ -42,7 +48,8 @@ def level_on_slice(height: float) -> float:
 
 
 def level_beside(y: float, z: float) -> float:
-    """Where the line from the circle's centre through the point meets the circle: the nearest place on it."""
+    """Where the line from the circle's centre through the point meets the circle:
+    the nearest place on it."""
     return MIDDLE - np.arctan2(z, RADIUS - y) * RADIUS / STEP
 
 
@@ -55,7 +62,8 @@ def _points() -> np.ndarray:
 
 
 def _vertebra(points: np.ndarray, level: int) -> np.ndarray:
-    """A block of a body across the curve, two pedicles, and a spinous process that slopes down and back by 60°."""
+    """A block of a body across the curve, two pedicles,
+    and a spinous process that slopes down and back by 60°."""
     angle = _angle(level)
     back, up = (
         np.array([0.0, -np.cos(angle), np.sin(angle)]),
@@ -79,7 +87,8 @@ def _spine_layer() -> np.ndarray:
 
 
 def kyphotic(ahead_mm: float, top_mm: float, turn: np.ndarray | None = None) -> Ledger:
-    """The spine, a first rib that gives the count, and an aorta 8 mm wide so far in front of the bodies' centres."""
+    """The spine, a first rib that gives the count,
+    and an aorta 8 mm wide so far in front of the bodies' centres."""
     layer, points = _spine_layer().copy(), _points()
     y = RADIUS - np.sqrt(RADIUS**2 - top_mm**2) + ahead_mm
     aorta = (
@@ -97,12 +106,10 @@ def kyphotic(ahead_mm: float, top_mm: float, turn: np.ndarray | None = None) -> 
         matrix = turn @ matrix
     return Ledger(
         LabelMap(Grid(SHAPE, Affine(matrix)), (layer,), tuple(structures)),
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="exact", side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis="affine",
         terms={s.name: term(s.name) for s in structures},
     )
 
@@ -136,7 +143,8 @@ def test_both_readings_follow_the_circle(ahead_mm: float, top_mm: float) -> None
 
 
 def test_the_answer_is_the_body_on_the_slice() -> None:
-    """At the height of the middle of T5 both readings are T5, however far in front; its process lies beside T6."""
+    """At the height of the middle of T5 both readings are T5,
+    however far in front; its process lies beside T6."""
     posed = asked(kyphotic(16.0, 0.0))
     assert isinstance(posed, Posed)
     assert posed.answer.value == "T5"
@@ -169,7 +177,8 @@ def test_an_answer_holds_when_the_patient_is_turned_by_ten_degrees(level: str) -
 
 
 def test_what_a_tilt_would_change_is_not_asked() -> None:
-    """60 mm in front of T5, a tilt by 10° moves the slice by 10.4 mm: 0.47 of a step of 22 mm, and half a voxel."""
+    """60 mm in front of T5, a tilt by 10° moves the slice by 10.4 mm:
+    0.47 of a step of 22 mm, and half a voxel."""
     refusal = asked(kyphotic(60.0, 0.0))
     assert isinstance(refusal, NotAsked)
     assert "tilt" in refusal.reason
@@ -192,12 +201,10 @@ def test_a_vertebra_that_has_no_place_in_the_row_leaves_levels_untold() -> None:
     terms = {s.name: ledger.terms.get(s.name, ledger.terms["vertebrae_T8"]) for s in structures}
     renamed = Ledger(
         labels,
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="exact", side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis="affine",
         terms=terms,
     )
     assert renamed.spine is None
@@ -206,7 +213,8 @@ def test_a_vertebra_that_has_no_place_in_the_row_leaves_levels_untold() -> None:
 
 @pytest.mark.parametrize("spacing_mm", [0.5, 1.0])
 def test_fine_voxels_find_the_same_body_whichever_way_they_are_stored(spacing_mm: float) -> None:
-    """Fine voxels are taken in blocks; a block of 30 × 24 × 18 mm with a process keeps its centre, flipped or not."""
+    """Fine voxels are taken in blocks;
+    a block of 30 × 24 × 18 mm with a process keeps its centre, flipped or not."""
     size = [round(mm / spacing_mm) for mm in (31, 60, 20)]
     array = np.zeros(size, np.uint8)
     a, b, c = (np.arange(n) * spacing_mm for n in size)

@@ -81,7 +81,8 @@ OUTER = {
 
 
 def _ledger(more: dict[str, tuple[int, ...]]) -> Ledger:
-    """Four large blocks in four corners and others laid over them: `x0, x1, y0, y1`, on all slices but two."""
+    """Four large blocks in four corners and others laid over them:
+    `x0, x1, y0, y1`, on all slices but two."""
     blocks = {
         n: ((x0, y0, 1), (x1, y1, SHAPE[2] - 1)) for n, (x0, x1, y0, y1) in (OUTER | more).items()
     }

@@ -8,7 +8,11 @@ import pytest
 from _blocks import block_ledger
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.items import TASKS, Choice, NotAsked, Posed, Question
 
 SHAPE = (80, 50, 100)
@@ -105,12 +109,14 @@ def test_a_lobe_is_measured_with_the_tumour_that_its_mask_leaves_out():
     layers[1][layers[3] == 1] = 0
     holed = Ledger(
         dataclasses.replace(ledger.regions.labels, layers=tuple(layers)),
-        labels_hash="hash",
-        study_id="study",
-        series="ct",
+        MaskedSeries(
+            study_id="study",
+            series="ct",
+            labels_hash="hash",
+            annotation="exact",
+            side_basis="affine",
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis="affine",
         terms={name: term(name) for name in ledger.structures},
     )
     assert holed.fact("organ_of", "lung_tumour").value == "lung_left"

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.items import TASKS, Choice, NotAsked, Question
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
@@ -20,19 +24,18 @@ def ledger_of(array: np.ndarray, matrix: np.ndarray, basis: str = "affine") -> L
     ]
     return Ledger(
         LabelMap(Grid(array.shape, Affine(matrix)), (array,), tuple(found)),
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="exact", side_basis=basis
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis=basis,
         terms={s.name: term(s.name) for s in found},
     )
 
 
 def kidneys() -> np.ndarray:
-    """1 mm voxels, x to the right: the left kidney (low x) of 20 × 20 × 30, the right one of 25 × 20 × 40 with a
-    tumour through its whole middle, so that its own mask falls apart, and a speck beside it."""
+    """1 mm voxels, x to the right: the left kidney (low x) of 20 × 20 × 30, the right one of 25 ×
+    20 × 40 with a tumour through its whole middle, so that its own mask falls apart, and a speck
+    beside it."""
     array = np.zeros((120, 40, 60), np.uint8)
     array[5:25, 10:30, 10:40] = 1
     array[80:105, 10:30, 10:50] = 1

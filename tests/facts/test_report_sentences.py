@@ -79,7 +79,10 @@ def test_a_plain_sentence_proves_a_place(
         "No pleural effusion was detected on the right.",
         "Pleural effusion was not observed in the left hemithorax.",
         "Postoperative atelectasis in the left lung lower lobe.",
-        "Nodules are observed in the upper lobe of the right lung and the lower lobe of the left lung.",
+        (
+            "Nodules are observed in the upper lobe of the right lung and the lower lobe of the"
+            " left lung."
+        ),
         "Pleural effusion on the right and atelectasis in the lower lobe.",
         "A nodule in the right lung lingular segment.",
         "A nodule in the middle lobe of the left lung.",
@@ -228,7 +231,10 @@ def test_a_name_within_another_makes_both_ambiguous() -> None:
 
 
 def test_of_a_further_place_without_a_lobe_the_side_is_left() -> None:
-    text = "Ground-glass areas are seen in the upper lobe anterior segment and lateral part of the left lung."
+    text = (
+        "Ground-glass areas are seen in the upper lobe anterior segment and lateral part of the"
+        " left lung."
+    )
     assert "lobe" not in places(text).get(("ground glass", "lung"), {})
 
 
@@ -589,14 +595,18 @@ def test_of_several_segments_none_is_named(sentence: str) -> None:
 def test_two_in_one_sentence_prove_nothing() -> None:
     assert (
         places(
-            "A 3 mm nodule in the left lung lower lobe and a 5 mm calcified nodule in the subpleural area."
+            "A 3 mm nodule in the left lung lower lobe and a 5 mm calcified nodule in the"
+            " subpleural area."
         )
         == {}
     )
 
 
 def test_what_spreads_has_no_size_in_its_name() -> None:
-    text = "Effusion up to 15 cm in the left pleural space. Effusion of 2 cm in the right pleural space."
+    text = (
+        "Effusion up to 15 cm in the left pleural space. Effusion of 2 cm in the right pleural"
+        " space."
+    )
     assert places(text) == {}
 
 

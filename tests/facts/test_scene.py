@@ -1,4 +1,5 @@
-"""What a study is judged by, measured from voxels: vessels beside each other, their roundness, shared layers."""
+"""What a study is judged by, measured from voxels:
+vessels beside each other, their roundness, shared layers."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ def test_roundness_is_width_over_depth(width: float, depth: float) -> None:
 
 @pytest.mark.parametrize("voxels", [2, 4])
 def test_a_shared_layer_is_as_thick_as_it_is(voxels: int) -> None:
-    """Two slabs that share some rows of 2 mm voxels: twice the volume over the surface, less for the rims."""
+    """Two slabs that share some rows of 2 mm voxels:
+    twice the volume over the surface, less for the rims."""
     shape = (40, 40, 40)
     first, second = np.zeros(shape, bool), np.zeros(shape, bool)
     first[5:35, 5:35, 5:20] = True

@@ -1,7 +1,7 @@
 """Runs `situs` commands, one a line of standard input, where what only POSIX has cannot be had.
 
-Modules that Windows lacks cannot be imported, functions of `os` and `signal` that it lacks are gone, event loops
-refuse signal handlers, and `msvcrt` locks bytes of files.
+Modules that Windows lacks cannot be imported, functions of `os` and `signal` that it lacks are
+gone, event loops refuse signal handlers, and `msvcrt` locks bytes of files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 
 MODULES = ("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty")
 OF_OS = (
-    "fork", "forkpty", "getegid", "geteuid", "getgid", "getpgid", "getuid", "killpg", "lockf", "mkfifo",
+    "fork", "forkpty", "getegid", "geteuid", "getgid", "getpgid", "getuid", "killpg", "lockf",
+    "mkfifo",
     "register_at_fork", "sched_getaffinity", "setsid", "sysconf",
 )  # fmt: skip
 OF_SIGNAL = ("SIGALRM", "SIGHUP", "SIGKILL", "SIGUSR1", "SIGUSR2", "pthread_sigmask", "setitimer")

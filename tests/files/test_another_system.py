@@ -1,4 +1,5 @@
-"""What differs between systems: the core runs where POSIX is not, and files lie where each system has them."""
+"""What differs between systems: the core runs where POSIX is not,
+and files lie where each system has them."""
 
 from __future__ import annotations
 

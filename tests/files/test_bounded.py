@@ -1,4 +1,5 @@
-"""Small files that hold much, and files that are none, are refused before they cost memory or time."""
+"""Small files that hold much, and files that are none,
+are refused before they cost memory or time."""
 
 from __future__ import annotations
 

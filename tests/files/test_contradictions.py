@@ -102,7 +102,7 @@ CONTRADICTIONS = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(one_in=8)
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_a_bench_that_contradicts_itself(situs, bench, tmp_path, name) -> None:
     made = changed(bench, tmp_path / "bench", *CONTRADICTIONS[name])
@@ -145,7 +145,8 @@ def test_a_run_whose_every_call_fails_does_not_end_well(
     situs, bench, tmp_path, monkeypatch
 ) -> None:
     (tmp_path / "broken_model.py").write_text(
-        "class Model:\n    remote = False\n\n    def answer(self, request):\n        raise ValueError('out of order')\n"
+        "class Model:\n    remote = False\n\n    def answer(self, request):\n        raise"
+        " ValueError('out of order')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     ran = situs(

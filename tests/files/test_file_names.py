@@ -52,6 +52,7 @@ def test_different_names_stay_different() -> None:
     assert len({file_name(text) for text in HOSTILE}) == len(HOSTILE)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("to", ["hf", "lmms-eval", "vlmevalkit", "inspect"])
 def test_an_export_of_anothers_bench_stays_in_its_folder(situs, bench, tmp_path, to) -> None:
     """Split, task and name of a bench that somebody else made lead nowhere."""

@@ -64,7 +64,8 @@ def test_code_beside_the_data_does_not_run(tmp_path) -> None:
 
 
 def test_a_terminated_build_leaves_no_process(tmp_path) -> None:
-    """SIGTERM ends the workers too, and what is hidden beside --out is the next call's to resume."""
+    """SIGTERM ends the workers too,
+    and what is hidden beside --out is the next call's to resume."""
     words = ["build", "phantoms", "--studies", "4", "--jobs", "2", "--out", str(tmp_path / "bench")]
     process = subprocess.Popen(
         [sys.executable, "-m", "situs", *words], stderr=subprocess.PIPE, start_new_session=True

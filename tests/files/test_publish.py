@@ -1,4 +1,5 @@
-"""A folder is as it was or complete, whenever the program is killed and whoever else writes there."""
+"""A folder is as it was or complete,
+whenever the program is killed and whoever else writes there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Results come in order whatever ends a worker; workers never outlive the program or run foreign code."""
+"""Results come in order whatever ends a worker;
+workers never outlive the program or run foreign code."""
 
 from __future__ import annotations
 
@@ -180,9 +181,11 @@ def test_a_worker_that_is_interrupted_as_it_starts_says_nothing(tmp_path: Path) 
     assert (ran.stdout, ran.stderr) == ("[0, 1, 2, 3]\n", "")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["multiprocessing", "numpy", "signal", "situs"])
 def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
-    """A data folder may hold a file that is called like a module; workers start there and ignore it."""
+    """A data folder may hold a file that is called like a module;
+    workers start there and ignore it."""
     data = tmp_path / "data"
     data.mkdir()
     (data / f"{name}.py").write_text("from pathlib import Path\nPath('ran').touch()\n")

@@ -1,4 +1,5 @@
-"""Questions that offer "cannot be told": right where a cut leaves the answer open, wrong where it does not."""
+"""Questions that offer "cannot be told":
+right where a cut leaves the answer open, wrong where it does not."""
 
 from __future__ import annotations
 
@@ -33,14 +34,16 @@ RANK = {"ask": "rank", "of": "liver+spleen", "or": "cut"}
 
 
 @pytest.mark.parametrize(("task", "asked", "first"), [
-    ("comparison", LARGER, "liver"), ("extent", LONGER, "liver"), ("comparison", RANK, "liver>spleen"),
+    ("comparison", LARGER, "liver"), ("extent", LONGER, "liver"),
+    ("comparison", RANK, "liver>spleen"),
 ])  # fmt: skip
 @pytest.mark.parametrize(
     ("liver", "cut", "answer"),
     [(40, False, "first"), (40, True, "first"), (15, True, "cut"), (30, True, None)],
 )
 def test_what_is_seen_of_a_cut_one_decides(task, asked, first, liver, cut, answer):
-    """Of 30 mm against: a whole or cut larger one; a cut one seen as smaller; a cut one seen as equal (not asked)."""
+    """Of 30 mm against: a whole or cut larger one;
+    a cut one seen as smaller; a cut one seen as equal (not asked)."""
     found = pose(cubes(30, liver, cut=cut), task, **asked)
     if answer is None:
         assert isinstance(found, NotAsked)
@@ -67,7 +70,8 @@ def test_the_text_does_not_tell_whether_one_is_cut():
 
 
 def spine(low: int, high: int = 45, front: int = 30) -> Ledger:
-    """Vertebrae of 10 mm with the sacrum below, and a spleen from `low` to `high` mm beside them."""
+    """Vertebrae of 10 mm with the sacrum below,
+    and a spleen from `low` to `high` mm beside them."""
     levels = {
         f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8))
         for n, z in (("T12", 48), ("L1", 38), ("L2", 28))
@@ -91,7 +95,8 @@ def test_the_level_of_an_end_beyond_the_scan(low, answer):
 
 @pytest.mark.parametrize("beyond", [{}, {"or": "cut"}])
 def test_the_end_of_a_structure_that_is_cut_at_the_other(beyond):
-    """What is missing beyond the lowest slice lies below all that is seen: the upper end, 43 mm up, is the true one.
+    """What is missing beyond the lowest slice lies below all that is seen: the upper end, 43 mm up,
+    is the true one.
 
     The body of L1 lies from 38 to 46 mm.
     """
@@ -137,6 +142,7 @@ def outlines(cut: int, a: int, b: int) -> list[Outline]:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("cut", "a", "b", "asked", "draws"),
     [
@@ -150,8 +156,8 @@ def outlines(cut: int, a: int, b: int) -> list[Outline]:
 def test_it_is_offered_beside_two_others_and_drawn_like_them(cut, a, b, asked, draws):
     """Each of the three is right with the same chance.
 
-    Of three patients with each answer, four draws would not fit in 3 / 3⁴ > 0.02; of four, five do not in 3 / 3⁵, six
-    in 3 · 13 / 3⁶ > 0.02.
+    Of three patients with each answer, four draws would not fit in 3 / 3⁴ > 0.02; of four, five do
+    not in 3 / 3⁵, six in 3 · 13 / 3⁶ > 0.02.
     """
     found = outlines(cut, a, b)
     placed = arrange(found, seed=0)
@@ -172,5 +178,6 @@ def test_it_is_offered_beside_two_others_and_drawn_like_them(cut, a, b, asked, d
 
 @pytest.mark.parametrize(("cut", "a", "b"), [(0, 9, 8), (3, 0, 0), (4, 4, 0)])
 def test_it_is_offered_only_beside_two_answers_that_occur(cut, a, b):
-    """Where the liver is larger in everyone, a cut liver is larger too, whatever the scan shows of it."""
+    """Where the liver is larger in everyone,
+    a cut liver is larger too, whatever the scan shows of it."""
     assert arrange(outlines(cut, a, b), seed=0) == {}

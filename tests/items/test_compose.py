@@ -16,7 +16,11 @@ from scipy.spatial import cKDTree
 from situs.anatomy import term
 from situs.bench import open_bench
 from situs.build.authoring.arms import _holm, _p_above, keys_hold
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.items import TASKS, NotAsked, Number, YesNo
 from situs.items.programs import as_question, parse, program_of, read_program
 from situs.items.subjects import subjects
@@ -211,12 +215,14 @@ def test_every_question_about_several_lesions_is_recomputed():
     labels = LabelMap(Grid(SHAPE, Affine(affine)), tuple(layers), tuple(structures))
     ledger = Ledger(
         labels,
-        labels_hash="unused",
-        study_id="study",
-        series="ct",
+        MaskedSeries(
+            study_id="study",
+            series="ct",
+            labels_hash="unused",
+            annotation="exact",
+            side_basis="affine",
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis="affine",
         terms={name: term(name) for name in masks},
     )
     patient, task = Patient(masks, affine), TASKS["compose"]
@@ -238,7 +244,8 @@ def test_check_recomputes_every_composed_answer(composed, situs):
 
 
 def test_what_is_asked_reads_as_its_program(composed, bench):
-    """Also the questions of the other tasks that the language has: their words mean their programs."""
+    """Also the questions of the other tasks that the language has:
+    their words mean their programs."""
     read = 0
     for item in itertools.chain(open_bench(composed / "bench").items(), open_bench(bench).items()):
         program = program_of(item)
@@ -293,7 +300,8 @@ def test_compose_is_asked_on_request_only(bench):
 
 
 def test_arms_are_compared_by_readers_or_not_at_all(composed, situs, tmp_path):
-    """The same bench in two arms: nothing is shown without ratings; higher ratings of enough patients show it."""
+    """The same bench in two arms: nothing is shown without ratings;
+    higher ratings of enough patients show it."""
     for name in ("T", "PW"):
         shutil.copytree(composed / "bench", tmp_path / "arms" / name)
     unrated = situs("compare-arms", tmp_path / "arms", "--json").json
@@ -325,7 +333,8 @@ def test_better_is_said_only_of_clear_differences():
 @pytest.mark.parametrize(
     ("wrong", "read", "wrong_t", "read_t", "hold"),
     [
-        # No error in n: the exact one-sided limit is 1 − 0.05^(1/n), 4.9 % at 59 and 5.0 % above at 58.
+        # No error in n: the exact one-sided limit is 1 − 0.05^(1/n), 4.9 % at 59 and 5.0 % above at
+        # 58.
         (0, 59, 0, 59, True),
         (0, 58, 0, 58, False),
         (10, 100, 2, 100, False),

@@ -41,7 +41,8 @@ def test_as_many_are_drawn_as_the_bound_allows(size: int) -> None:
 def test_whoever_knows_all_others_gains_no_more_than_stated(
     size: int, options: int, bound: float
 ) -> None:
-    """By all sequences that fit: the best answer, given the others and the pool, against d / (m (1 − d))."""
+    """By all sequences that fit: the best answer,
+    given the others and the pool, against d / (m (1 − d))."""
     draws = most_draws([size] * options, bound)
     every = itertools.product(range(options), repeat=draws)
     fitting = [own for own in every if all(own.count(place) <= size for place in range(options))]

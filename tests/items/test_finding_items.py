@@ -103,9 +103,11 @@ def test_twins_hold_and_a_changed_answer_breaks_them(items: list[Item]) -> None:
 
     assert problems(items) == []
     all_yes = [
-        msgspec.structs.replace(item, answer=YesNo(True))
-        if isinstance(item.answer, YesNo)
-        else item
+        (
+            msgspec.structs.replace(item, answer=YesNo(True))
+            if isinstance(item.answer, YesNo)
+            else item
+        )
         for item in items
     ]
     assert any("far too often" in text for _, text in problems(all_yes))
@@ -135,7 +137,7 @@ def test_all_tasks_forms_and_levels_are_there(items: list[Item]) -> None:
 
 
 def test_the_seed_changes_wording_but_neither_meaning_nor_id(items: list[Item]) -> None:
-    (own, *_) = ledgers(4)
+    own, *_ = ledgers(4)
     question = Question("localization", "boxes", {"ask": "boxes", "finding": own.labels[0]})
     posed = [pose_finding(own, question, "p", seed) for seed in range(12)]
     assert len({item.question for item in posed}) > 1  # type: ignore[union-attr]
@@ -314,7 +316,8 @@ def test_the_place_of_a_slice_is_worth_nothing_where_both_answers_lie_alike_and_
 
 
 def test_no_option_is_a_kind_of_another() -> None:
-    """A resection cavity is post-treatment change, a displaced flap a meniscus tear: both names would be right."""
+    """A resection cavity is post-treatment change, a displaced flap a meniscus tear:
+    both names would be right."""
     by_name = {entry.name: entry for entry in known_findings()}
     assert {name for entry in by_name.values() for name in entry.includes} <= set(by_name)
     assert by_name["resection_cavity"].overlaps(by_name["posttreatment_change"])

@@ -169,7 +169,8 @@ def test_left_against_right(left, right, answer):
 
 @pytest.mark.parametrize(("seen", "answer"), [(10, "cut"), (40, "left")])
 def test_left_against_right_when_one_is_cut(seen, answer):
-    """A cut kidney of which more is seen than the whole other one is larger; else it cannot be told."""
+    """A cut kidney of which more is seen than the whole other one is larger;
+    else it cannot be told."""
     ledger = block_ledger(
         SHAPE,
         kidney_left=((0, 5, 5), (seen, 5 + seen, 5 + seen)),

@@ -1,4 +1,5 @@
-"""What an item says: every number in a step is a fact, every id names what is asked and nothing else."""
+"""What an item says: every number in a step is a fact,
+every id names what is asked and nothing else."""
 
 from __future__ import annotations
 
@@ -157,7 +158,8 @@ def test_ids_come_from_study_task_form_and_parameters_alone(asked):
 
 
 def test_quotas_limit_families(asked):
-    """Of one task and form, at most the task's number of families; the rest is counted, not silently dropped."""
+    """Of one task and form, at most the task's number of families;
+    the rest is counted, not silently dropped."""
     quotas = declared_quotas(TASKS.values())
     for ledger, found in asked:
         families: dict[tuple[str, bool], set[str]] = {}

@@ -15,7 +15,8 @@ PATIENTS = 8
 
 
 def cohort_of(seed: int, patients: int) -> list[Outline]:
-    """A made-up cohort: texts with two to six options, asked in several guises, with skewed answers."""
+    """A made-up cohort: texts with two to six options,
+    asked in several guises, with skewed answers."""
     rng = random.Random(seed)
     found = []
     for patient in range(patients):
@@ -94,7 +95,8 @@ def values_of(entry: Outline, placement: Placement) -> tuple[str, ...]:
 
 
 def test_twins_are_one_text_for_several_patients(outlines, arranged):
-    """One text and set of options, one split, different patients; every answer is among the options."""
+    """One text and set of options, one split, different patients;
+    every answer is among the options."""
     groups = defaultdict(list)
     for entry, placement in placed_in(outlines, arranged, "headline"):
         assert placement.twin_group
@@ -109,7 +111,8 @@ def test_twins_are_one_text_for_several_patients(outlines, arranged):
 
 
 def test_as_many_are_asked_as_the_rarest_answer_allows():
-    """Of 12 and 7 patients seven pairs are made; 8 drawn answers fit them but for 2 / 2⁸, 9 but for 20 / 2⁹ > 0.02."""
+    """Of 12 and 7 patients seven pairs are made;
+    8 drawn answers fit them but for 2 / 2⁸, 9 but for 20 / 2⁹ > 0.02."""
     found = [
         Outline(
             f"i{n}",
@@ -137,7 +140,8 @@ def test_as_many_are_asked_as_the_rarest_answer_allows():
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(8))
 def test_options_come_before_numbers_of_the_same_thing(seed):
-    """The headline's accuracy is over questions with options: a number must not use its patients up."""
+    """The headline's accuracy is over questions with options:
+    a number must not use its patients up."""
     found = []
     for patient in range(12):
         common = {
@@ -162,8 +166,8 @@ def test_options_come_before_numbers_of_the_same_thing(seed):
     headline = [
         item for item, placed in arrange(found, seed).items() if placed.stratum == "headline"
     ]
-    # Six patients on either side of the middle limit: seven draws fit but for 2 / 2⁷, eight but for 18 / 2⁸ > 0.02. No
-    # other limit gives the fewest that are needed.
+    # Six patients on either side of the middle limit: seven draws fit but for 2 / 2⁷, eight but for
+    # 18 / 2⁸ > 0.02. No other limit gives the fewest that are needed.
     assert len(headline) == 7
     assert all(item.endswith("-6") for item in headline)
 
@@ -208,7 +212,8 @@ def test_letters_do_not_depend_on_the_answer():
 
 
 def test_letters_are_drawn_with_equal_chances():
-    """Of 2,000 questions with four options each letter is right in 500, give or take 3.3 standard errors (64)."""
+    """Of 2,000 questions with four options each letter is right in 500,
+    give or take 3.3 standard errors (64)."""
     found = [
         Outline(
             f"i{n}",

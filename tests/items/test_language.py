@@ -1,4 +1,5 @@
-"""The language of spatial questions: what is said is what is meant, for every shape, wording and refusal."""
+"""The language of spatial questions:
+what is said is what is meant, for every shape, wording and refusal."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from situs.items.programs import (
     wordings_of,
 )
 from situs.items.programs.conclude import _CONCLUDE
+from situs.items.programs.expression import can_be_written
 from situs.items.programs.language import load_language
 
 FOLDER = Path(__file__).parent
@@ -63,6 +65,18 @@ def test_every_wording_of_every_shape_means_it_and_nothing_else():
             assert prove(render(shape, wording), shape) is None
 
 
+def test_names_of_several_words_are_read_back_and_others_are_left_out():
+    program = Expr("level", (Expr("name", ("left lung",)),))
+    assert read_program(str(program)) == program
+    assert read_program("is_touching( left lung , right lung )").names == [
+        "left lung",
+        "right lung",
+    ]
+    assert can_be_written("Left lung v1.2")
+    for name in ("lung (left)", "lung, left", "4th ventricle", " lung", "left  lung", ""):
+        assert not can_be_written(name)
+
+
 def test_programs_with_names_are_read_back_as_they_were():
     rng = random.Random(20)
     nested = 0
@@ -87,9 +101,9 @@ def test_every_question_can_be_concluded():
 def test_good_wordings_are_accepted(name):
     """The first list was written before the grammar, the others after it.
 
-    Of the second 52 of 62 were read at first sight, of the third, whose author had read the grammar, all 64. The last
-    is three lists of another author, of which 52 of 69, 56 of 73 and 63 of 72 were read at first sight; the grammar was
-    widened after each.
+    Of the second 52 of 62 were read at first sight, of the third, whose author had read the
+    grammar, all 64. The last is three lists of another author, of which 52 of 69, 56 of 73 and 63
+    of 72 were read at first sight; the grammar was widened after each.
     """
     with (FOLDER / f"{name}.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))
@@ -138,7 +152,8 @@ MUTATIONS = {
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_no_changed_wording_passes(name, little_of):
-    """Each mutation of each wording of each shape: accepted only if the change left the text as it was."""
+    """Each mutation of each wording of each shape:
+    accepted only if the change left the text as it was."""
     texts = [(s, render(s, n)) for s in all_shapes() for n in range(wordings_of(s))]
     changed = [(s, MUTATIONS[name](t)) for s, t in texts if MUTATIONS[name](t) != t]
     assert changed
@@ -150,7 +165,8 @@ def test_no_changed_wording_passes(name, little_of):
 
 
 def wrong_wordings() -> list[tuple[str, str, str]]:
-    """Shape, kind of attack and text, of wordings that each ask for something else; special characters by escapes."""
+    """Shape, kind of attack and text, of wordings that each ask for something else;
+    special characters by escapes."""
     rows = (FOLDER / "wrong_wordings.tsv").read_text("utf-8").splitlines()
     return [tuple(row.split("\t")) for row in rows]  # type: ignore[misc]
 

@@ -1,11 +1,16 @@
-"""Lesions that the scan cuts, organs whose lesion is left out of their mask, and names that tell too much."""
+"""Lesions that the scan cuts, organs whose lesion is left out of their mask,
+and names that tell too much."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.items import TASKS, Choice, NotAsked, Posed, Question, answer_key
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
@@ -14,7 +19,8 @@ Block = tuple[slice, slice, slice]
 
 
 def _ledger(annotation: str = "exact", **blocks: Block) -> Ledger:
-    """Blocks of 1 mm voxels, later ones painted over earlier ones, so that masks exclude each other."""
+    """Blocks of 1 mm voxels, later ones painted over earlier ones,
+    so that masks exclude each other."""
     array = np.zeros((120, 80, 80), np.uint8)
     structures = []
     for value, (name, place) in enumerate(blocks.items(), start=1):
@@ -22,12 +28,10 @@ def _ledger(annotation: str = "exact", **blocks: Block) -> Ledger:
         structures.append(Structure(value, name, 0, value))
     return Ledger(
         LabelMap(Grid(array.shape, Affine(np.eye(4))), (array,), tuple(structures)),
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation=annotation, side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation=annotation,
-        side_basis="affine",
         terms={name: term(name) for name in blocks},
     )
 
@@ -43,7 +47,8 @@ def _pose(ledger: Ledger, task: str, form: str, **parameters: str) -> Posed | No
 def test_no_distance_is_asked_of_a_lesion_that_the_scan_cuts() -> None:
     """On the lowest slice the lesion may go on, nearer to the spleen; 10 mm higher it is whole.
 
-    It does not come to touch the spleen out there: the spleen is whole, and 20 mm from all faces of the scan.
+    It does not come to touch the spleen out there: the spleen is whole, and 20 mm from all faces of
+    the scan.
     """
     asks = (
         ("distance", "yes_no", {"ask": "within", "mm": "20"}),
@@ -63,7 +68,8 @@ def test_no_distance_is_asked_of_a_lesion_that_the_scan_cuts() -> None:
 
 
 def test_an_organ_is_measured_with_the_lesion_its_mask_leaves_out() -> None:
-    """The tumour is painted over the kidney: only both together are the cube of 40 mm, and the question says so."""
+    """The tumour is painted over the kidney:
+    only both together are the cube of 40 mm, and the question says so."""
     hollow = _ledger(kidney_left=_box(10, 20, 20, 40), kidney_lesion=_box(20, 30, 30, 20))
     found = _pose(hollow, "volume", "number", of="kidney_left")
     assert isinstance(found, Posed)
@@ -81,7 +87,8 @@ def test_an_organ_is_measured_with_the_lesion_its_mask_leaves_out() -> None:
 
 
 def test_a_lesion_that_sticks_out_belongs_to_the_organ_it_is_named_for() -> None:
-    """A tumour of 20 mm on the kidney's surface: no organ holds it, but the kidney is measured with it."""
+    """A tumour of 20 mm on the kidney's surface:
+    no organ holds it, but the kidney is measured with it."""
     ledger = _ledger(
         kidney_left=_box(10, 20, 20, 40),
         spleen=_box(80, 20, 20, 30),
@@ -110,7 +117,8 @@ def test_no_distance_to_the_organ_around_the_lesion() -> None:
 
 
 def test_left_against_right_when_one_is_cut() -> None:
-    """What is seen of the cut kidney may already be the larger, the smaller, or too near to tell."""
+    """What is seen of the cut kidney may already be the larger,
+    the smaller, or too near to tell."""
 
     def answer(cut: int, whole: int) -> str | None:
         ledger = _ledger(kidney_left=_box(5, 20, 0, cut), kidney_right=_box(65, 20, 20, whole))
@@ -145,7 +153,8 @@ def test_a_count_is_balanced_like_a_choice() -> None:
 
 
 def test_nobody_asks_how_a_lesion_lies_to_its_own_organ() -> None:
-    """It bulges out of the kidney, so that no organ clearly holds it; its name still says whose it is."""
+    """It bulges out of the kidney, so that no organ clearly holds it;
+    its name still says whose it is."""
     ledger = _ledger(
         kidney_left=_box(10, 20, 20, 30),
         kidney_right=_box(80, 20, 20, 30),

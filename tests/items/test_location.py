@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.items import TASKS, Boxes, Frames, NotAsked, Posed, Question
 from situs.space import Affine, Grid, WorldBox
 from situs.volumes import LabelMap, Structure
@@ -15,7 +19,8 @@ from situs.volumes import LabelMap, Structure
 def ledger_of(
     spacing=(1.0, 1.0, 2.5), *, up: bool = True, first: int = 10, last: int = 29, basis="affine"
 ) -> Ledger:
-    """A spleen of 20 × 20 voxels on some axial slices, a lesion of 12 × 12 × 5; stored feet first unless not `up`."""
+    """A spleen of 20 × 20 voxels on some axial slices, a lesion of 12 × 12 × 5;
+    stored feet first unless not `up`."""
     array = np.zeros((60, 60, 50), np.uint8)
     array[10:30, 10:30, first : last + 1] = 1
     array[40:52, 40:52, 20:25] = 2
@@ -27,12 +32,10 @@ def ledger_of(
     structures = tuple(Structure(v, name, 0, v) for v, name in enumerate(names, start=1))
     return Ledger(
         LabelMap(Grid(array.shape, Affine(matrix)), (array,), structures),
-        labels_hash="",
-        study_id="s",
-        series="ct",
+        MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="exact", side_basis=basis
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis=basis,
         terms={name: term(name) for name in names},
     )
 
@@ -50,7 +53,8 @@ def test_frames_count_from_the_feet_however_the_file_is_stored(up):
 
 
 def test_a_scan_of_other_slices_has_no_axial_ones():
-    """4 mm from front to back against 1 mm from top to bottom: it was acquired in coronal slices."""
+    """4 mm from front to back against 1 mm from top to bottom:
+    it was acquired in coronal slices."""
     ledger = ledger_of((1.0, 4.0, 1.0))
     assert pose(ledger, "location", "frames", of="spleen") == NotAsked(
         "not acquired in axial slices"

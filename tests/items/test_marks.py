@@ -57,7 +57,8 @@ def test_every_way_of_asking_occurs(posed):
 
 
 def test_marks_lie_where_the_facts_say_and_deep_enough(posed):
-    """Against the voxels themselves: every voxel within the depth belongs to the structure, or to a lesion in it."""
+    """Against the voxels themselves:
+    every voxel within the depth belongs to the structure, or to a lesion in it."""
     checked = 0
     for ledger, question, outcome in posed:
         fact = next(f for f in outcome.facts if f.kind.startswith("marks."))
@@ -122,7 +123,8 @@ def test_only_the_right_mark_lies_in_what_is_asked_for(posed):
 
 
 def test_distance_to_the_partner_does_not_tell(posed):
-    """Of one patient's four questions the right mark is once each the nearest, the second, third and fourth."""
+    """Of one patient's four questions the right mark is once each the nearest,
+    the second, third and fourth."""
     ranks: dict[str, list[int]] = {}
     for ledger, question, outcome in posed:
         if question.parameters["ask"] == "same":

@@ -1,4 +1,5 @@
-"""The mix of the headline: shares that are aimed at, and what happens where a cohort cannot give them."""
+"""The mix of the headline: shares that are aimed at,
+and what happens where a cohort cannot give them."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def test_a_poor_cohort_keeps_all():
 
 
 def cohort(patients: int = 16, texts: int = 40) -> list[Outline]:
-    """Two-option questions, each answered one way by half of the patients; three kinds of one class, one of another."""
+    """Two-option questions, each answered one way by half of the patients;
+    three kinds of one class, one of another."""
     found = []
     for patient in range(patients):
         for text in range(texts):
@@ -73,7 +75,8 @@ def test_whole_texts_leave_and_no_kind_crowds_out_another():
         {"lesion": 0.75, "comparison": 0.25},
     )
     kept = [entry for entry in found if entry.item_id in placed]
-    # Of 16 patients, half with each answer, nine are drawn (they fit but for 2 / 2⁹); the headline may hold 8 × 16.
+    # Of 16 patients, half with each answer, nine are drawn (they fit but for 2 / 2⁹); the headline
+    # may hold 8 × 16.
     assert all(count == 9 for count in Counter(entry.text for entry in kept).values())
     # Whole texts until 96 and 32 are reached; the kinds take turns.
     assert Counter(entry.mix_class for entry in kept) == {"lesion": 11 * 9, "comparison": 4 * 9}

@@ -92,7 +92,8 @@ def asked(cohort) -> list[tuple[Ledger, Item]]:
 
 
 def everything() -> Ledger:
-    """One patient with every structure of which anything is measured, as cubes of 30 mm in rows, and lesions."""
+    """One patient with every structure of which anything is measured,
+    as cubes of 30 mm in rows, and lesions."""
     named = [name for name in load_relevance().measured if term(name).canonical]
     sided = [f"{name}_{side}" for name in load_relevance().measured for side in ("left", "right")]
     names = dict.fromkeys([*named, *(name for name in sided if term(name).canonical)])
@@ -105,7 +106,8 @@ def everything() -> Ledger:
         lo = (4 + column * step, 4 + row * step, 4 + (number * 7) % 20)
         blocks[name] = (lo, tuple(v + size + number % 4 for v in lo))
     rows = -(-len(names) // columns)
-    # Nobody is built of cubes in rows; the anatomy is vouched for, since here only the words matter.
+    # Nobody is built of cubes in rows; the anatomy is vouched for, since here only the words
+    # matter.
     return block_ledger((8 + columns * step, 8 + rows * step, 60), 2.0, trusted=("all",), **blocks)
 
 
@@ -282,7 +284,8 @@ def test_a_direction_between_far_centres_is_not_asked():
 
 
 def test_what_the_whole_organ_shows_is_not_asked_of_its_lesion():
-    """The liver as a whole lies right of the stomach, and so does anything in it; above the stomach only its lesion."""
+    """The liver as a whole lies right of the stomach, and so does anything in it;
+    above the stomach only its lesion."""
     blocks = {
         "liver": ((60, 5, 5), (100, 35, 55)),
         "liver_lesion": ((80, 15, 45), (90, 25, 52)),
@@ -312,7 +315,8 @@ def test_an_odd_lesion_is_not_asked_about_either():
 
 
 def test_limits_that_nearly_all_adults_lie_beyond_are_not_asked():
-    """Kidneys of 161 ± 35 mL: as a log-normal spread, 6 in 100 are under 110 mL and 1 in 100 over 250 mL."""
+    """Kidneys of 161 ± 35 mL: as a log-normal spread,
+    6 in 100 are under 110 mL and 1 in 100 over 250 mL."""
     kidney = load_relevance().measured["kidney"]
     assert kidney.adults_ml == (161, 35)
     assert kidney.limits_ml == (110, 150, 200, 250)
@@ -350,9 +354,11 @@ def test_the_table_of_relevance_is_sound():
         assert any(term(spelt).canonical == spelt for spelt in (name, f"{name}_left")), name
         assert list(entry.limits_ml) == sorted(set(entry.limits_ml)), name
         assert all("{}" in phrase for phrase in (entry.top, entry.bottom) if phrase), name
-        assert entry.left_right in ((), ("larger",), ("longer",)), (
-            f"{name}: of both, one answer would tell the other"
-        )
+        assert entry.left_right in (
+            (),
+            ("larger",),
+            ("longer",),
+        ), f"{name}: of both, one answer would tell the other"
         if entry.left_right:
             whole = re.sub("_left$", "", name)
             assert term(f"{whole}_left").partner == f"{whole}_right", name

@@ -1,4 +1,5 @@
-"""Judges over real HTTP: whatever a judge's server does, no verdict ever moves to another answer."""
+"""Judges over real HTTP: whatever a judge's server does,
+no verdict ever moves to another answer."""
 
 from __future__ import annotations
 
@@ -86,7 +87,10 @@ def echoes(number: int, given: list[dict[str, Any]]) -> str:
     """Thinks of other verdicts first, and repeats what it was given."""
     draft = [honest(entry) | {"correct": True} for entry in given]
     told = [honest(entry) for entry in given[1:] or given]
-    return f"<think>{json.dumps(draft)}</think>Given: {json.dumps(given)}. Verdicts: {json.dumps(told)}"
+    return (
+        f"<think>{json.dumps(draft)}</think>Given: {json.dumps(given)}. Verdicts:"
+        f" {json.dumps(told)}"
+    )
 
 
 @pytest.fixture
@@ -147,6 +151,7 @@ def accuracy(scores: dict[str, Any], metric: str) -> dict[str, Any]:
     return next(entry for entry in scores["overall"] if entry["metric"] == metric)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "judge",
     [drops_one_in_five, shuffles, repeats, prose_for_batches, invents_ids, malformed, echoes],

@@ -1,4 +1,5 @@
-"""Judging and writing killed with SIGKILL: what was told is kept, and only calls in flight are asked again."""
+"""Judging and writing killed with SIGKILL:
+what was told is kept, and only calls in flight are asked again."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ IN_FLIGHT = 2
 def slow(
     reply: Callable[[dict[str, Any]], dict[str, Any]], killed: list[bool], at_once: int
 ) -> Server:
-    """Answers every entry by its id; after so many requests it waits with the next until the program was killed."""
+    """Answers every entry by its id;
+    after so many requests it waits with the next until the program was killed."""
 
     def behave(number: int, body: dict[str, Any]) -> Behaviour:
         async def answer(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:

@@ -1,4 +1,5 @@
-"""The judge's part of SGMRI-VQA's AR-Score: over the same judge's rate of the reference, and never a 0 by failure."""
+"""The judge's part of SGMRI-VQA's AR-Score:
+over the same judge's rate of the reference, and never a 0 by failure."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def _rates(told: list[dict[str, Any]]) -> Behaviour:
 
 
 def judge(number: int, body: dict[str, Any]) -> Behaviour:
-    """Rates the reference 8 9 10, other replies 5 6 7, and says nothing of edema; every answer is right to it."""
+    """Rates the reference 8 9 10, other replies 5 6 7,
+    and says nothing of edema; every answer is right to it."""
     told = []
     for entry in json.loads(words_of(body)):
         if "reply" not in entry:

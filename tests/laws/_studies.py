@@ -1,4 +1,5 @@
-"""Phantom studies as label maps, and the ways a law changes them: other axis orders, mirrored, scaled.
+"""Phantom studies as label maps, and the ways a law changes them: other axis orders, mirrored,
+scaled.
 
 Only shapes are drawn, no image, so that a study costs a fraction of a second.
 """
@@ -12,7 +13,11 @@ import math
 import numpy as np
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 from situs.volumes.phantoms import PatientPlan, plan_patient, rasterize
@@ -22,7 +27,8 @@ Order = tuple[tuple[int, int, int], tuple[bool, bool, bool]]
 ORDERS: tuple[Order, ...] = tuple(
     itertools.product(itertools.permutations(range(3)), itertools.product((False, True), repeat=3))
 )
-"""The 48 ways to permute and flip three axes: transpose by the first, then flip the new axes by the second."""
+"""The 48 ways to permute and flip three axes:
+transpose by the first, then flip the new axes by the second."""
 
 STUDY = "study"
 
@@ -49,7 +55,8 @@ def phantom_labels(
 ) -> LabelMap:
     """The masks of one phantom patient: organs, lesions and body, each in a layer of its own kind.
 
-    `moved`: the scan begins so many voxels further on, so that every surface falls between other voxels.
+    `moved`: the scan begins so many voxels further on, so that every surface falls between other
+    voxels.
     """
     plan = phantom_plan(seed, index, spacing_mm, oblique=oblique)
     grid = _moved(plan.grid, moved)
@@ -73,12 +80,14 @@ def _moved(grid: Grid, voxels: tuple[float, float, float]) -> Grid:
 def ledger_of(labels: LabelMap, annotation: str = "exact") -> Ledger:
     return Ledger(
         labels,
-        labels_hash="unused",
-        study_id=STUDY,
-        series="ct",
+        MaskedSeries(
+            study_id=STUDY,
+            series="ct",
+            labels_hash="unused",
+            annotation=annotation,
+            side_basis="affine",
+        ),
         recipe=load_recipe(),
-        annotation=annotation,
-        side_basis="affine",
         terms={s.name: term(s.name) for s in labels.structures},
     )
 
@@ -89,7 +98,8 @@ def flipped(array: np.ndarray, order: Order) -> np.ndarray:
 
 
 def reordered_grid(grid: Grid, order: Order) -> Grid:
-    """The grid of an array stored in another order, by mapping three steps and the first voxel through the affine."""
+    """The grid of an array stored in another order,
+    by mapping three steps and the first voxel through the affine."""
     axes, flips = order
     shape = tuple(grid.shape[a] for a in axes)
     first = np.zeros(3)
@@ -110,7 +120,8 @@ def reordered(labels: LabelMap, order: Order) -> LabelMap:
 
 
 def mirrored(labels: LabelMap, *, about_mm: float | None = None) -> LabelMap:
-    """The patient reflected left to right, each positional name given to its partner; nameless structures leave."""
+    """The patient reflected left to right, each positional name given to its partner;
+    nameless structures leave."""
     middle = (np.array(labels.grid.shape) - 1.0) / 2.0
     centre = float((labels.grid.affine.linear @ middle + labels.grid.affine.matrix[:3, 3])[0])
     reflection = np.diag([-1.0, 1.0, 1.0, 1.0])

@@ -1,5 +1,5 @@
-"""Law 1, axis order: the order and direction in which a file stores its axes, or an oblique grid, changes no fact,
-answer or side."""
+"""Law 1, axis order: the order and direction in which a file stores its axes, or an oblique grid,
+changes no fact, answer or side."""
 
 from __future__ import annotations
 
@@ -159,7 +159,8 @@ def test_affine_reordered_agrees_with_mapped_voxels(order):
 @pytest.mark.sampled(one_in=8)
 @pytest.mark.parametrize("order", ORDERS[1:], ids=str)
 def test_items_and_facts_in_every_order(patient, order):
-    """Every question, text, answer, step, box and reason not to ask, and the facts of every structure."""
+    """Every question, text, answer, step,
+    box and reason not to ask, and the facts of every structure."""
     patient.check(order)
 
 
@@ -179,7 +180,8 @@ def test_facts_of_all_pairs_of_an_oblique_scan(oblique_patient, number):
     ],
 )
 def test_planes_in_which_a_structure_ends_in_every_order(spacing, normal):
-    """An ellipsoid that a plane cuts off: on a regular grid many voxels of its end are equally far out."""
+    """An ellipsoid that a plane cuts off:
+    on a regular grid many voxels of its end are equally far out."""
     shape = (31, 34, 20)
     from_centre = np.moveaxis(np.indices(shape), 0, -1) - (15.3, 16.6, 9.4)
     mask = (((from_centre / (12.4, 13.1, 8.2)) ** 2).sum(axis=-1) <= 1.0) & (
@@ -213,7 +215,8 @@ def test_sweep_of_patients_in_all_orders(index, little_of):
 @pytest.mark.sampled
 @pytest.mark.parametrize("index", range(4))
 def test_an_oblique_or_finer_grid_changes_no_answer(index):
-    """The same patient scanned upright, tilted and finer: what is proved on two grids is the same on both."""
+    """The same patient scanned upright, tilted and finer:
+    what is proved on two grids is the same on both."""
     scans = [
         ask(ledger_of(phantom_labels(7, index, spacing, oblique=oblique)))[0]
         for spacing, oblique in (
@@ -241,12 +244,14 @@ def test_an_oblique_or_finer_grid_changes_no_answer(index):
     assert shared > 30
 
 
-# ---------------------------------------------------------------------------------------------- through files
+# ----------------------------------------------------------------------------------------------
+# through files
 
 
 @pytest.fixture(scope="module")
 def organs() -> LabelMap:
-    """One layer of a phantom, numbered as TotalSegmentator does, on a grid that single precision holds exactly."""
+    """One layer of a phantom, numbered as TotalSegmentator does,
+    on a grid that single precision holds exactly."""
     labels, ids = (
         phantom_labels(5, 3, COARSE, oblique=False),
         load_vocabulary("totalsegmentator").ids,
@@ -300,6 +305,7 @@ def expected(organs, tmp_path_factory) -> dict:
     return comparable(save(folder, organs.layers[0], organs.grid.affine.matrix, ".nii"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("suffix", "number"),
     [
@@ -333,9 +339,11 @@ def test_a_folder_of_masks_measures_as_one_file(organs, expected, tmp_path):
     assert close(comparable(tmp_path), expected, 1e-9, 1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("suffix", [".nii.gz", ".mha", ".nrrd"])
 def test_an_oblique_file_keeps_its_facts_in_another_order(tmp_path, suffix):
-    """Headers round an oblique affine (NIfTI to single precision), so millimetres agree to that rounding."""
+    """Headers round an oblique affine (NIfTI to single precision),
+    so millimetres agree to that rounding."""
     labels = phantom_labels(5, OBLIQUE, COARSE)
     found = []
     for number in (0, 29):

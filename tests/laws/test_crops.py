@@ -1,4 +1,5 @@
-"""Law of crops: what is asked of a scan that cuts structures off has the answer that the whole patient has."""
+"""Law of crops: what is asked of a scan that cuts
+structures off has the answer that the whole patient has."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ KIDNEY = ((20, 20, 30), (30, 30, 45))
 
 
 def test_what_is_missing_lies_beyond_the_faces_of_the_scan() -> None:
-    """A whole kidney 40 mm from the nearest face, and a vessel that leaves the scan above and below."""
+    """A whole kidney 40 mm from the nearest face,
+    and a vessel that leaves the scan above and below."""
     ledger = ledger_of(blocks(kidney_left=KIDNEY, aorta=((40, 20, 0), (45, 25, 80))))
     assert ledger.is_cut("aorta")
     assert not ledger.is_cut("kidney_left")
@@ -92,7 +94,8 @@ def test_nothing_is_known_of_two_that_are_cut_or_of_one_at_the_face() -> None:
 
 
 def test_a_lower_end_counts_where_only_the_upper_one_is_cut() -> None:
-    """Two blocks side by side, one of them cut above: their lower ends differ by 12 voxels, less or more by a tilt."""
+    """Two blocks side by side, one of them cut above:
+    their lower ends differ by 12 voxels, less or more by a tilt."""
     labels = blocks(spleen=((30, 20, 20), (38, 30, 80)), kidney_left=((20, 20, 32), (28, 30, 50)))
     fact = ledger_of(labels).fact("end_gap.bottom", "spleen", "kidney_left")
     assert fact.value == pytest.approx(-12 * MM)

@@ -1,8 +1,10 @@
-"""Law 2, mirror: reflecting world x and renaming each positional sided structure to its partner swaps left and right
-in every fact and answer and changes nothing else. Morphological names have no mirrored name: nothing is said of them.
+"""Law 2, mirror: reflecting world x and renaming each positional sided structure to its partner
+swaps left and right in every fact and answer and changes nothing else. Morphological names have no
+mirrored name: nothing is said of them.
 
-Reflected about x = 0 everything is exact. About the volume's centre plane the 1 mm bins of the precedence fall
-elsewhere: a probability may move by `BIN_NOISE`, and only a direction that close to its threshold may change.
+Reflected about x = 0 everything is exact. About the volume's centre plane the 1 mm bins of the
+precedence fall elsewhere: a probability may move by `BIN_NOISE`, and only a direction that close to
+its threshold may change.
 """
 
 from __future__ import annotations
@@ -23,13 +25,15 @@ from situs.volumes import LabelMap, open_labels
 
 SPACING = (6.0, 6.5, 7.0)
 BIN_NOISE = 2e-3
-"""What we ask of the bins: at most 0.2 percentage points (they can err by the share of voxel pairs within 2 mm)."""
+"""What we ask of the bins: at most 0.2 percentage points
+(they can err by the share of voxel pairs within 2 mm)."""
 SWAP = {"left": "right", "right": "left"}
 REAL = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes" / "totalseg_s0009"
 
 
 def other_word(word: str) -> str:
-    """A word of a parameter or answer after reflection: a structure's partner, the other side, else the same."""
+    """A word of a parameter or answer after reflection:
+    a structure's partner, the other side, else the same."""
     if word in SWAP:
         return SWAP[word]
     role, _, name = word.rpartition(":")
@@ -43,7 +47,8 @@ def other_words(value: str) -> str:
 
 
 def mirrored_question(question: Question) -> Question:
-    """The same question put to the mirrored patient: claims, names and the roles of left and right are swapped."""
+    """The same question put to the mirrored patient:
+    claims, names and the roles of left and right are swapped."""
     parameters = {
         SWAP.get(key, key): other_words(value) for key, value in question.parameters.items()
     }
@@ -57,7 +62,8 @@ def nameable(labels: LabelMap) -> LabelMap:
 
 
 def check_answers(labels: LabelMap, *, about_mm: float | None, noise: float) -> int:
-    """Pose every question to the patient and its mirror image to the mirrored one; how many were compared."""
+    """Pose every question to the patient and its mirror image to the mirrored one;
+    how many were compared."""
     one, two = ledger_of(nameable(labels)), ledger_of(mirrored(labels, about_mm=about_mm))
     compared = 0
     for task in TASKS.values():
@@ -96,7 +102,8 @@ def check_answers(labels: LabelMap, *, about_mm: float | None, noise: float) -> 
 
 
 def near_a_threshold(ledger: Ledger, question: Question, noise: float) -> bool:
-    """Whether a direction's probability lies within the bins' noise of the threshold that decides it."""
+    """Whether a direction's probability lies within
+    the bins' noise of the threshold that decides it."""
     if question.task != "direction":
         return False
     names = [
@@ -163,13 +170,13 @@ def assert_same(
     assert here.flags == there.flags
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(one_in=6)
 @pytest.mark.parametrize("index", range(6))
 def test_answers_of_the_exact_mirror_image(index):
     assert check_answers(phantom_labels(13, index, SPACING), about_mm=0.0, noise=0.0) > 90
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(one_in=6)
 @pytest.mark.parametrize("index", range(6))
 def test_answers_mirrored_about_the_centre_plane(index):
     assert check_answers(phantom_labels(13, index, SPACING), about_mm=None, noise=BIN_NOISE) > 90
@@ -218,5 +225,6 @@ def test_sweep_of_mirrored_patients(index):
 @pytest.mark.skipif(not REAL.is_dir(), reason="SITUS_REAL_DATA is not set")
 def test_a_real_abdomen_and_its_mirror_image():
     labels = open_labels(REAL / "segmentations").load()
-    # Few of its structures are whole, so that most questions are compared in why they are not asked.
+    # Few of its structures are whole, so that most questions are compared in why they are not
+    # asked.
     assert check_answers(labels, about_mm=0.0, noise=0.0) > 150

@@ -1,4 +1,5 @@
-"""Mirror and order on frames: a mirrored picture swaps the image side, a reversed volume reverses frames; no more."""
+"""Mirror and order on frames: a mirrored picture swaps the image side,
+a reversed volume reverses frames; no more."""
 
 from __future__ import annotations
 

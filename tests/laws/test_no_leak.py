@@ -1,4 +1,5 @@
-"""Law 7, no leak: who sees only the options, or only the words, stays inside chance (exact 99.9 % intervals)."""
+"""Law 7, no leak: who sees only the options, or only the words,
+stays inside chance (exact 99.9 % intervals)."""
 
 from __future__ import annotations
 
@@ -243,7 +244,8 @@ def folds_by_text(twins: list[Item]) -> list[tuple[list[Item], list[Item]]]:
 def folds_within_text(twins: list[Item]) -> list[tuple[list[Item], list[Item]]]:
     """Every text on both sides, over different patients.
 
-    One way only: where the halves differ by luck, whoever learns from either is wrong on the other, twice over.
+    One way only: where the halves differ by luck, whoever learns from either is wrong on the other,
+    twice over.
     """
     halves = [
         [i for i in twins if zlib.crc32(i.patient_id.encode()) % 2 == side] for side in (0, 1)
@@ -270,7 +272,8 @@ def test_the_words_do_not_tell_in_the_headline(items, prompts, folds, learner) -
 
 
 def test_the_learners_can_learn(items) -> None:
-    """Where the answer does stand in the prompt, both find it; otherwise the test above would prove nothing."""
+    """Where the answer does stand in the prompt, both find it;
+    otherwise the test above would prove nothing."""
     asked = [item for item in items if not item.options]
     told = {i.item_id: f"Is it so? hint{answer_key(i.answer)}" for i in asked}
     for learner in (by_letter, by_value):

@@ -1,4 +1,5 @@
-"""Everything is done once: a study is measured once a build, a reply is read and an item scored once a command."""
+"""Everything is done once: a study is measured once a build,
+a reply is read and an item scored once a command."""
 
 from __future__ import annotations
 
@@ -36,13 +37,13 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str, str]]:
 def scorings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each item of the run itself was scored."""
     counts: Counter[str] = Counter()
-    score = scored_run.score_answers
+    score = scored_run.judge_answers
 
     def counted(answers: Any, **how: Any) -> Any:
         counts.update(one.asked.item.item_id for one in answers)
         return score(answers, **how)
 
-    monkeypatch.setattr(scored_run, "score_answers", counted)
+    monkeypatch.setattr(scored_run, "judge_answers", counted)
     return counts
 
 

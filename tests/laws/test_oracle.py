@@ -1,4 +1,5 @@
-"""Law 6, the oracle: its prose, letters and JSON pass the public parsers and are all right; a guess sits at chance."""
+"""Law 6, the oracle: its prose, letters and JSON pass the public parsers and are all right;
+a guess sits at chance."""
 
 from __future__ import annotations
 

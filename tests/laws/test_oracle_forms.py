@@ -1,4 +1,5 @@
-"""Law 6 for every form of answer: said in a profile's coordinates and read back, the truth is right under each."""
+"""Law 6 for every form of answer:
+said in a profile's coordinates and read back, the truth is right under each."""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ def judged(bench: Bench, spec: str, profile: str | None) -> list[tuple[str, Scor
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("profile", [None, *shipped_profiles()])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_oracle_is_right_under_every_shipped_profile(
@@ -55,6 +57,7 @@ def test_all_scores_of_the_oracle_are_one(made: Bench) -> None:
         assert all(truth == told for _, truth, told in row.grades)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name", ["random", "majority", "minority", "prior", "prior?boxes=5", "grid"]
 )

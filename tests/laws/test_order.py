@@ -1,4 +1,5 @@
-"""Law 9, order: jobs, places, order of inputs and of answers change nothing; same seed, same bytes."""
+"""Law 9, order: jobs, places, order of inputs and of answers change nothing;
+same seed, same bytes."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def test_another_seed_gives_other_patients(situs, phantoms, tmp_path) -> None:
 
 
 def test_nothing_in_a_bench_tells_where_or_by_whom(phantoms, bench, small, plain_content) -> None:
-    """Parquet is read, not searched as it lies there compressed. (That no time is in it, equal bytes tell.)"""
+    """Parquet is read, not searched as it lies there compressed.
+    (That no time is in it, equal bytes tell.)"""
     telling = [
         str(phantoms.parent),
         str(small),

@@ -1,10 +1,11 @@
-"""Law: in the headline the answers of other patients do not tell this one's, whoever learns them and however.
+"""Law: in the headline the answers of other patients do not tell this one's, whoever learns them
+and however.
 
-The attackers (`tests/attackers.py`) know the answers of any subset of other patients (all, the training split, random
-parts) and take the commonest or the rarest answer, by text or by kind of question; or weigh the words of the prompt and
-all that the bench tells; or split its numbers by boosting. Each must stay inside the 99.9 % interval around chance, on
-either side of it: below chance, a model tuned on the training split would be pushed down, and noise would read as
-sight.
+The attackers (`tests/attackers.py`) know the answers of any subset of other patients (all, the
+training split, random parts) and take the commonest or the rarest answer, by text or by kind of
+question; or weigh the words of the prompt and all that the bench tells; or split its numbers by
+boosting. Each must stay inside the 99.9 % interval around chance, on either side of it: below
+chance, a model tuned on the training split would be pushed down, and noise would read as sight.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ RECIPE = load_recipe()
 
 
 def check_attackers(asked: Sequence[Asked], *, learners: bool = False) -> None:
-    """Every solver of the battery is inside chance; those that leave out one patient at a time, inside their luck."""
+    """Every solver of the battery is inside chance;
+    those that leave out one patient at a time, inside their luck."""
     luck = {
         f"{way} of all others, {key.__name__}": (key, sign)
         for key in KEYS
@@ -56,7 +58,8 @@ def check_attackers(asked: Sequence[Asked], *, learners: bool = False) -> None:
 
 
 def skewed(seed: int, patients: int) -> list[Outline]:
-    """Texts with two to five answers, some of which nearly everybody has; several texts share a family."""
+    """Texts with two to five answers, some of which nearly everybody has;
+    several texts share a family."""
     rng = np.random.default_rng(seed)
     found = []
     for text in range(40):
@@ -112,7 +115,8 @@ def test_no_learner_of_other_patients_beats_chance_in_a_skewed_cohort(arranged) 
 
 
 def two_answers(seed: int) -> list[Outline]:
-    """Thirty questions with the same two options, of five kinds, that all patients could be asked."""
+    """Thirty questions with the same two options,
+    of five kinds, that all patients could be asked."""
     rng = np.random.default_rng(seed)
     return [
         Outline(
@@ -298,7 +302,8 @@ def test_no_learner_of_other_patients_beats_chance_on_frames(frames) -> None:
 def test_the_prompt_of_a_volume_without_images_does_not_tell_how_far_its_annotations_go(
     tmp_path: Path, situs
 ) -> None:
-    """The last annotated frame was once told as the number of slices: one slice meant that nothing was marked."""
+    """The last annotated frame was once told as the number of slices:
+    one slice meant that nothing was marked."""
     files, lists = make_cohort(5, 20).write(tmp_path / "annotations")
     args = ("build", "boxes", *files, *lists, "--licence", "CC0-1.0", "--out", tmp_path / "bench")
     assert situs(*args).code == 0
@@ -322,7 +327,8 @@ def test_the_place_of_a_slice_does_not_tell(frames) -> None:
 
 
 def seen(seed: int) -> tuple[list[Item], set[str]]:
-    """Yes/no questions of which the profile hides six tenths of the yeses and one tenth of the noes."""
+    """Yes/no questions of which the profile hides six
+    tenths of the yeses and one tenth of the noes."""
     rng = np.random.default_rng(seed)
     items, hidden = [], set()
     for text in range(30):
@@ -347,6 +353,7 @@ def seen(seed: int) -> tuple[list[Item], set[str]]:
     return items, hidden
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(4))
 def test_what_a_profile_shows_stays_balanced(seed: int) -> None:
     items, hidden = seen(seed)

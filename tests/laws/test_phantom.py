@@ -1,9 +1,10 @@
-"""Law 4, phantom: on solids in closed form measures converge to the truth as voxels shrink, and stated intervals
-hold it.
+"""Law 4, phantom: on solids in closed form measures converge to the truth as voxels shrink, and
+stated intervals hold it.
 
-The bounds are proved, not tuned. Let d be half the diagonal of a voxel. A voxel belongs to a solid iff its centre
-does, so the union of its cubes lies within d of the solid and covers all points deeper than d. A convex solid K that
-holds a ball of radius r about its centre satisfies K + ball(d) ⊂ (1 + d/r) K and K - ball(d) ⊃ (1 - d/r) K.
+The bounds are proved, not tuned. Let d be half the diagonal of a voxel. A voxel belongs to a solid
+iff its centre does, so the union of its cubes lies within d of the solid and covers all points
+deeper than d. A convex solid K that holds a ball of radius r about its centre satisfies K + ball(d)
+⊂ (1 + d/r) K and K - ball(d) ⊃ (1 - d/r) K.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def regions_of(grid: Grid, *shapes) -> list[Region]:
 
 
 def solids(rng: np.random.Generator) -> dict[str, tuple[object, float, float]]:
-    """Name → (solid, radius of a ball about the centre that it holds, radius of one that holds it)."""
+    """Name → (solid, radius of a ball about the centre that it holds,
+    radius of one that holds it)."""
     rows = tuple(tuple(float(v) for v in row) for row in rotation(rng))
     return {
         "sphere": (Sphere((0.0, 0.0, 0.0), 21.0), 21.0, 21.0),
@@ -95,7 +97,8 @@ def test_volume_and_centroid_converge(name):
 
 @pytest.mark.parametrize("name", ["sphere", "ellipsoid", "capsule"])
 def test_boxes_and_extents_converge(name):
-    """A smooth solid touches a voxel-sized ball from inside at its extreme point, so a face errs by at most 2 d."""
+    """A smooth solid touches a voxel-sized ball from inside at its extreme point,
+    so a face errs by at most 2 d."""
     mean_error = []
     for step_mm in STEPS_MM:
         rng = np.random.default_rng(43)
@@ -117,7 +120,8 @@ def test_boxes_and_extents_converge(name):
 
 
 def test_distances_between_spheres_converge():
-    """Centres lie inside, so boundary centres are never nearer than the surfaces; cubes stick out by at most d."""
+    """Centres lie inside, so boundary centres are never nearer than the surfaces;
+    cubes stick out by at most d."""
     mean_error = []
     for step_mm in STEPS_MM:
         rng = np.random.default_rng(47)
@@ -197,8 +201,8 @@ class Coverage:
 
 
 def check_sides(ledger: Ledger, whole: dict, pose) -> None:
-    """A whole structure clear of the patient's own midplane by 20 mm lies on that side, however patient and grid are
-    turned; one called left or right has its centre there."""
+    """A whole structure clear of the patient's own midplane by 20 mm lies on that side, however
+    patient and grid are turned; one called left or right has its centre there."""
     for name, structure in whole.items():
         if structure.name.startswith("vertebrae"):
             continue
@@ -216,7 +220,8 @@ def check_sides(ledger: Ledger, whole: dict, pose) -> None:
 
 
 def test_intervals_hold_the_truth():
-    """Of 12 patients, tilted, anisotropic and posed, at least 99 % of the intervals hold the closed form."""
+    """Of 12 patients, tilted, anisotropic and posed,
+    at least 99 % of the intervals hold the closed form."""
     coverage = Coverage()
     rng = np.random.default_rng(53)
     for index in range(12):

@@ -1,7 +1,8 @@
-"""Law of pose and of stray voxels: a patient turned by up to 10°, a grid moved by half a voxel, and masks with islands
-change no answer.
+"""Law of pose and of stray voxels: a patient turned by up to 10°, a grid moved by half a voxel, and
+masks with islands change no answer.
 
-The turn is exact: the affine of the masks is turned, the voxels stay. A sampled turn is in the sweep.
+The turn is exact: the affine of the masks is turned, the voxels stay. A sampled turn is in the
+sweep.
 """
 
 from __future__ import annotations
@@ -109,7 +110,8 @@ HALVES = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5), (0.5, 0.5, 0.5))
 def test_no_answer_changes_when_the_scan_begins_half_a_voxel_on(
     index: int, little_of: Callable[..., Any]
 ) -> None:
-    """The same patient on a grid that is moved by half a voxel: composed questions and the others."""
+    """The same patient on a grid that is moved by half a voxel:
+    composed questions and the others."""
     before = asked(ledger_of(phantom_labels(PATIENT[0], index, SPACING, oblique=False)))
     for moved in little_of(HALVES, 1):
         labels = phantom_labels(PATIENT[0], index, SPACING, oblique=False, moved=moved)
@@ -123,7 +125,8 @@ def test_no_answer_changes_when_the_scan_begins_half_a_voxel_on(
 @pytest.mark.parametrize(("axis", "degrees"), TURNS)
 @pytest.mark.parametrize("index", [2, 3])
 def test_a_turned_patient_is_not_doubted(index: int, axis: int, degrees: float) -> None:
-    """Turned by 10°, the sacrum lies some 50 mm off what the chest tells, and yet where it belongs."""
+    """Turned by 10°, the sacrum lies some 50 mm off what the chest tells,
+    and yet where it belongs."""
     labels = phantom_labels(7, index, SPACING, oblique=False)
     assert ledger_of(labels).doubts == []
     assert (

@@ -112,7 +112,8 @@ def test_every_answer_about_graded_knees(situs, once: Callable[..., Path]) -> No
 def test_the_referee_of_knees_measures_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks of 1 mm voxels: a lesion in a quarter of half a patella, a meniscus 4 mm out in front, 2 mm inwards."""
+    """Blocks of 1 mm voxels: a lesion in a quarter of half a patella,
+    a meniscus 4 mm out in front, 2 mm inwards."""
     monkeypatch.syspath_prepend(str(ROOT))
     from benchmarks.referee import grades
     from benchmarks.referee.scan import Scan

@@ -1,4 +1,5 @@
-"""Law 8, resume: killed anywhere and resumed, a run ends with the same (item_id, state, response) set."""
+"""Law 8, resume: killed anywhere and resumed,
+a run ends with the same (item_id, state, response) set."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def test_killed_again_and_again_it_ends_with_the_same_answers(
             killed += process.wait() == -signal.SIGKILL
         assert lines(out) >= seen, "an answer that was there is lost"
         seen = lines(out)
-    # On a busy machine it may be done before a kill arrives; what was killed and resumed is what counts.
+    # On a busy machine it may be done before a kill arrives; what was killed and resumed is what
+    # counts.
     assert killed >= 2
     assert seen > 0
     with start(bench, out) as process:
@@ -102,7 +104,8 @@ def test_a_finished_run_asks_nothing_again(situs, bench, tmp_path) -> None:
 
 
 def test_a_journal_cut_anywhere_is_mended(situs, bench, tmp_path, uninterrupted) -> None:
-    """As a crash of the machine may leave it: inside a line, at its end, in the first one, empty."""
+    """As a crash of the machine may leave it:
+    inside a line, at its end, in the first one, empty."""
     out = tmp_path / "run"
     situs("run", bench, "--model", "random", "--out", out)
     whole = (out / "answers.jsonl").read_bytes()

@@ -1,5 +1,5 @@
-"""Law 10, round trip: a picture's map and its inverse return every voxel centre to its mm within half a voxel, and the
-order in which a file stores its axes changes no pixel."""
+"""Law 10, round trip: a picture's map and its inverse return every voxel centre to its mm within
+half a voxel, and the order in which a file stores its axes changes no pixel."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def check_round_trip(
             assert max(height, width) == size_px
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("tilt", TILTS)
 @pytest.mark.parametrize("plane", PLANES)
 def test_every_voxel_centre_returns(plane, tilt):
@@ -89,6 +90,7 @@ def test_sweep_every_voxel_centre_in_every_order(plane, little_of):
         check_round_trip(*stored(degrees, order), plane, size_px)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("tilt", TILTS)
 @pytest.mark.parametrize("plane", PLANES)
 def test_no_stored_order_changes_a_pixel_or_its_place(plane, tilt):
@@ -106,7 +108,8 @@ def test_no_stored_order_changes_a_pixel_or_its_place(plane, tilt):
 @pytest.mark.parametrize("tilt", TILTS)
 @pytest.mark.parametrize("plane", PLANES)
 def test_edge_letters_agree_with_the_world(plane, tilt):
-    """The left and top edges lie furthest towards what their letters say; slices run towards the axis' positive end."""
+    """The left and top edges lie furthest towards what their letters say;
+    slices run towards the axis' positive end."""
     for order in ORDERS[::5]:
         volume, _, _ = stored(TILTS[tilt], order)
         picture = volume.picture(plane, 1, GREY, 64)
@@ -121,7 +124,8 @@ def test_edge_letters_agree_with_the_world(plane, tilt):
 
 
 def test_radiological_convention():
-    """The patient's right and front, on an axial picture, are left and up; the head is up on the other two."""
+    """The patient's right and front, on an axial picture, are left and up;
+    the head is up on the other two."""
     assert (Plane.AXIAL.left_edge, Plane.AXIAL.top_edge) == (Direction.RIGHT, Direction.ANTERIOR)
     assert (Plane.CORONAL.left_edge, Plane.CORONAL.top_edge) == (
         Direction.RIGHT,
@@ -136,7 +140,8 @@ def test_radiological_convention():
 @pytest.mark.parametrize("size_px", [64, 97, 448])
 @pytest.mark.parametrize("plane", PLANES)
 def test_a_bright_voxel_is_drawn_where_the_map_says(plane, size_px):
-    """The centre of its light, taken from the pixels alone, returns to the voxel within half a voxel."""
+    """The centre of its light, taken from the pixels alone,
+    returns to the voxel within half a voxel."""
     shape = (11, 12, 9)
     grid = tilted_grid(15.0, shape=shape)
     rng = np.random.default_rng(3)
@@ -156,7 +161,8 @@ def test_a_bright_voxel_is_drawn_where_the_map_says(plane, size_px):
 
 
 def test_both_axes_have_one_scale():
-    """A picture is not stretched: a pixel is as wide as high, to within the rounding of the picture's size."""
+    """A picture is not stretched: a pixel is as wide as high,
+    to within the rounding of the picture's size."""
     for plane, size_px in itertools.product(PLANES, (448, 101)):
         volume = PatientVolume(voxels((40, 31, 22)), tilted_grid(10.0, shape=(40, 31, 22)), "ct")
         picture = volume.picture(plane, 3, GREY, size_px)

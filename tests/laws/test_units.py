@@ -1,7 +1,8 @@
-"""Law 3, units: scaling the affine by s scales lengths by s, areas by s² and volumes by s³, intervals included.
+"""Law 3, units: scaling the affine by s scales lengths by s, areas by s² and volumes by s³,
+intervals included.
 
-Masks are `exact`, so that no error in fixed millimetres stands beside the voxels. Questions have thresholds in
-millimetres and may change; facts may not.
+Masks are `exact`, so that no error in fixed millimetres stands beside the voxels. Questions have
+thresholds in millimetres and may change; facts may not.
 """
 
 from __future__ import annotations

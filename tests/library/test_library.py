@@ -30,8 +30,8 @@ def record(
     """One record as PubMed writes it."""
     return (
         f'<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="{version}">{pmid}</PMID>'
-        f"<Article><Journal><JournalIssue><PubDate><MedlineDate>2019 Nov-Dec</MedlineDate></PubDate>"
-        f"</JournalIssue><Title>Radiology\n   of Liver</Title></Journal>"
+        "<Article><Journal><JournalIssue><PubDate><MedlineDate>2019 Nov-Dec</MedlineDate></PubDate>"
+        "</JournalIssue><Title>Radiology\n   of Liver</Title></Journal>"
         f"<ArticleTitle>{title}</ArticleTitle><Abstract>{abstract}</Abstract>"
         f"<PublicationTypeList><PublicationType>Journal Article</PublicationType>{more}"
         "</PublicationTypeList></Article></MedlineCitation></PubmedArticle>"
@@ -42,7 +42,8 @@ def corrections(kind: str, other: int | None = None) -> str:
     """A link to another record, in the place where it may stand."""
     pmid = f"<PMID>{other}</PMID>" if other else ""
     return (
-        f'<X/></PublicationTypeList></Article><CommentsCorrectionsList><CommentsCorrections RefType="{kind}">'
+        "<X/></PublicationTypeList></Article><CommentsCorrectionsList><CommentsCorrections"
+        f' RefType="{kind}">'
         f"{pmid}</CommentsCorrections></CommentsCorrectionsList><Article><PublicationTypeList>"
     )
 
@@ -69,7 +70,10 @@ def library_of(tmp_path: Path, *paths: Path) -> Any:
 
 
 def test_all_text_of_an_abstract_is_read(tmp_path) -> None:
-    maths = '<mml:math xmlns:mml="http://www.w3.org/1998/Math/MathML"><mml:mi>r</mml:mi><mml:mo>=</mml:mo><mml:mn>5</mml:mn></mml:math>'
+    maths = (
+        "<mml:math"
+        ' xmlns:mml="http://www.w3.org/1998/Math/MathML"><mml:mi>r</mml:mi><mml:mo>=</mml:mo><mml:mn>5</mml:mn></mml:math>'
+    )
     file = write(
         tmp_path,
         "a.xml.gz",
@@ -195,12 +199,12 @@ def test_no_server_is_asked(tmp_path, monkeypatch) -> None:
 
 def test_nbib(tmp_path) -> None:
     (tmp_path / "a.nbib").write_text(
-        "PMID- 11\nDP  - 2020 Jan\nTI  - Distance of the adrenal\n      gland.\n"
-        "AB  - PURPOSE: To measure it. METHODS AND RESULTS: It was 12 mm.\n      Far. CONCLUSION: Yes.\n"
-        "JT  - A journal\nPT  - Journal Article\n\n"
-        "PMID- 12\nTI  - Gone\nPT  - Retracted Publication\n\n"
-        "PMID- 13\nTI  - Notice\nROF - Someone. J. 2020. PMID: 14\nPT  - Retraction Notice\n\n"
-        "PMID- 14\nTI  - Also gone\n\nPMID- 15\nTI  - Plain\nAB  - Ratio 3: 1 was seen in CT: no label here.\n"
+        "PMID- 11\nDP  - 2020 Jan\nTI  - Distance of the adrenal\n      gland.\nAB  - PURPOSE: To"
+        " measure it. METHODS AND RESULTS: It was 12 mm.\n      Far. CONCLUSION: Yes.\nJT  - A"
+        " journal\nPT  - Journal Article\n\nPMID- 12\nTI  - Gone\nPT  - Retracted"
+        " Publication\n\nPMID- 13\nTI  - Notice\nROF - Someone. J. 2020. PMID: 14\nPT  - Retraction"
+        " Notice\n\nPMID- 14\nTI  - Also gone\n\nPMID- 15\nTI  - Plain\nAB  - Ratio 3: 1 was seen"
+        " in CT: no label here.\n"
     )
     library = library_of(tmp_path, tmp_path / "a.nbib")
     assert library.read(11) == Article(
@@ -312,9 +316,10 @@ def test_a_missing_engine_is_one_line(situs, tmp_path, monkeypatch) -> None:
 
 def test_searching(situs, small) -> None:
     found = situs("library", "search", small, "seen", "adrenal", "gland", "--json").json["hits"]
-    assert [hit["pmid"] for hit in found] == [1, 2], (
-        "those with some of the words come after those with most, or all"
-    )
+    assert [hit["pmid"] for hit in found] == [
+        1,
+        2,
+    ], "those with some of the words come after those with most, or all"
     assert found[0]["title"] == "Adrenal glands"
     with open_library(small) as library:
         assert [hit.pmid for hit in library.search("lesion")] == [3]

@@ -1,4 +1,5 @@
-"""Small label arrays that are hard on a kernel: noise, full, empty rows, thin axes, every memory order and type."""
+"""Small label arrays that are hard on a kernel:
+noise, full, empty rows, thin axes, every memory order and type."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def label_array(
 
 
 def stored_as(array: np.ndarray, way: int) -> np.ndarray:
-    """The same labels in one of 48 memory orders, read-only; every third is a view with gaps between its rows."""
+    """The same labels in one of 48 memory orders, read-only;
+    every third is a view with gaps between its rows."""
     order = list(itertools.permutations(range(3)))[way % 6]
     back = np.argsort(order)
     flips = tuple(slice(None, None, -1 if way // 6 >> axis & 1 else 1) for axis in range(3))

@@ -67,7 +67,10 @@ def random_labels(
 
 
 def itk_image(mask: np.ndarray, affine: Affine) -> sitk.Image:
-    """The array as ITK sees it (LPS). ITK keeps directions as unit vectors and flips determinants without complaint."""
+    """The array as ITK sees it (LPS).
+
+    ITK keeps directions as unit vectors and flips determinants without complaint.
+    """
     image = sitk.GetImageFromArray(np.ascontiguousarray(mask.transpose(2, 1, 0)).astype(np.uint32))
     lps = np.diag([-1.0, -1.0, 1.0]) @ affine.linear
     spacing = np.array(affine.spacing_mm)

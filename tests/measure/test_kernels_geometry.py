@@ -1,4 +1,5 @@
-"""Distances, gaps, lengths, diameters, areas, histograms and sides from kernels, against brute force and ITK."""
+"""Distances, gaps, lengths, diameters, areas,
+histograms and sides from kernels, against brute force and ITK."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def world(affine: Affine, points: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(80))
 def test_distances_and_gaps_against_brute_force(seed):
-    """All pairs of five labels of a layer and of a second layer that overlaps it: thousands of pairs in all."""
+    """All pairs of five labels of a layer and of a second layer that overlaps it:
+    thousands of pairs in all."""
     rng = np.random.default_rng(seed)
     shape = tuple(int(n) for n in rng.integers(1, 14, 3))
     kind = ("blobs", "sparse", "noise", "blobs")[seed % 4 if seed % 5 else 1]
@@ -179,7 +181,8 @@ def test_axial_diameter_against_brute_force(seed):
 
 
 def test_diameters_of_an_ellipse_and_a_rectangle():
-    """An ellipse of half axes 30 and 12 mm at 37°; 20 × 8 pixels of 2 mm, between the middles of pixel edges."""
+    """An ellipse of half axes 30 and 12 mm at 37°;
+    20 × 8 pixels of 2 mm, between the middles of pixel edges."""
     grid = np.indices((101, 101, 3)).astype(float)
     x, y = grid[0] - 50, grid[1] - 50
     turn = np.radians(37.0)
@@ -223,7 +226,8 @@ def test_surface_of_turned_boxes(seed):
     box = (np.abs(points) <= half).all(axis=1).reshape(60, 60, 60)
     region = regions_of(box, affine=Affine(np.eye(4)))["s0_1"]
     expected = 8 * (half[0] * half[1] + half[1] * half[2] + half[0] * half[2])
-    # Faces along the voxel axes: each direction's cosine weighed by its part of the sphere gives 0.927 of their area.
+    # Faces along the voxel axes: each direction's cosine weighed by its part of the sphere gives
+    # 0.927 of their area.
     bias = 0.927 if seed == 0 else 1.0
     assert region.surface_area_mm2 == pytest.approx(bias * expected, rel=0.04)
 
@@ -276,7 +280,8 @@ def test_principal_axes_against_simpleitk(seed):
         value = region.structure.value
         axes = np.array(shape.GetPrincipalAxes(value)).reshape(3, 3)
         moments = axes.T @ np.diag(shape.GetPrincipalMoments(value)) @ axes
-        # ITK takes a voxel for a point, we for a cube, whose own variance is its width squared / 12.
+        # ITK takes a voxel for a point, we for a cube, whose own variance is its width squared /
+        # 12.
         np.testing.assert_allclose(
             region.covariance_mm2, moments + np.diag(np.square(spacing)) / 12, atol=1e-9
         )
@@ -295,7 +300,8 @@ def test_principal_axes_of_a_box():
 
 
 def test_far_off_labels_lose_no_digits():
-    """Sums of products of thousands are whole numbers: the variance of one row at the end of a long axis is exact."""
+    """Sums of products of thousands are whole numbers:
+    the variance of one row at the end of a long axis is exact."""
     array = np.zeros((1, 3000, 1), dtype=np.uint8)
     array[0, 2900:3000, 0] = 1
     region = regions_of(array, affine=Affine(np.eye(4)))["s0_1"]
@@ -329,7 +335,8 @@ def test_borders_against_brute_force(seed):
 
 
 def test_levels_along_a_spine():
-    """L1 to L5 along a straight line that leans forward; L3 is missing, so a step of two is counted there."""
+    """L1 to L5 along a straight line that leans forward;
+    L3 is missing, so a step of two is counted there."""
     step, first = np.array([0.0, 2.0, -30.0]), np.array([5.0, 2.0, -30.0])
     spine = Spine({float(n): np.array([first + n * step]) for n in (0, 1, 3, 4)})
     up = np.array([0.0, 0.0, 1.0])

@@ -1,4 +1,5 @@
-"""Statistics, slice boxes, components, contacts and holes of whole arrays against numpy, scipy and brute force."""
+"""Statistics, slice boxes, components,
+contacts and holes of whole arrays against numpy, scipy and brute force."""
 
 from __future__ import annotations
 
@@ -216,12 +217,18 @@ def test_boundary_and_exposed_faces(shape, kind):
 
 
 def test_import_is_light():
-    code = "import sys, situs.measure; sys.exit(any(m in sys.modules for m in ('numba', 'scipy', 'llvmlite')))"
+    code = (
+        "import sys, situs.measure; sys.exit(any(m in sys.modules for m in ('numba', 'scipy',"
+        " 'llvmlite')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_cold_compile_says_so_once_and_a_warm_one_is_silent(tmp_path):
-    code = "import numpy as np; from situs.measure.kernels.steps import length2 as f; f(np.ones(6), 1.0, 1.0, 1.0)"
+    code = (
+        "import numpy as np; from situs.measure.kernels.steps import length2 as f; f(np.ones(6),"
+        " 1.0, 1.0, 1.0)"
+    )
     said = []
     for _ in range(2):
         environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
@@ -234,3 +241,21 @@ def test_a_cold_compile_says_so_once_and_a_warm_one_is_silent(tmp_path):
         )
         said.append(done.stderr.strip())
     assert said == ["compiling kernels, once", ""]
+
+
+def test_processes_that_begin_together_compile_a_kernel_once(tmp_path):
+    """Workers of a build start at the same moment; each would take as long as the first."""
+    code = (
+        "import numpy as np; from situs.measure.kernels.trees import morton;"
+        "morton(np.ones(4, np.int32), np.ones(1, np.uint64))"
+    )
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate()[1].strip() for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert sorted(said) == ["", "compiling kernels, once"]

@@ -12,7 +12,11 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    load_recipe,
+)
 from situs.measure import (
     Regions,
     boundary_distance_mm,
@@ -41,7 +45,8 @@ def pairs(labels: LabelMap):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_boundary_distance_is_exact(seed):
-    """For disjoint masks the nearest two voxels are boundary voxels, so all voxels give the same minimum."""
+    """For disjoint masks the nearest two voxels are boundary voxels,
+    so all voxels give the same minimum."""
     labels = random_labels(seed)
     regions = Regions(labels)
     for a, b in pairs(labels):
@@ -53,7 +58,8 @@ def test_boundary_distance_is_exact(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gap_is_that_of_the_voxel_cubes(seed):
-    """Along each voxel axis two cubes n steps apart leave n - 1 free (none if n is 0); axes are at right angles."""
+    """Along each voxel axis two cubes n steps apart leave n - 1 free (none if n is 0);
+    axes are at right angles."""
     labels = random_labels(seed)
     regions = Regions(labels)
     spacing = np.array(labels.grid.affine.spacing_mm)
@@ -119,8 +125,9 @@ def test_contacts_with_labels_beyond_the_map_are_not_reported():
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("axis", AXES)
 def test_precedence_is_the_share_of_voxel_pairs(seed, axis):
-    """A voxel is shared between the two bins around it, at most 1 mm away, so pairs more than 2 mm apart count
-    exactly and only nearer ones can err: the error is at most their share. So too at every turn of the patient."""
+    """A voxel is shared between the two bins around it, at most 1 mm away, so pairs more than 2 mm
+    apart count exactly and only nearer ones can err: the error is at most their share. So too at
+    every turn of the patient."""
     labels = random_labels(seed)
     ledger = ledger_of(labels)
     directions = tilted_axes(axis, ledger.recipe.truth.rotation_degrees)
@@ -151,12 +158,10 @@ def test_precedence_is_the_share_of_voxel_pairs(seed, axis):
 def ledger_of(labels: LabelMap) -> Ledger:
     return Ledger(
         labels,
-        labels_hash="",
-        study_id="",
-        series="",
+        MaskedSeries(
+            study_id="", series="", labels_hash="", annotation="exact", side_basis="affine"
+        ),
         recipe=load_recipe(),
-        annotation="exact",
-        side_basis="affine",
         terms={s.name: term(s.name) for s in labels.structures},
     )
 
@@ -164,7 +169,8 @@ def ledger_of(labels: LabelMap) -> Ledger:
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("degrees", [0.0, 10.0, 15.0])
 def test_tilted_axes(axis, degrees):
-    """The axis and four unit vectors at the asked angle to it, towards both ends of the other two axes."""
+    """The axis and four unit vectors at the asked angle to it,
+    towards both ends of the other two axes."""
     first, *tilted = tilted_axes(axis, degrees)
     expected = np.eye(3)[axis.world_index]
     np.testing.assert_array_equal(first, expected)
@@ -179,7 +185,8 @@ def test_tilted_axes(axis, degrees):
 
 
 def shapes(affine: np.ndarray, *, overlapping: bool) -> LabelMap:
-    """Balls, a bent tube, a bowl with a ball inside, a plate and a speck, some of thousands of boundary voxels."""
+    """Balls, a bent tube, a bowl with a ball inside,
+    a plate and a speck, some of thousands of boundary voxels."""
     i, j, k = np.indices((70, 60, 50))
 
     def ball(x: float, y: float, z: float, r: float) -> np.ndarray:
@@ -253,7 +260,8 @@ def test_gaps_of_large_shapes_against_a_kd_tree(spacing):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_plates_whose_bumps_face_each_other_against_a_kd_tree(seed):
-    """From the bumps first looked at, the nearest on the other plate is the one opposite; another pair is nearer."""
+    """From the bumps first looked at, the nearest on the other plate is the one opposite;
+    another pair is nearer."""
     rng = np.random.default_rng(seed)
     layer = np.zeros((80, 80, 46), np.uint8, order="F")
     x, y, z = np.ogrid[:80, :80, :46]

@@ -1,4 +1,7 @@
-"""Real segmentations against SimpleITK, and every left and right structure on its side. Set SITUS_REAL_DATA."""
+"""Real segmentations against SimpleITK, and every left and right structure on its side.
+
+Set SITUS_REAL_DATA.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,7 @@ def load(name: str):
     return open_labels(ROOT / name, names).load()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*NAMED, *OTHERS] or ["none"])
 def test_statistics_agree_with_simpleitk(name):
     labels = load(name)

@@ -1,5 +1,5 @@
-"""Counts, boxes, volumes and centroids against SimpleITK; components against SimpleITK and scipy; world boxes and
-faces against brute force over voxel cubes."""
+"""Counts, boxes, volumes and centroids against SimpleITK; components against SimpleITK and scipy;
+world boxes and faces against brute force over voxel cubes."""
 
 from __future__ import annotations
 

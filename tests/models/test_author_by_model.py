@@ -1,4 +1,5 @@
-"""A real small model plays every role of `situs author`: whatever it says, the bench is valid and the card tells."""
+"""A real small model plays every role of `situs author`:
+whatever it says, the bench is valid and the card tells."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ def test_a_language_model_drives_the_whole_pipeline(
     situs: Callable[..., Any],
     label_phantoms: Callable[..., None],
 ) -> None:
-    """No word on its wisdom: 135 million parameters have little. What it cannot do falls back, and the card says so."""
+    """No word on its wisdom: 135 million parameters have little.
+
+    What it cannot do falls back, and the card says so.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
     label_phantoms(tmp_path / "data", seed=11, count=1)

@@ -1,4 +1,5 @@
-"""BERTScore with a tiny RoBERTa of as many layers as the large one, against the formula on its hidden states."""
+"""BERTScore with a tiny RoBERTa of as many layers as the large one,
+against the formula on its hidden states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Exports in the hands of the tools they are for: Inspect, lmms-eval and datasets load, ask and score them."""
+"""Exports in the hands of the tools they are for:
+Inspect, lmms-eval and datasets load, ask and score them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
-from situs.export import export_bench, export_run
+from situs.export import Scope, export_bench, export_run
 from situs.score import open_replies, read_run
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("ignore")]
@@ -81,7 +82,7 @@ def test_inspect_asks_the_questions_of_a_bench_with_their_pictures(
     from inspect_ai.model import ModelOutput
     from inspect_ai.solver import solver
 
-    exported = export_bench(bench, "inspect", tmp_path / "out", limit=LIMIT)
+    exported = export_bench(bench, "inspect", tmp_path / "out", Scope(limit=LIMIT))
     seen = []
 
     @solver
@@ -137,7 +138,7 @@ def test_lmms_eval_builds_requests_from_a_bench(
 ) -> None:
     from lmms_eval.tasks import TaskManager, get_task_dict
 
-    exported = export_bench(bench, "lmms-eval", tmp_path / "out", limit=LIMIT)
+    exported = export_bench(bench, "lmms-eval", tmp_path / "out", Scope(limit=LIMIT))
     monkeypatch.chdir(tmp_path / "out")
     manager = TaskManager(include_path=".", include_defaults=False, model_name="x")
     task = get_task_dict(["situs_bench"], manager)["situs_bench"]
@@ -153,7 +154,7 @@ def test_lmms_eval_builds_requests_from_a_bench(
 def test_datasets_loads_a_bench_and_a_run(bench: Path, run: Path, tmp_path: Path) -> None:
     from datasets import load_dataset
 
-    exported = export_bench(bench, "hf", tmp_path / "bench", limit=LIMIT)
+    exported = export_bench(bench, "hf", tmp_path / "bench", Scope(limit=LIMIT))
     loaded = load_dataset(str(tmp_path / "bench"), cache_dir=str(tmp_path / "cache"))
     rows = [row for split in loaded.values() for row in split]
     assert len(rows) == exported.items
@@ -168,7 +169,7 @@ def test_pandas_reads_a_vlmevalkit_table_as_that_tool_does(bench: Path, tmp_path
     """VLMEvalKit itself is not on PyPI: this holds its documented columns, not its code."""
     import pandas
 
-    exported = export_bench(bench, "vlmevalkit", tmp_path / "out", limit=LIMIT)
+    exported = export_bench(bench, "vlmevalkit", tmp_path / "out", Scope(limit=LIMIT))
     tables = [pandas.read_csv(path, sep="\t") for path in sorted((tmp_path / "out").glob("*.tsv"))]
     assert sum(map(len, tables)) == exported.items
     closed = next(table for table in tables if "A" in table)

@@ -58,7 +58,8 @@ def test_a_batch_answers_as_one_by_one(tiny: Path, ask: Ask) -> None:
 
 
 def test_usage_counts_what_the_pictures_cost(tiny: Path, ask: Ask) -> None:
-    """A 64 × 96 picture in patches of 16, merged 2 × 2, is 2 × 3 tokens between a start and an end token."""
+    """A 64 × 96 picture in patches of 16, merged 2 × 2,
+    is 2 × 3 tokens between a start and an end token."""
     none, three = answers(make(tiny), ask(images=0), ask(images=3, side=96))
     per_picture = (96 // 32) ** 2
     assert three.usage["image_tokens"] == 3 * per_picture

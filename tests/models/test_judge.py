@@ -1,4 +1,5 @@
-"""A real language model as a judge: whatever it says, its verdicts come back under their ids or are `unjudged`."""
+"""A real language model as a judge:
+whatever it says, its verdicts come back under their ids or are `unjudged`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Real servers on loopback: a tiny Qwen3-VL behind `transformers serve`, a language model behind llama.cpp's."""
+"""Real servers on loopback: a tiny Qwen3-VL behind `transformers serve`,
+a language model behind llama.cpp's."""
 
 from __future__ import annotations
 
@@ -12,7 +13,17 @@ from typing import Any
 import pytest
 from serving import served
 
-from situs.clients import Limits, Message, Reply, Request, Settings, ask, make_client, parse_spec
+from situs.clients import (
+    Limits,
+    Message,
+    Reply,
+    Request,
+    Settings,
+    Terms,
+    ask,
+    make_client,
+    parse_spec,
+)
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
 
@@ -22,7 +33,8 @@ Ask = Callable[..., Request]
 
 @pytest.fixture(scope="module")
 def folder(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny model as it is saved with an image-only processor: its files name a class transformers does not know."""
+    """The tiny model as it is saved with an image-only processor:
+    its files name a class transformers does not know."""
     copy = tmp_path_factory.mktemp("served") / "tiny"
     shutil.copytree(tiny, copy, ignore=shutil.ignore_patterns("video_preprocessor_config.json"))
     pixels = json.loads((copy / "preprocessor_config.json").read_text())
@@ -70,14 +82,14 @@ def answers(spec: str, *requests: Request) -> tuple[dict[str, Reply], tuple[str,
         make_client(parse_spec(spec)),
         requests,
         lambda request, reply, seconds: replies.update({request.key: reply}),
-        restricted=True,
-        limits=Limits(concurrency=2),
+        Terms(True, limits=Limits(concurrency=2)),
     )
     return replies, asked.notices
 
 
 def test_several_pictures_reach_a_served_model(seeing: str, folder: Path, ask: Ask) -> None:
-    """Prompt tokens and, being greedy, the words are those of the same folder asked in this process."""
+    """Prompt tokens and, being greedy,
+    the words are those of the same folder asked in this process."""
     requests = [ask(images=count, seed=count) for count in (0, 1, 3)]
     served_replies, notices = answers(f"openai:{folder}@{seeing}", *requests)
     local, _ = answers(f"hf:{folder}", *requests)

@@ -76,7 +76,8 @@ def llava(folder: Path) -> None:
 
 
 def gemma3(folder: Path) -> None:
-    """The family of MedGemma; 4 tokens a picture, and a template that writes the first token itself."""
+    """The family of MedGemma; 4 tokens a picture,
+    and a template that writes the first token itself."""
     from transformers import Gemma3Config, Gemma3ForConditionalGeneration
 
     names = {

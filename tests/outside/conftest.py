@@ -1,4 +1,5 @@
-"""Packages of other people, installed beside Situs as pip would: a module and the entry points it declares."""
+"""Packages of other people, installed beside Situs as pip would:
+a module and the entry points it declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A new kind of answer, made in a copy of the package as the guide says: the tests name what it lacks."""
+"""A new kind of answer, made in a copy of the package as the guide says:
+the tests name what it lacks."""
 
 from __future__ import annotations
 

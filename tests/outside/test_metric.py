@@ -1,4 +1,5 @@
-"""A newcomer's metric: one file outside the package, in score, its tables, compare and the report."""
+"""A newcomer's metric: one file outside the package,
+in score, its tables, compare and the report."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ ANSWERS = {"S0": ("10 mL", 10.0), "S1": ("15 mL", 10.0), "S2": ("nothing to be s
 
 @pytest.fixture
 def measured(outside, tmp_path):
-    """The package, a bench of three volumes, and answers: the truth, half as much again, and none."""
+    """The package, a bench of three volumes, and answers:
+    the truth, half as much again, and none."""
     package = outside("close")
     package.install_example("situs_close", METRIC, "Adding a metric")
     questions = [

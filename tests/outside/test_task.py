@@ -22,7 +22,8 @@ class Yes:
 
 @pytest.fixture(scope="module")
 def angles(outside, image_phantoms, small, tmp_path_factory):
-    """The package with the task, the patients, and the bench that it asked about them in two processes."""
+    """The package with the task, the patients,
+    and the bench that it asked about them in two processes."""
     package = outside("angles")
     package.install_example("situs_angle", TASK, "Adding a task")
     folder = tmp_path_factory.mktemp("angles")
@@ -66,13 +67,15 @@ def test_every_command_knows_it(angles, tmp_path):
     assert values["accuracy"] == 1.0
     assert values["within-interval@1"] == 1.0
     package.situs(
-        "report", tmp_path / "oracle", tmp_path / "prior", "--out", tmp_path / "report.html"
+        *("report", tmp_path / "oracle", tmp_path / "prior", "--pictures", 1),
+        *("--out", tmp_path / "report.html"),
     )
     assert "long axes" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_what_other_patients_expect_is_the_tasks_own(angles, tmp_path):
-    """The vena cava and the pancreas cross at a wide angle in everyone: the prior knows, a guess does not."""
+    """The vena cava and the pancreas cross at a wide angle in everyone:
+    the prior knows, a guess does not."""
     package, bench, _ = angles
     package.situs("run", bench, "--model", "prior", "--out", tmp_path / "prior")
     scored = package.json("score", bench, tmp_path / "prior")
@@ -81,7 +84,8 @@ def test_what_other_patients_expect_is_the_tasks_own(angles, tmp_path):
 
 
 def test_probes_change_the_patient_under_it(angles, tmp_path):
-    """A mirror image has the same angles, so that whoever says the same is right as often as before."""
+    """A mirror image has the same angles,
+    so that whoever says the same is right as often as before."""
     package, bench, _ = angles
     package.install("yes_model", {"situs.clients": {"yes": "yes_model:Yes"}}, BLIND_MODEL)
     shown = package.json(
@@ -111,7 +115,7 @@ def test_without_the_package_nothing_is_left_out_in_silence(angles, outside, tmp
     )
 
 
-def test_a_task_of_a_module_is_known_to_worker_processes(outside, tmp_path):
+def test_a_task_of_a_module_is_known_to_worker_processes(outside, small, tmp_path):
     """Without an entry point: whoever imports the module has registered it."""
     package = outside("module")
     package.install_example("situs_angle", {}, "Adding a task")
@@ -119,10 +123,16 @@ def test_a_task_of_a_module_is_known_to_worker_processes(outside, tmp_path):
     program.write_text(
         "import sys, situs, situs_angle\n"
         "if __name__ == '__main__':\n"
-        "    built = situs.build.phantoms(2, out=sys.argv[1], tasks='angle', jobs=2)\n"
+        "    built = situs.build.masks(\n"
+        "        sys.argv[1], out=sys.argv[2], annotation='exact', tasks='angle', jobs=2\n"
+        "    )\n"
         "    assert built.info.by_task == {'angle': built.info.counts['items']}\n"
     )
-    ran = package.python(program, tmp_path / "bench")
+    data = tmp_path / "data"
+    data.mkdir()
+    for patient in sorted((small / "data").iterdir())[:2]:
+        (data / patient.name).symlink_to(patient)
+    ran = package.python(program, data, tmp_path / "bench")
     assert ran.returncode == 0, ran.stderr
 
 
@@ -151,11 +161,9 @@ def _balanced(entries: list[dict]) -> float:
 def _rows(package, bench: Path) -> list[dict]:
     """The items, read by a program that has the package."""
     program = (
-        "import json, sys, situs\n"
-        "keys = ('study_id', 'form', 'stratum')\n"
-        "rows = [{key: getattr(item, key) for key in keys} | item.parameters | {'value': item.answer.value}"
-        " for item in situs.open_bench(sys.argv[1]).items()]\n"
-        "print(json.dumps(rows))"
+        "import json, sys, situs\nkeys = ('study_id', 'form', 'stratum')\nrows = [{key:"
+        " getattr(item, key) for key in keys} | item.parameters | {'value': item.answer.value} for"
+        " item in situs.open_bench(sys.argv[1]).items()]\nprint(json.dumps(rows))"
     )
     ran = package.python("-c", program, bench)
     assert ran.returncode == 0, ran.stderr

@@ -1,7 +1,8 @@
-"""Planted readers on a real bench, through `probe` itself: changed benches, run folders, reading, scores, diagnosis.
+"""Planted readers on a real bench, through `probe` itself: changed benches, run folders, reading,
+scores, diagnosis.
 
-Only the pictures are not drawn: a reader is told whose pictures it would see and what is right for them. What a change
-makes of every answer is read from the benches that the probes make.
+Only the pictures are not drawn: a reader is told whose pictures it would see and what is right for
+them. What a change makes of every answer is read from the benches that the probes make.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from situs.probe import ProbeResult, probe, suite
 from situs.probe.blind import _others
 from situs.profiles import Profile, load_profile
 from situs.run import RunResult, make_baseline, selected_items
-from situs.run.folder import start_run
+from situs.run.folder import Conditions, Covered, start_run
 from situs.run.journal import AnswerRow, Journal
 
 BLIND = ("text", "silent")
@@ -35,7 +36,8 @@ PROBES = ("blank", "other-patient", "one-slice", "convention", "slice-order", "m
 
 
 def in_words(bench: Bench, item: Item, oracle: Any) -> str:
-    """What is right, as planted readers handle it: an option's value, a number with its unit, `first-last`."""
+    """What is right, as planted readers handle it:
+    an option's value, a number with its unit, `first-last`."""
     match item.answer:
         case YesNo(value):
             return "yes" if value else "no"
@@ -138,9 +140,8 @@ class BenchCohort:
                 bench,
                 Spec("planted"),
                 profile,
-                how["split"],
-                how["limit"],
-                withheld=how["withhold"],
+                Covered(how["split"], how["limit"]),
+                Conditions(withheld=how["withhold"]),
             )
             rng = np.random.default_rng([seed, *out.name.encode()])
             count = 0

@@ -20,7 +20,10 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture(scope="session")
 def tiny(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
-    """A folder with `data` (10 small phantom patients, some of them oblique) and `bench`. Do not change it."""
+    """A folder with `data` (10 small phantom patients, some of them oblique) and `bench`.
+
+    Do not change it.
+    """
 
     def make(folder: Path) -> None:
         from situs.volumes.phantoms import make_patient, write_patient

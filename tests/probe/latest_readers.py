@@ -1,4 +1,5 @@
-"""Ten more planted readers: uneven sensors, careful refusals, fading sight, forms of speech, and blind ones."""
+"""Ten more planted readers: uneven sensors, careful refusals,
+fading sight, forms of speech, and blind ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Clients with a planted behaviour. They get requests only, and know the answers from a table by what they are shown.
+"""Clients with a planted behaviour. They get requests only, and know the answers from a table by
+what they are shown.
 
-The table holds, for every picture set and prompt that may be shown, the right answer in words; it is made by the test.
+The table holds, for every picture set and prompt that may be shown, the right answer in words; it
+is made by the test.
 """
 
 from __future__ import annotations

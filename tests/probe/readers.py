@@ -230,7 +230,8 @@ READERS: dict[str, Case] = {
 }  # fmt: skip
 
 
-# ---- More of them: combinations, slips on some tasks, sight of a few, and what only looks like sight.
+# ---- More of them: combinations, slips on some tasks, sight of a few, and what only looks like
+# sight.
 
 
 def by_item(share: float, inside: Reader, outside: Reader) -> Reader:
@@ -634,4 +635,5 @@ MORE: dict[str, Case] = {
         lambda c: on_lesions(guess, sees(0.95, guess)), SEES, _any(LESIONS)
     ),
 }
-"""Made up beside those above; `may` lists what is true as well, or what so few items cannot tell."""
+"""Made up beside those above;
+`may` lists what is true as well, or what so few items cannot tell."""

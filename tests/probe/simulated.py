@@ -1,7 +1,9 @@
-"""An abstract cohort and readers that answer it: the runs of a probe without scans, through the suite's own functions.
+"""An abstract cohort and readers that answer it: the runs of a probe without scans, through the
+suite's own functions.
 
-Patients have right answers to the same questions; a change of the scan gives some of them another one. A reader is a
-function of what it is shown: the item, which patient's pictures it sees (None without) and under which probe.
+Patients have right answers to the same questions; a change of the scan gives some of them another
+one. A reader is a function of what it is shown: the item, which patient's pictures it sees (None
+without) and under which probe.
 """
 
 from __future__ import annotations

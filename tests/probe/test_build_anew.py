@@ -1,4 +1,5 @@
-"""Every counterfactual answer is the answer of a bench built anew from the changed image and masks on disk."""
+"""Every counterfactual answer is the answer of a bench
+built anew from the changed image and masks on disk."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def assert_same_answer(one: Item, other: Item) -> None:
                     pytest.approx(there.hi_mm, abs=0.01),
                 )
         case Choice() if marks_of(one):
-            # Which letter is right is the arrangement's choice; where the right mark lies is the patient's.
+            # Which letter is right is the arrangement's choice; where the right mark lies is the
+            # patient's.
             here, there = (marks_of(i)[i.answer.value] for i in (one, other))
             assert here.lo_mm == pytest.approx(there.lo_mm, abs=0.01)
         case YesNo() | Choice() | Frames():
@@ -121,11 +123,8 @@ def studies_for(source: Path, probe: str) -> dict[str, str]:
     return found
 
 
-_MORE = ("axis-order", "flip-si", "flip-ap", "reversed", "shuffled", "moved", "copied", "sham")
-_SWEPT = [pytest.param(name, marks=pytest.mark.sweep) for name in _MORE]
-
-
-@pytest.mark.parametrize("probe", ["mirror", "painted-out", *_SWEPT])
+@pytest.mark.sampled(one_in=10)
+@pytest.mark.parametrize("probe", sorted(CHANGES))
 def test_the_answers_are_those_of_a_bench_built_anew(
     tiny: Path, tmp_path: Path, situs, probe: str
 ) -> None:
@@ -134,10 +133,6 @@ def test_the_answers_are_those_of_a_bench_built_anew(
         check(probe, tiny / "bench", tmp_path, situs, studies_for(tiny / "bench", probe), *args)
         > 10
     )
-
-
-def test_every_change_of_a_scan_is_built_anew() -> None:
-    assert {"mirror", "painted-out", *_MORE} == set(CHANGES)
 
 
 def test_check_finds_what_does_not_follow_from_the_changed_scan(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Choice
+from situs.probe import ProbeOptions, probe
 from situs.probe.changes.bench import write_items
 from situs.probe.changes.origin import OutcomeRow
 from situs.profiles import load_profile
@@ -31,5 +33,25 @@ def test_a_contradictory_item_leaves_nothing_behind(tiny: Path, tmp_path: Path) 
             "mirror",
             load_profile("default"),
             tmp_path / "out" / "bench-mirror",
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_probe_that_ends_before_the_first_answer_leaves_nothing(
+    tiny: Path, tmp_path: Path
+) -> None:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        assert (out / "bench-rotations").is_dir()  # it stands before anybody is asked
+        raise SitusError("an item contradicts its study")
+
+    out = tmp_path / "a" / "b"
+    with pytest.raises(SitusError, match="contradicts"):
+        probe(
+            open_bench(tiny / "bench"),
+            load_profile("default"),
+            ["rotations"],
+            out,
+            refuse,
+            ProbeOptions(limit=40),
         )
     assert list(tmp_path.iterdir()) == []

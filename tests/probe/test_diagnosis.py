@@ -1,4 +1,5 @@
-"""Readers with a planted behaviour get the diagnosis they deserve, and blind ones are not said to look."""
+"""Readers with a planted behaviour get the diagnosis they deserve,
+and blind ones are not said to look."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 from latest_readers import LATEST
+from novel_readers import NOVEL
 from readers import (
     READERS,
     Case,
@@ -72,7 +74,7 @@ def assert_words_agree(diagnosis: Diagnosis) -> None:
     assert sum(diagnosis.findings[name].verdict == "yes" for name in OF_KINDS) <= 1
 
 
-PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR}
+PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR, **NOVEL}
 
 
 def _drawn_or_swept(name: str) -> Any:
@@ -198,7 +200,8 @@ def test_the_list_of_kinds_ends_with_one_that_always_holds() -> None:
 
 
 def test_a_guess_per_question_does_not_read_voxels_as_millimetres() -> None:
-    """One number per question, for all patients: seven opinions are no evidence over forty patients."""
+    """One number per question, for all patients:
+    seven opinions are no evidence over forty patients."""
 
     def numbers(salt: int) -> Reader:
         def read(shown: Shown, rng: np.random.Generator) -> str:
@@ -255,7 +258,8 @@ def test_an_axis_is_not_exchanged_where_yes_and_no_are() -> None:
 
 
 def test_one_slice_is_judged_where_the_pictures_help() -> None:
-    """Misled on sides, a reader is better there with fewer pictures; levels tell that it needs all."""
+    """Misled on sides, a reader is better there with fewer pictures;
+    levels tell that it needs all."""
     sees_all = Effect(0.4, (0.3, 0.5), 1e-9, 200, 40)
     misled = Effect(-0.4, (-0.5, -0.3), 1e-9, 200, 40)
     sight = {
@@ -278,7 +282,8 @@ def test_one_slice_is_judged_where_the_pictures_help() -> None:
 
 
 def test_one_slice_is_judged_where_the_reader_sees() -> None:
-    """Seen in one group of six, what all slices add to it is lost among the others: 0.2 of 0.3 here."""
+    """Seen in one group of six, what all slices add to it is lost among the others:
+    0.2 of 0.3 here."""
     little, none = Effect(0.04, (0.02, 0.06), 1e-4, 1200, 40), Effect(0.0, (-0.02, 0.02), 0.9)
     much = Effect(0.3, (0.2, 0.4), 1e-9, 200, 40)
     sight = {
@@ -301,7 +306,8 @@ def test_one_slice_is_judged_where_the_reader_sees() -> None:
 
 
 def test_one_slice_is_not_judged_by_questions_that_show_no_sight() -> None:
-    """Who sees boxes only, which no single slice is asked for, gives its opinions on one slice as on all."""
+    """Who sees boxes only, which no single slice is asked for,
+    gives its opinions on one slice as on all."""
     seen = Effect(0.1, (0.06, 0.14), 1e-6, 400, 40)
     none = Effect(0.0, (-0.01, 0.01), 0.9, 350, 40)
     same = Effect(0.995, (0.98, 1.0), None, 350, 40)
@@ -317,7 +323,8 @@ def test_one_slice_is_not_judged_by_questions_that_show_no_sight() -> None:
 
 
 def test_sight_in_a_small_group_of_tasks_is_not_called_text_only() -> None:
-    """Twenty questions are too few to say that it looks; that it answers from the words would be wrong."""
+    """Twenty questions are too few to say that it looks;
+    that it answers from the words would be wrong."""
     none = Effect(0.01, (-0.01, 0.03), 0.4, 600, 40, 30)
     seen = Effect(0.7, (0.5, 0.9), 1e-6, 20, 15, 2)
     blind = msgspec.structs.replace(
@@ -332,8 +339,35 @@ def test_sight_in_a_small_group_of_tasks_is_not_called_text_only() -> None:
     assert diagnose(few).kind == "unclear"
 
 
+def test_who_sees_what_is_hardly_asked_is_not_called_text_only() -> None:
+    """Two questions of 500 ask for levels:
+    the answers to them change with the pictures, all others stay."""
+    of = Cohort(2, 24, 24, numbers=0)
+    asked = [item.item_id for item in of.items if item.task == "level"][:2]
+
+    def on_two(shown: Shown, rng: np.random.Generator) -> str:
+        own = (shown.item.twin_of or shown.item.item_id) in asked
+        other = {"T12": "L1", "L1": "L2", "L2": "L3", "L3": "T12"}.get(shown.truth, "")
+        return say(shown, shown.truth if shown.probe == "original" else other) if own else "A"
+
+    # All other levels are left out, as a bench would that hardly asks for them.
+    of.items = [item for item in of.items if item.task != "level" or item.item_id in asked]
+    diagnosis = of.diagnosed(on_two, probes=())
+    assert diagnosis.kind == "unclear", diagnosis.summary
+    assert "change in level only: 2 questions, too few to tell" in diagnosis.summary
+    everywhere = of.diagnosed(lambda shown, rng: "A", probes=())
+    assert everywhere.kind == "text only"
+
+
+def test_who_is_misled_on_lesions_does_not_ignore_them() -> None:
+    diagnosis = cohort().diagnosed(NOVEL["lies on lesions"].make(cohort()), probes=())
+    assert diagnosis.groups["lesions"].verdict == "misled"
+    assert diagnosis.findings["ignores_lesions"].verdict == "no"
+
+
 def test_a_gain_alone_proves_sight_only_of_twins() -> None:
-    """Who says what is usual, and declines without pictures, gains by it: of boxes and grades, too."""
+    """Who says what is usual, and declines without pictures, gains by it:
+    of boxes and grades, too."""
     gain = Effect(0.3, (0.2, 0.4), 1e-6, 300, 40)
     assert Sight(gain, "text", Effect()).weaker.p is None
     assert Sight(gain, "text", Effect(), balanced=True).weaker == gain
@@ -343,7 +377,8 @@ def test_a_gain_alone_proves_sight_only_of_twins() -> None:
 
 
 def test_numbers_are_dealt_out_among_patients() -> None:
-    """Ten patients, each with an interval of its own: who sees loses all but what lies in others' intervals, 0 here."""
+    """Ten patients, each with an interval of its own:
+    who sees loses all but what lies in others' intervals, 0 here."""
     lengths = [Number(10.0 * n, "mm", (10.0 * n - 2.0, 10.0 * n + 2.0)) for n in range(1, 11)]
     items = [
         Item(f"i{n}", f"p{n}", "ct", f"p{n}", "extent", "number", "How long?", length)

@@ -1,4 +1,5 @@
-"""Steps stated in a reply are checked against the facts; what is planted right or wrong is found so."""
+"""Steps stated in a reply are checked against the facts;
+what is planted right or wrong is found so."""
 
 from __future__ import annotations
 

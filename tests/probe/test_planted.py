@@ -23,7 +23,8 @@ from situs.profiles import Presenter, Profile, load_profile
 from situs.run import read_hidden
 from situs.score import binomial_interval_999
 
-# Every slice: most answers that a mirror changes are about lesions so small that fewer slices hide them.
+# Every slice: most answers that a mirror changes are about lesions so small that fewer slices hide
+# them.
 PROFILE = """
 name = "small"
 [view]
@@ -174,7 +175,8 @@ def assert_right_in_four_of_five(gain: Any) -> None:
 
 
 def honest_after_a_mirror(table: Path, run: Path) -> tuple[int, int, int]:
-    """Changed answers that were right before the mirror; how many of them are right after it; how many are the old."""
+    """Changed answers that were right before the mirror;
+    how many of them are right after it; how many are the old."""
     reader, shown = Honest(str(table)), json.loads(table.read_text())["shown"]
     hidden = read_hidden(run / "original" / "hidden.jsonl") | read_hidden(
         run / "mirror" / "hidden.jsonl"
@@ -259,7 +261,8 @@ def test_who_says_what_most_patients_have_keeps_the_old_answer(probed: Callable[
 def test_a_reader_of_words_has_no_sight(probed: Callable[..., Any]) -> None:
     result = probed("TextOnly", "blank")
     assert_diagnosed(result, "text_only")
-    # Its opinion on a text changes with the words, so elsewhere it may be luckier in one run than in the other.
+    # Its opinion on a text changes with the words, so elsewhere it may be luckier in one run than
+    # in the other.
     low, high = result["sight_gain"]["by_stratum"]["all"]["ci95"]
     assert low <= 0.0 <= high
 
@@ -276,11 +279,13 @@ def test_a_mirrored_reader_is_wrong_where_sides_matter_and_right_elsewhere(
     probed: Callable[..., Any],
 ) -> None:
     result = probed("Mirrored", "mirror")
-    # So small a bench asks too little about sides to name the slip; larger cohorts do (test_diagnosis).
+    # So small a bench asks too little about sides to name the slip; larger cohorts do
+    # (test_diagnosis).
     assert_diagnosed(result, "looks_at_the_image")
     assert verdicts(result)["mirrored"] != "no"
     row = result["probes"]["mirror"]
-    # A number may lie within the intervals of both patients; all else that a mirror changes was wrong to begin with.
+    # A number may lie within the intervals of both patients; all else that a mirror changes was
+    # wrong to begin with.
     assert row["n_changed"] > 5
     assert row["n_followed"] <= row["n_changed"] / 4
     most = 1.0 - (row["n_changed"] - row["n_followed"]) / row["n"]

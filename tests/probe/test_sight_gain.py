@@ -48,7 +48,8 @@ def simulated(
     rng: np.random.Generator,
     patients: int = PATIENTS,
 ) -> Answers:
-    """Patients differ: each has an ability of its own around the mean (beta, so that the mean is exact)."""
+    """Patients differ: each has an ability of its own around the mean (beta,
+    so that the mean is exact)."""
     ability = {f"p{p}": rng.beta(8 * mean, 8 * (1 - mean)) for p in range(patients)}
     asked = {i: pair for i, pair in both.items() if pair[True].item.patient_id in ability}
     drawn = {
@@ -70,7 +71,8 @@ def test_the_interval_holds_the_true_gain_as_often_as_it_says(both, patients: in
 
 
 def test_the_best_shortcut_is_chosen_anew_in_every_resample() -> None:
-    """Two shortcuts that are right on one half each: the larger of their means is never under one half."""
+    """Two shortcuts that are right on one half each:
+    the larger of their means is never under one half."""
     items = [f"i{n:03d}" for n in range(80)]
     clusters = [f"p{n // 2:03d}" for n, _ in enumerate(items)]
     model = [True for _ in items]
@@ -85,9 +87,10 @@ def test_the_best_shortcut_is_chosen_anew_in_every_resample() -> None:
     )
     same = gain_over_best(halves["a"], {"a": halves["a"]}, clusters)
     u = 1 - 0.025 ** (1 / 40)
-    assert same.ci95 == (pytest.approx(-u), pytest.approx(u)), (
-        "40 patients without a difference do not exclude one"
-    )
+    assert same.ci95 == (
+        pytest.approx(-u),
+        pytest.approx(u),
+    ), "40 patients without a difference do not exclude one"
     fixed = gain_over_best(model, {"a": halves["a"]}, clusters)
     assert fixed.ci95[1] > 0.55
 

@@ -252,7 +252,8 @@ def test_frames_one_too_late(forms: Bench) -> None:
 
 @pytest.mark.sweep
 def test_random_errors_are_no_signature(phantoms: Bench, little_of: Callable[..., Any]) -> None:
-    """Thirty readers with random errors, some ten causes each: after Holm at most one in twenty shows any."""
+    """Thirty readers with random errors, some ten causes each:
+    after Holm at most one in twenty shows any."""
     flagged, readers = (
         0,
         little_of([(seed, share) for seed in range(10) for share in (0.2, 0.5, 1.0)], 2),
@@ -339,13 +340,19 @@ def test_tail_of_equal_chances_is_binomial() -> None:
         assert upper_tail(np.full(20, 0.3), seen) == pytest.approx(
             binom.sf(seen - 1, 20, 0.3), abs=1e-12
         )
+    # Of many, the normal approximation.
+    for seen in (1140, 1200, 1240):
+        assert upper_tail(np.full(4000, 0.3), seen) == pytest.approx(
+            binom.sf(seen - 1, 4000, 0.3), abs=2e-3
+        )
 
 
 @pytest.mark.sweep
 def test_a_fixed_opinion_on_each_text_is_not_the_prior(
     phantoms: Bench, little_of: Callable[..., Any]
 ) -> None:
-    """However many patients a text is asked of: at a level of 2.5 %, no more than chance gives in 999 of 1,000."""
+    """However many patients a text is asked of:
+    at a level of 2.5 %, no more than chance gives in 999 of 1,000."""
     shown = Viewing(phantoms)
     prior = Prior(phantoms, Spec("prior"), shown)
     found = 0
@@ -369,7 +376,8 @@ def test_a_fixed_opinion_on_each_text_is_not_the_prior(
 
 
 def test_errors_around_the_truth_are_no_voxels() -> None:
-    """A voxel of 0.8 mm makes lengths a quarter longer: whoever errs as far either way has no such slip."""
+    """A voxel of 0.8 mm makes lengths a quarter longer:
+    whoever errs as far either way has no such slip."""
     rng = np.random.default_rng(4)
     truth = Number(100.0, "mm", (97.0, 103.0))
     windows = windows_of(truth, [0.8], [], None)[Cause.VOXEL_AS_MM]

@@ -21,11 +21,12 @@ def answered(text: str, patient: int, truth: bool, reply: str) -> Answered:
 
 
 def test_every_question_has_the_same_weight() -> None:
-    """One question of 30 patients to which yes is always said, one of 4 that is always answered rightly.
+    """One question of 30 patients to which yes is always said, one of 4 that is always answered
+    rightly.
 
-    Rightly answered first scans: of the first question those of yes (15 × 15 pairs), of the second all (2 × 2 × 2).
-    In the first, half of all pairs start right and keep the old answer; in the second all follow. Weighted by
-    question, 1/2 by 3/2 of the weight is kept and 1 by 3/2 follows.
+    Rightly answered first scans: of the first question those of yes (15 × 15 pairs), of the second
+    all (2 × 2 × 2). In the first, half of all pairs start right and keep the old answer; in the
+    second all follow. Weighted by question, 1/2 by 3/2 of the weight is kept and 1 by 3/2 follows.
     """
     rows = [answered("many", n, n % 2 == 0, "yes") for n in range(30)]
     rows += [answered("few", n, n % 2 == 0, "yes" if n % 2 == 0 else "no") for n in range(4)]

@@ -1,4 +1,5 @@
-"""Ten more planted readers: mix-ups, shrunken measures, marks of a patient, corrections, sight of some structures."""
+"""Ten more planted readers: mix-ups, shrunken measures,
+marks of a patient, corrections, sight of some structures."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ __all__ = ["UNFAMILIAR"]
 
 
 def some_questions(shown: Shown, rng: np.random.Generator) -> str:
-    """Sees what half of the question texts ask for, whoever the patient is; has opinions on the rest."""
+    """Sees what half of the question texts ask for,
+    whoever the patient is; has opinions on the rest."""
     known = zlib.crc32(shown.item.question.encode()) % 2
     return (sees(0.95, opinion) if known else opinion)(shown, rng)
 
@@ -73,7 +75,8 @@ def mixes_up_patients(of: Cohort) -> Reader:
 
 
 def by_the_name_on_the_film(shown: Shown, rng: np.random.Generator) -> str:
-    """One answer for each patient and text, whatever a probe does to the scan; right only by luck."""
+    """One answer for each patient and text, whatever a probe does to the scan;
+    right only by luck."""
     return say(shown, chosen(shown, shown.patient or "nobody"))
 
 
@@ -103,7 +106,8 @@ def corrects_itself(shown: Shown, rng: np.random.Generator) -> str:
 
 
 def agreeable(of: Cohort) -> Reader:
-    """Says yes to everything with pictures, declines without; the usual answer where options are offered."""
+    """Says yes to everything with pictures, declines without;
+    the usual answer where options are offered."""
     usual = prior(of)
 
     def read(shown: Shown, rng: np.random.Generator) -> str:
@@ -113,7 +117,8 @@ def agreeable(of: Cohort) -> Reader:
 
 
 def no_small_numbers(shown: Shown, rng: np.random.Generator) -> str:
-    """Sees what is asked about numbers over 20 in the question or answer; guesses the rest, and all yes or no."""
+    """Sees what is asked about numbers over 20 in the question or answer;
+    guesses the rest, and all yes or no."""
     numbers = [int(number) for number in re.findall(r"\d+", shown.item.question + shown.truth)]
     large = numbers and max(numbers) > 20 and not isinstance(shown.item.answer, YesNo)
     return (sees(0.95, guess) if large else guess)(shown, rng)

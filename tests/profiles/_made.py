@@ -17,7 +17,8 @@ ORDERS = tuple(
 
 
 def profile(**tables: dict[str, object]) -> Profile:
-    """A profile of native pixels, all slices and a window from 0 to 255, with some fields of its tables changed."""
+    """A profile of native pixels, all slices and a window from 0 to 255,
+    with some fields of its tables changed."""
     fields = {"name": "made", "window": {"any": {"low": 0.0, "high": 255.0}}, **tables}
     return msgspec.convert(fields, Profile)
 

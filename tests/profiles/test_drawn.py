@@ -1,4 +1,5 @@
-"""What is drawn into pictures is seen on any background, stays inside its slice, and leaves the marked pixel free."""
+"""What is drawn into pictures is seen on any background,
+stays inside its slice, and leaves the marked pixel free."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def test_a_mark_is_seen_and_hides_nothing(point, grey, style):
 
 
 def test_a_mark_lies_where_its_point_does():
-    """(50, 45, 8) mm is voxel (50, 45, 2): from the right 49 voxels in, from the front 44, at four pixels a voxel."""
+    """(50, 45, 8) mm is voxel (50, 45, 2):
+    from the right 49 voxels in, from the front 44, at four pixels a voxel."""
     _, _, marks = drawn(marked(A=(50.0, 45.0, 8.0)), 100, view={"size_px": 400})
     assert marks[2][0]["A"] == pytest.approx((49 * 4 + 1.5, 44 * 4 + 1.5))
 

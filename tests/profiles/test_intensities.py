@@ -1,4 +1,5 @@
-"""From intensities to grey: every rule against its formula; resampling against scipy and against means."""
+"""From intensities to grey: every rule against its formula;
+resampling against scipy and against means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Boxes on the pictures and back, marks and frames on the slices that hold them, and stacks without millimetres."""
+"""Boxes on the pictures and back, marks and frames on the slices that hold them,
+and stacks without millimetres."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def random_box(rng: np.random.Generator) -> IndexBox:
     ],
 )
 def test_a_box_returns_from_the_pictures_that_show_all_of_it(view):
-    """Every slice is shown, so nothing is lost: lo and hi come back exactly, in every stored order."""
+    """Every slice is shown, so nothing is lost:
+    lo and hi come back exactly, in every stored order."""
     rng = np.random.default_rng(0)
     upright = oblique_grid(SHAPE, 0.0)
     for order in ORDERS[::3]:
@@ -70,7 +72,8 @@ def test_a_box_on_few_slices_returns_in_the_plane_and_to_the_slice_spacing():
 
 
 def test_a_box_is_cut_as_the_plane_cuts_it():
-    """On an oblique grid each side of the rectangle is the furthest point of the slice that lies in the box."""
+    """On an oblique grid each side of the rectangle is the
+    furthest point of the slice that lies in the box."""
     from scipy.optimize import linprog
 
     rng = np.random.default_rng(1)
@@ -191,7 +194,8 @@ def test_a_slice_level_item_has_its_frames():
 
 
 def test_the_answers_place_does_not_change_the_slices():
-    """Only marks and frames that the question names do; else the choice would give the answer away."""
+    """Only marks and frames that the question names do;
+    else the choice would give the answer away."""
     grid = oblique_grid((15, 18, 100), 0.0)
     box = IndexBox((3, 3, 10), (5, 5, 12)).to_world(grid.affine)
     telling = item(

@@ -1,5 +1,5 @@
-"""Law 10 for whole profiles: pixel → mm → pixel, voxel → nearest pixel → voxel, the same pictures for every stored
-order, and pixels that lie where the geometry says."""
+"""Law 10 for whole profiles: pixel → mm → pixel, voxel → nearest pixel → voxel, the same pictures
+for every stored order, and pixels that lie where the geometry says."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ def blob_volume(shape=(30, 34, 44)):
 
 @pytest.mark.parametrize("name", [*SHIPPED, *OWN])
 def test_light_is_where_the_geometry_says(name):
-    """The cube's light on a slice, from the pixels alone, lies at the cube's centre within half a voxel (or pixel)."""
+    """The cube's light on a slice, from the pixels alone,
+    lies at the cube's centre within half a voxel (or pixel)."""
     made = own(name) if name in OWN else load_profile(name)
     drawn = {"marks": False, "side_letters": False, "scale_bar": False}
     made = msgspec.structs.replace(made, draw=msgspec.structs.replace(made.draw, **drawn))
@@ -151,7 +152,8 @@ def test_no_stored_order_changes_a_picture(name):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_patients_right_is_on_the_left(name):
-    """A body whose right half is bright, and whose back half is dark at the right edge of sagittal pictures."""
+    """A body whose right half is bright,
+    and whose back half is dark at the right edge of sagittal pictures."""
     made = load_profile(name)
     shape = (24, 20, 40)
     array = np.full(shape, -900, dtype=np.int16)

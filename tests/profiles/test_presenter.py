@@ -1,4 +1,5 @@
-"""Items as a model receives them: exact pictures and words, nothing that names the answer, one volume at a time."""
+"""Items as a model receives them: exact pictures and words,
+nothing that names the answer, one volume at a time."""
 
 from __future__ import annotations
 
@@ -55,6 +56,7 @@ def test_jpeg_has_no_metadata(bench, items):
     assert b"Exif" not in shown.images[0].data
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(shipped_profiles()))
 def test_every_shipped_profile_presents_and_judges(bench, items, name):
     presenter = Presenter(open_bench(bench), load_profile(name))
@@ -174,7 +176,8 @@ def test_showing_less_hides_more(bench, items):
 
 
 class Stack:
-    """A pile of frames, as a reader of HDF5 or PNG gives it: (frames, height, width), first row on top."""
+    """A pile of frames, as a reader of HDF5 or PNG gives it:
+    (frames, height, width), first row on top."""
 
     frames = np.random.default_rng(0).integers(0, 200, (12, 30, 40)).astype(np.float32)
 

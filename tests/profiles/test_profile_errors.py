@@ -87,6 +87,8 @@ HEAD = 'name = "mine"\n[window.any]\nlow = 0.0\nhigh = 1.0\n'
             "[window.ct]\nlow = 0.0\nhigh = 1.0\nlow_percentile = 1.0\nhigh_percentile = 2.0",
             "window of ct",
         ),
+        ("[window.ct]\nlow_percentile = 1.0\nhigh_percentile = 100.1", "<= 100"),
+        ("[window.ct]\nlow_percentile = -0.1\nhigh_percentile = 99.0", ">= 0"),
         ('[window.ct]\nlow = 0.0\nhigh = 1.0\nper = "slice"', "every slice"),
         ("[window.ct]\nlow = 0.0\nhigh = 1.0\nclip = [5.0, 1.0]", "clip"),
         (

@@ -1,4 +1,5 @@
-"""Profiles as data: the shipped one, a user's own, its mistakes, its hash, and what an item still needs."""
+"""Profiles as data: the shipped one, a user's own,
+its mistakes, its hash, and what an item still needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Windows, slices and prompts: what a model is shown and told follows from the voxels and the profile."""
+"""Windows, slices and prompts:
+what a model is shown and told follows from the voxels and the profile."""
 
 from __future__ import annotations
 

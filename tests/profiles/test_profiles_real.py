@@ -31,6 +31,7 @@ def scan(request):
     return array, volume.grid, modality_of(array)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(shipped_profiles()))
 def test_no_stored_order_changes_a_picture(scan, name):
     array, grid, modality = scan

@@ -1,4 +1,5 @@
-"""The slice store: what goes in comes out, whoever else writes; damage is found, size is bounded, nobody else reads."""
+"""The slice store: what goes in comes out, whoever else writes;
+damage is found, size is bounded, nobody else reads."""
 
 from __future__ import annotations
 

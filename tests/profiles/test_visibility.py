@@ -1,4 +1,5 @@
-"""What survives a profile: widths in shown pixels and contrast in the shown window, on bodies of known size."""
+"""What survives a profile: widths in shown pixels and contrast in the shown window,
+on bodies of known size."""
 
 from __future__ import annotations
 

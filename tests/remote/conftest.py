@@ -114,6 +114,17 @@ def _moto() -> Iterator[str]:
     moto.stop()
 
 
+def _close(store: Any) -> None:
+    """End the connections of a store now. s3fs does so when it is forgotten, and gives up after a
+    tenth of a second: on a busy machine they were left open, which failed whatever test ran when
+    they were found."""
+    from fsspec.asyn import sync
+
+    client = getattr(store, "_s3creator", None)
+    if client is not None:
+        sync(store.loop, client.__aexit__, None, None, None, timeout=60)
+
+
 @pytest.fixture
 def bucket(_moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
     """An empty bucket of its own, credentials in the environment, and a cache of its own."""
@@ -138,6 +149,8 @@ def bucket(_moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     threading.Thread(target=gate.serve_forever, daemon=True).start()
     store_of.cache_clear()
     yield made
+    for store in (straight, store_of("s3")):
+        _close(store)
     store_of.cache_clear()
     gate.shutdown()
     gate.server_close()

@@ -1,4 +1,5 @@
-"""gs://, az:// and hf://, by stand-ins that name, date and list files as gcsfs, adlfs and huggingface_hub do."""
+"""gs://, az:// and hf://, by stand-ins that name,
+date and list files as gcsfs, adlfs and huggingface_hub do."""
 
 from __future__ import annotations
 

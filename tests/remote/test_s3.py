@@ -1,4 +1,5 @@
-"""Studies in, bench out, at a bucket: the same bytes as from a disk, whatever the connection does."""
+"""Studies in, bench out, at a bucket:
+the same bytes as from a disk, whatever the connection does."""
 
 from __future__ import annotations
 
@@ -199,7 +200,8 @@ def test_a_broken_connection_is_tried_again_and_a_dead_one_resumes(
     told = json.loads(bucket.files.cat(bucket.url("bench/bench.json")))
     assert told["content_hash"] == content_hash(built)
 
-    # Cut for good while it is published: no manifest, and the same command puts the rest without building.
+    # Cut for good while it is published: no manifest, and the same command puts the rest without
+    # building.
     bucket.broken += [f"PUT /{bucket.name}/two/items.parquet"] * 100
     command = (*command[:-1], bucket.url("two"))
     ended = situs(*command)

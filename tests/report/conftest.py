@@ -1,4 +1,5 @@
-"""A small cohort with a name planted wherever a name could hide, and runs on it; built once a session."""
+"""A small cohort with a name planted wherever a name could hide, and runs on it;
+built once a session."""
 
 from __future__ import annotations
 
@@ -102,7 +103,8 @@ def _make_cohort(root: Path) -> None:
             nibabel.Nifti1Image(image.dataobj[...], image.affine, image.header), image_path
         )
     bench = root / "bench"
-    # So few patients have twins only if all of them are in one split and a text may be asked of one of them.
+    # So few patients have twins only if all of them are in one split and a text may be asked of one
+    # of them.
     recipe = load_recipe()
     twins = msgspec.structs.replace(recipe.twins, fewest=1)
     recipe = msgspec.structs.replace(recipe, splits={"test": 1.0}, twins=twins)
@@ -144,8 +146,8 @@ def restricted(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> Coho
 @pytest.fixture(scope="session")
 def html(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A report of all three runs with six pictured items."""
-    from situs.report import write_report
+    from situs.report import ReportOptions, write_report
 
     out = tmp_path_factory.mktemp("report") / "report.html"
-    write_report([cohort.model, cohort.oracle, cohort.random], out, pictures=6)
+    write_report([cohort.model, cohort.oracle, cohort.random], out, ReportOptions(pictures=6))
     return out.read_text("utf-8")

@@ -48,7 +48,8 @@ def test_a_pdf_is_read_with_its_words_and_size() -> None:
 def test_both_files_have_the_colours_of_the_light_page() -> None:
     drawing = drawing_of(str(heat_svg(GRID, "By structure")))
     cells = [part for part in drawing.parts if isinstance(part, Outline)]
-    # Four of four: the accent of report.css, #1f5fa8, in full; one of four: its h2, 17 % of it on white.
+    # Four of four: the accent of report.css, #1f5fa8, in full; one of four: its h2, 17 % of it on
+    # white.
     assert [(cell.fill, cell.opacity) for cell in cells] == [
         ("#1f5fa8", 1.0),
         ("#f1f2f3", 1.0),

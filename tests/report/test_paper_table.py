@@ -1,4 +1,5 @@
-"""The table for a paper: fractions of the leaderboard's per cent, the best row that sees no image beside each model."""
+"""The table for a paper: fractions of the leaderboard's per cent,
+the best row that sees no image beside each model."""
 
 from __future__ import annotations
 

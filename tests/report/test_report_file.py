@@ -23,7 +23,7 @@ from situs.bench import Locations, open_bench
 from situs.errors import SitusError
 from situs.items import marks_of
 from situs.profiles import PatientVolume, Plane, Window
-from situs.report import write_report
+from situs.report import ReportOptions, write_report
 from situs.volumes import open_volume
 
 
@@ -102,7 +102,10 @@ def test_counts_and_marks(html: str, cohort: Any, read_payload: Callable[[str], 
     assert set(uncounted[3:-1]) <= {"u", "f", "w"}
     assert "is incomplete" in html
     for name in ("random", "majority", "prior"):
-        row = rf'<tr class="(?:blind|baseline)">\s*<td class="rank"></td>\s*<th[^>]*><span class="run-name">{name}<'
+        row = (
+            r'<tr class="(?:blind|baseline)">\s*<td class="rank"></td>\s*<th[^>]*><span'
+            rf' class="run-name">{name}<'
+        )
         assert len(re.findall(row, html)) == 1, "a baseline that was run is not shown twice"
 
 
@@ -121,7 +124,8 @@ def test_marks_are_drawn_and_said_to_lie_where_they_do(
         assert placed.keys() == marks_of(item).keys()
         inside = re.fullmatch(r"It is mark ([A-D]), in the (.+)\.", item.steps[-1].text)
         assert inside is not None
-        # A lesion is called by its role in the answer ("largest liver lesion") and by its number here.
+        # A lesion is called by its role in the answer ("largest liver lesion") and by its number
+        # here.
         assert placed[inside[1]].rstrip(" 123456789") == inside[2].removeprefix("largest ")
         view = payload["shared"]["views"].get(item.item_id)
         if view is not None:
@@ -154,7 +158,7 @@ def test_as_many_pictured_items_as_asked(
     cohort: Any, tmp_path: Path, count: int, read_payload: Callable[[str], Any]
 ) -> None:
     out = tmp_path / "r.html"
-    result = write_report([cohort.random], out, pictures=count)
+    result = write_report([cohort.random], out, ReportOptions(pictures=count))
     text = out.read_text("utf-8")
     payload = read_payload(text)
     items = open_bench(cohort.bench).info.counts["items"]
@@ -174,7 +178,7 @@ def test_wrong_answers_and_every_task_come_first(
     cohort: Any, tmp_path: Path, read_payload: Callable[[str], Any]
 ) -> None:
     out = tmp_path / "r.html"
-    write_report([cohort.random], out, pictures=12)
+    write_report([cohort.random], out, ReportOptions(pictures=12))
     rows = read_payload(out.read_text("utf-8"))["rows"]
     wrong = {row[1] for row in rows if row[4] == "w"}
     assert len(wrong) > 3
@@ -222,7 +226,7 @@ def test_a_restricted_bench_shows_no_pixels(restricted: Any, tmp_path: Path) -> 
 
 def test_pixels_of_a_restricted_bench_come_with_a_banner(restricted: Any, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
-    result = write_report([restricted.random], out, pictures=1, allow_pixels=True)
+    result = write_report([restricted.random], out, ReportOptions(pictures=1, allow_pixels=True))
     text = out.read_text("utf-8")
     assert result.pictures_embedded == 1
     assert "data:image" in text
@@ -235,7 +239,7 @@ def test_missing_evidence_is_a_note(cohort: Any, tmp_path: Path) -> None:
     for path in cohort.bench.iterdir():
         if path.is_file() and path.name != "locations.json":
             (bench / path.name).write_bytes(path.read_bytes())
-    result = write_report([cohort.random], tmp_path / "r.html", bench=bench)
+    result = write_report([cohort.random], tmp_path / "r.html", ReportOptions(bench=bench))
     assert result.pictures_embedded == 0
     assert "items have no image at hand" in result.left_out
 
@@ -253,7 +257,9 @@ def test_tables_come_as_csv(html: str) -> None:
 
 def test_same_seed_same_bytes(cohort: Any, tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
-        write_report([cohort.random, cohort.random], tmp_path / name, pictures=2, seed=4)
+        write_report(
+            [cohort.random, cohort.random], tmp_path / name, ReportOptions(pictures=2, seed=4)
+        )
     text = (tmp_path / "a.html").read_text("utf-8")
     assert text == (tmp_path / "b.html").read_text("utf-8")
     assert "random #2" in text
@@ -263,7 +269,7 @@ def test_runs_of_two_benches_are_refused(cohort: Any, tmp_path: Path) -> None:
     with pytest.raises(SitusError, match="no run given"):
         write_report([], tmp_path / "r.html")
     with pytest.raises(SitusError, match="-1"):
-        write_report([cohort.random], tmp_path / "r.html", pictures=-1)
+        write_report([cohort.random], tmp_path / "r.html", ReportOptions(pictures=-1))
 
 
 @pytest.mark.sweep
@@ -271,8 +277,10 @@ def test_a_small_budget_shortens_the_stacks_and_says_so(
     cohort: Any, tmp_path: Path, read_payload: Callable[[str], Any]
 ) -> None:
     out = tmp_path / "r.html"
-    full = write_report([cohort.random], out, pictures=4)
-    small = write_report([cohort.random], out, pictures=4, max_bytes=200_000 + full.bytes // 2)
+    full = write_report([cohort.random], out, ReportOptions(pictures=4))
+    small = write_report(
+        [cohort.random], out, ReportOptions(pictures=4, max_bytes=200_000 + full.bytes // 2)
+    )
     assert small.bytes < full.bytes
     assert "shortened, to keep the file under" in small.left_out
     for view in read_payload(out.read_text("utf-8"))["shared"]["views"].values():
@@ -285,7 +293,7 @@ def test_rows_and_derivations_that_do_not_fit_are_counted(
     monkeypatch.setattr("situs.report.viewer.payload._TEXT_BYTES", 20_000)
     monkeypatch.setattr("situs.report.viewer.payload._ROW_BYTES", 6_000)
     out = tmp_path / "r.html"
-    result = write_report([cohort.random], out, pictures=0)
+    result = write_report([cohort.random], out, ReportOptions(pictures=0))
     payload = read_payload(out.read_text("utf-8"))
     listed = {row[0] for row in payload["rows"]}
     assert 0 < len(payload["details"]) < len(listed)

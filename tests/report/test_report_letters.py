@@ -1,4 +1,5 @@
-"""The letters on the edges of a picture, and marks drawn over it, are right for every way of storing a volume."""
+"""The letters on the edges of a picture, and marks drawn over it,
+are right for every way of storing a volume."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ LETTERS = {"R": (0, 1), "L": (0, -1), "A": (1, 1), "P": (1, -1), "H": (2, 1), "F
 
 
 def stored(order: tuple[int, ...], signs: tuple[int, ...]) -> tuple[np.ndarray, Grid]:
-    """Voxels that hold 10 × their world coordinate along x, y or z in turn, stored in one of the 48 ways."""
+    """Voxels that hold 10 × their world coordinate along x,
+    y or z in turn, stored in one of the 48 ways."""
     affine = np.eye(4)
     for axis, (world, sign) in enumerate(zip(order, signs)):
         affine[:3, axis] = 0.0

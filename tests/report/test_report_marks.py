@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from situs.bench import open_bench
-from situs.report import write_report
+from situs.report import ReportOptions, write_report
 from situs.space import Affine, Grid, IndexPoints
 
 
@@ -19,7 +19,7 @@ def drawn(
 ) -> Any:
     """Views of many items of all tasks."""
     out = tmp_path_factory.mktemp("marks") / "r.html"
-    write_report([cohort.random], out, pictures=16)
+    write_report([cohort.random], out, ReportOptions(pictures=16))
     return read_payload(out.read_text("utf-8"))["shared"]["views"]
 
 

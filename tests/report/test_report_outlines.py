@@ -16,7 +16,8 @@ Edge = tuple[tuple[int, int], tuple[int, int]]
 
 
 def drawn(path: str) -> list[Edge]:
-    """The unit edges an SVG path of `M`, `h`, `v` and `z` draws, each from its lower to its higher end."""
+    """The unit edges an SVG path of `M`, `h`,
+    `v` and `z` draws, each from its lower to its higher end."""
     edges: list[Edge] = []
     for loop in filter(None, path.split("z")):
         start = re.match(r"M(\d+) (\d+)", loop)

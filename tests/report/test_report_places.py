@@ -19,14 +19,15 @@ from situs.build import BuildOptions, build_boxes
 from situs.facts import load_recipe
 from situs.items import Boxes
 from situs.profiles import Presenter, load_profile
-from situs.report import write_report
+from situs.report import ReportOptions, write_report
 from situs.report.pictures.strips import fewer_frames
 from situs.run import parse_spec, run_baseline
 
 
 @pytest.fixture(scope="module")
 def stacks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bench of boxes with HDF5 images, one without, and runs on both under the published profile."""
+    """A bench of boxes with HDF5 images, one without,
+    and runs on both under the published profile."""
     root = tmp_path_factory.mktemp("stacks")
     cohort = make_cohort(3, 4)
     files, lists = cohort.write(root / "annotations")
@@ -45,7 +46,7 @@ def stacks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _report(runs: list[Path], out: Path, **options: Any) -> tuple[Any, str]:
-    result = write_report(runs, out, **options)
+    result = write_report(runs, out, ReportOptions(**options))
     return result, out.read_text("utf-8")
 
 

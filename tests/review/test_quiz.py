@@ -19,7 +19,7 @@ from situs.errors import SitusError
 from situs.facts import load_recipe
 from situs.items import Boxes, Choice, Choices, Frames, Item, Text, YesNo, letter_of
 from situs.profiles import Presenter, load_profile
-from situs.review import import_answers, write_quiz
+from situs.review import QuizDraw, import_answers, write_quiz
 from situs.review.quiz import _quiz_item
 from situs.review.quiz_pictures import QuizPictures, _fitting
 from situs.run import Viewing
@@ -50,7 +50,8 @@ def payload_of(path: Path) -> Any:
 
 
 def quiz_of(bench: Path, out: Path, **options: Any) -> Any:
-    write_quiz(bench, out, allow_restricted=True, **options)
+    drawn = {name: options.pop(name) for name in ("items", "seed", "split") if name in options}
+    write_quiz(bench, out, QuizDraw(**drawn), allow_restricted=True, **options)
     return payload_of(out)
 
 
@@ -127,7 +128,8 @@ def test_the_file_holds_no_key(bench: Path, tmp_path: Path) -> None:
 
 
 def test_another_answer_gives_the_same_file(bench: Path, tmp_path: Path) -> None:
-    """Nothing in an answer-mode item depends on the key: it is the same for a bench with every key changed."""
+    """Nothing in an answer-mode item depends on the key:
+    it is the same for a bench with every key changed."""
     profile = load_profile("sgmri-frames")
     presenter = Presenter(open_bench(bench), profile)
     flipped = 0
@@ -180,7 +182,8 @@ def test_verdicts_give_an_exact_rate_on_the_card(bench: Path, tmp_path: Path) ->
     assert "Not reader-verified" not in card
     assert "key-error rate 12.5 % (2 of 16 items" in card
     assert open_bench(bench).info.content_hash == before
-    # A second reader who contradicts leaves those items undecided; the same reader again replaces his file.
+    # A second reader who contradicts leaves those items undecided; the same reader again replaces
+    # his file.
     turned = [a | {"state": "agree"} if a["state"] == "disagree" else a for a in answers]
     again = import_answers(
         bench, write_answers(tmp_path / "w.json", page["quiz"], turned, "Ben"), None

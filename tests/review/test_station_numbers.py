@@ -1,4 +1,5 @@
-"""The station's numbers without its database: coefficients in closed form, protocols, plans, slices."""
+"""The station's numbers without its database:
+coefficients in closed form, protocols, plans, slices."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def test_two_raters_in_closed_form() -> None:
 
 
 def test_fleiss_own_example() -> None:
-    """Fleiss (1971), as everybody prints it: ten subjects, fourteen raters, five categories, κ = .210."""
+    """Fleiss (1971), as everybody prints it:
+    ten subjects, fourteen raters, five categories, κ = .210."""
     table = [
         [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
         [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
@@ -86,7 +88,8 @@ def test_weighted_kappa_and_ac2_of_two_raters() -> None:
 
 
 def test_krippendorff_with_missing_ratings() -> None:
-    """Krippendorff (2011), four observers and twelve units: α = .743 for names, .849 for distances."""
+    """Krippendorff (2011), four observers and twelve units:
+    α = .743 for names, .849 for distances."""
     observers = [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
         [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
@@ -131,7 +134,8 @@ def rows_of(table: list[list[int]]) -> list[ReadRow]:
 
 
 def test_scripted_readers_give_the_closed_form() -> None:
-    """The same table through the statistics of a project: score, answer, key errors and the adjudicator's word."""
+    """The same table through the statistics of a project:
+    score, answer, key errors and the adjudicator's word."""
     rows = rows_of([[4, 2, 0], [2, 20, 3], [0, 5, 14]])
     found = project_statistics(rows, [], load_protocol("default"))
     score = found.agreement["score"]
@@ -243,7 +247,8 @@ def oblique() -> Grid:
 
 
 def test_a_voxel_is_where_its_millimetres_say_on_every_plane(tmp_path: Path) -> None:
-    """One bright voxel; on each plane it lies at the slice and pixel that follow from its mm through the affine."""
+    """One bright voxel; on each plane it lies at the slice
+    and pixel that follow from its mm through the affine."""
     grid = oblique()
     array = np.zeros(grid.shape, np.int16)
     array[5, 9, 20] = 1000

@@ -1,4 +1,5 @@
-"""Models whose behaviour is known, behind a real server on loopback: each knows the item by the words it is sent."""
+"""Models whose behaviour is known, behind a real server on loopback:
+each knows the item by the words it is sent."""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ class Known:
         return {"yes": "no", "no": "yes"}.get(self.right(item).lower(), "99999")
 
     def slices(self, item: Item) -> list[int]:
-        """Axial slices (from 1) on which the evidence of an item is plain: inside its boxes, and at its points."""
+        """Axial slices (from 1) on which the evidence of an item is plain:
+        inside its boxes, and at its points."""
         scan = self.opened[item.item_id].scan
         chosen: set[int] = set()
         for box in item.boxes:

@@ -1,4 +1,5 @@
-"""Scripted models behind the protocols of three providers, which refuse what the real servers refuse."""
+"""Scripted models behind the protocols of three providers,
+which refuse what the real servers refuse."""
 
 from __future__ import annotations
 

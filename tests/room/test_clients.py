@@ -1,4 +1,5 @@
-"""Every kind of client reads in a room: pictures and turns in its own form, native calls where they were proved."""
+"""Every kind of client reads in a room:
+pictures and turns in its own form, native calls where they were proved."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from situs.clients.hf.prompt import chat_of
 SEEN_ALL = {"right_seen": 1.0, "right_unseen": 0.0, "wrong_seen": 0.0, "wrong_unseen": 0.0}
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize(
     ("provider", "native"),
     [
@@ -27,7 +29,8 @@ SEEN_ALL = {"right_seen": 1.0, "right_unseen": 0.0, "wrong_seen": 0.0, "wrong_un
     ],
 )
 def test_a_looker_is_the_same_over_every_protocol(play, provider: str, native: bool) -> None:
-    """The servers refuse what the real ones do: blank words, lost signatures, results without their calls."""
+    """The servers refuse what the real ones do:
+    blank words, lost signatures, results without their calls."""
     played = play(scripted.looker, limit=2, over=(provider, native))
     wanted = [len(played.known.slices(item)) for item in played.known.items.values()]
     assert played.run["ends"] == {"answered": 2}
@@ -51,7 +54,8 @@ def test_a_model_in_memory_reads_too(play_in_memory) -> None:
 
 @pytest.fixture
 def play_in_memory(situs, bench, tmp_path, monkeypatch):
-    """As `play`, for `hf:` with all but the weights: the chat that its template gets is answered by a script."""
+    """As `play`, for `hf:` with all but the weights:
+    the chat that its template gets is answered by a script."""
     monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(hf, "version", lambda package: "0")
 

@@ -81,7 +81,8 @@ def test_a_changed_scan_does_not_replay(play) -> None:
 
 
 def cut_at(out: Path, lines: int, torn: bool) -> tuple[int, int]:
-    """What a kill leaves: the first rows of the journal, maybe a torn one, and the answers they led to."""
+    """What a kill leaves: the first rows of the journal,
+    maybe a torn one, and the answers they led to."""
     path = out / "turns.jsonl"
     rows = path.read_bytes().splitlines(keepends=True)
     kept = b"".join(rows[:lines])
@@ -125,7 +126,8 @@ def test_nothing_finished_is_asked_again_wherever_it_was_killed(
 
 
 MOMENTS = 40
-"""At which a run is killed, spread over all of its writes; every other one in the middle of a line."""
+"""At which a run is killed, spread over all of its writes;
+every other one in the middle of a line."""
 WRITES = 3 * (1 + 5 + 5 + 1)
 """Of three items: a session begins, five replies, what came of each, and the answer."""
 

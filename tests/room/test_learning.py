@@ -1,4 +1,5 @@
-"""Training data from sessions: what is learnt is what was sent and replied, and only where the model saw."""
+"""Training data from sessions: what is learnt is what was sent and replied,
+and only where the model saw."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ SAW, UNSEEN, WRONG = range(3)
 
 
 def mixed(seen: Seen) -> scripted.Act:
-    """One third reads and is right after a slip, one third knows without looking, one third reads and is wrong."""
+    """One third reads and is right after a slip,
+    one third knows without looking, one third reads and is wrong."""
     items = [item.item_id for item in seen.known.items.values()]
     kind = items.index(seen.item.item_id) % 3
     if kind == UNSEEN:
@@ -49,8 +51,8 @@ def sent_words(body: dict[str, Any]) -> list[Any]:
 
 @pytest.fixture(scope="session")
 def learnt(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
-    """`run` (sessions of `mixed`), `data` (built from it), `built.json`, and what went over the `wire.json`,
-    with the `learnable.json` items. Do not change it."""
+    """`run` (sessions of `mixed`), `data` (built from it), `built.json`, and what went over the
+    `wire.json`, with the `learnable.json` items. Do not change it."""
     bench = once("tune", lambda folder: make_bench(folder, situs)) / "bench"
 
     def make(folder: Path) -> None:

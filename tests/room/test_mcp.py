@@ -1,4 +1,5 @@
-"""An agent that speaks the Model Context Protocol lists the tools, opens a study, looks and measures."""
+"""An agent that speaks the Model Context Protocol lists the tools,
+opens a study, looks and measures."""
 
 from __future__ import annotations
 

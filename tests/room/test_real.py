@@ -1,4 +1,5 @@
-"""A session on a real CT: what a reader measures from what it is told and shown is what the ledger holds."""
+"""A session on a real CT: what a reader measures from
+what it is told and shown is what the ledger holds."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ MEASURED = "duodenum"
 
 
 class Plan:
-    """Where a reader has to point on a coronal picture, worked out from the words that it was sent."""
+    """Where a reader has to point on a coronal picture,
+    worked out from the words that it was sent."""
 
     def __init__(self, words: str) -> None:
         # Slices are told by their middles; the scan ends half a slice beyond the last.

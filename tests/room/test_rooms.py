@@ -77,7 +77,8 @@ def test_traces_hold_only_what_was_right_and_seen(situs, play, tmp_path) -> None
     ids: list[str] = []
 
     def mixed(seen: Seen) -> scripted.Act:
-        """The first item is read, the second is known without looking, the third is read and wrong."""
+        """The first item is read, the second is known without looking,
+        the third is read and wrong."""
         place = [i.item_id for i in seen.known.items.values()].index(seen.item.item_id)
         ids.append(seen.item.item_id)
         act = scripted.looker(seen)
@@ -155,7 +156,8 @@ def test_a_room_without_a_window_says_so(bench, tmp_path) -> None:
 
 
 def test_frames_without_millimetres_are_read_too(situs, tmp_path, monkeypatch) -> None:
-    """Boxes on stored frames: one plane, no lengths, and the frame of a question is its evidence."""
+    """Boxes on stored frames: one plane, no lengths,
+    and the frame of a question is its evidence."""
     import frame_make
     from situs.room.journal import Opened, Outcome, read_turns
 

@@ -1,4 +1,5 @@
-"""What is served to agents: the room's allowance holds at every viewer, and says so when it is used up."""
+"""What is served to agents: the room's allowance holds at every viewer,
+and says so when it is used up."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def test_looks_turns_and_pixels_are_those_of_the_room(bench) -> None:
     assert studies.do("strip", {"plane": "axial", "n": 4}, None).words.endswith("0 looks left.")
     with pytest.raises(SitusError, match=r"no looks are left for this study: .* allows 2"):
         studies.do("look", LOOK, None)
-    # What needs no picture goes on; then the turns are used up, mistakes and refused looks among them.
+    # What needs no picture goes on; then the turns are used up, mistakes and refused looks among
+    # them.
     across = {"a": [1, 20, 20], "b": [1, 90, 20]}
     assert studies.do("measure", across, None).length_mm
     with pytest.raises(SitusError, match=r"no turns are left for this study: .* allows 5"):

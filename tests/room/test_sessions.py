@@ -1,4 +1,5 @@
-"""Readers whose behaviour is known get the cells, looks and states that follow from what they do."""
+"""Readers whose behaviour is known get the cells,
+looks and states that follow from what they do."""
 
 from __future__ import annotations
 
@@ -232,6 +233,7 @@ def test_nothing_on_the_wire_names_answer_label_patient_or_path(play, bench, sma
         words = json.dumps([m for m in body["messages"] if m["role"] == "user"][1:])
         item = Seen(played.known, body).item
         assert f'"{played.known.right(item)}"' not in words
-        # Once, the same words are sent without pictures and schema, to see whether pictures are counted.
+        # Once, the same words are sent without pictures and schema, to see whether pictures are
+        # counted.
         sent = {"model", "messages", "temperature", "max_tokens"}
         assert set(body) - {"response_format"} == sent

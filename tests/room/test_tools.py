@@ -1,4 +1,5 @@
-"""The tool ladder: whoever believes a lie, checks it or ignores it gets the trust, detection and damage of that."""
+"""The tool ladder: whoever believes a lie,
+checks it or ignores it gets the trust, detection and damage of that."""
 
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ def test_trust_detection_and_damage_follow_from_what_readers_do(lies) -> None:
 
 
 def told_by(lie: str, known: scripted.Known, word: ToolWord) -> bool:
-    """Whether the tool's word on the liver is the lie that its name says, by what the ledgers hold."""
+    """Whether the tool's word on the liver is the lie that its name says,
+    by what the ledgers hold."""
     volume, depth = word.values["volume (mL)"], word.values["depth from front to back (mm)"]
     if lie == "constant":
         # A ball of 25 mm, in voxels of 5 mm.
@@ -121,7 +123,8 @@ def told_by(lie: str, known: scripted.Known, word: ToolWord) -> bool:
 def test_each_lie_is_told_and_weighed_by_what_readers_make_of_it(
     situs, play, bench, tmp_path, lie: str
 ) -> None:
-    """Items are shared out among a truster, a checker and an ignorer; the shares are what the scores must be."""
+    """Items are shared out among a truster, a checker and an ignorer;
+    the shares are what the scores must be."""
     limit, tools = 20, f"segmentation:lying:{lie}"
     known = scripted.Known(bench, "callipers", tools, limit)
     scans = OpenScans(known.bench, known.room, known.profile)

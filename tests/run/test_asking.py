@@ -36,7 +36,8 @@ def test_every_item_is_asked_once_and_has_one_row(asked, bench) -> None:
     assert sorted(row["item_id"] for row in rows) == sorted(items)
     assert {row["state"] for row in rows} == {"answered"}
     result = ran.json
-    # One more than items: once, the same words are sent without pictures to see whether those are counted.
+    # One more than items: once, the same words are sent without pictures to see whether those are
+    # counted.
     assert (result["items"], result["states"], result["requests"]) == (12, {"answered": 12}, 13)
     assert result["tokens"]["prompt"] == sum(
         row["usage"]["prompt_tokens"] for row in rows
@@ -60,7 +61,8 @@ def test_the_words_and_pictures_are_the_profiles(asked, bench) -> None:
 
 
 def test_nothing_on_the_wire_names_the_answer(asked, bench, small) -> None:
-    """Every byte the server saw, heads included, beside every id, hash, path and file name there is."""
+    """Every byte the server saw, heads included,
+    beside every id, hash, path and file name there is."""
     _, server, out = asked
     opened = open_bench(bench)
     secrets = {str(bench), str(small), str(out), "patient0", ".nii", "locations", "test_asking"}
@@ -164,7 +166,8 @@ def test_a_second_identical_run_is_free(asked, situs, bench, tmp_path, monkeypat
 
 
 def test_the_run_can_be_scored(asked, situs, bench) -> None:
-    """What the server says names no option, so all of it is unparsed or not answerable, and nothing is lost."""
+    """What the server says names no option,
+    so all of it is unparsed or not answerable, and nothing is lost."""
     ran = situs("score", bench, asked[2], "--json")
     assert ran.code == 0, ran.err
     (accuracy,) = (entry for entry in ran.json["overall"] if entry["metric"] == "accuracy")

@@ -1,4 +1,5 @@
-"""`situs run --batch`: jobs at half price; every question is answered once or plainly failed, whatever happens."""
+"""`situs run --batch`: jobs at half price;
+every question is answered once or plainly failed, whatever happens."""
 
 from __future__ import annotations
 
@@ -92,7 +93,8 @@ def test_a_job_that_expires_leaves_the_rest_failed(words, asked) -> None:
 
 @pytest.mark.parametrize("step", ["upload", "start", "look", "fetch", "list"])
 def test_a_step_that_fails_once_is_tried_again(words, asked, step) -> None:
-    """Also where a job was started and the reply that says so was lost: it is found, not started anew."""
+    """Also where a job was started and the reply that says so was lost:
+    it is found, not started anew."""
     bench = words(6)
 
     def once(name: str, count: int) -> web.StreamResponse | None:
@@ -167,7 +169,8 @@ def test_large_runs_are_cut_into_jobs_of_the_servers_size(words, asked, monkeypa
 
 
 def test_a_batch_costs_half_and_the_budget_holds_the_worst_case(words, situs, tmp_path) -> None:
-    """Every call takes 20 + 3 tokens by the server's count; one is asked at once, nine in the job."""
+    """Every call takes 20 + 3 tokens by the server's count;
+    one is asked at once, nine in the job."""
     bench = words(10)
     prices = tmp_path / "prices.toml"
     prices.write_text('["test"]\ninput = 1000.0\noutput = 2000.0\n')
@@ -177,7 +180,8 @@ def test_a_batch_costs_half_and_the_budget_holds_the_worst_case(words, situs, tm
         ran = situs(*model, *more, "--out", tmp_path / "all")
         one = (20 * 1000 + 3 * 2000) / 1e6
         assert ran.json["cost"] == pytest.approx(one + 9 * one / 2)
-        # Worst case of a question in a batch: about 20 tokens in, 8 out. Two more fit into this budget.
+        # Worst case of a question in a batch: about 20 tokens in, 8 out. Two more fit into this
+        # budget.
         worst = (20 * 1000 + 8 * 2000) / 2e6
         ran = situs(*model, *more, "--out", tmp_path / "some", "--max-cost", one + 2.5 * worst)
     assert ran.code == 1

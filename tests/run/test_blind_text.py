@@ -113,7 +113,8 @@ def test_nearest_copies_options_and_yes_no() -> None:
 
 
 def test_nearest_is_at_chance_on_twins_and_copies_what_stands_out() -> None:
-    """With one item left out of a balanced group, the other answer is always the more frequent one."""
+    """With one item left out of a balanced group,
+    the other answer is always the more frequent one."""
     twins = [
         closed(n, "Which is larger?", Choice("liver" if n % 2 else "spleen"), ORGANS)
         for n in range(400)

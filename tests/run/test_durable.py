@@ -1,4 +1,5 @@
-"""Whatever happens to the process, no answer is lost, doubled or invented; only calls in flight are asked again."""
+"""Whatever happens to the process, no answer is lost, doubled or invented;
+only calls in flight are asked again."""
 
 from __future__ import annotations
 

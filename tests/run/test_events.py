@@ -142,6 +142,7 @@ def test_a_log_gets_plain_lines_now_and_then(monkeypatch, capsys) -> None:
     assert all(line.isprintable() for line in lines)
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("probes", ["blind,swap", "text,blank,mirror,rotations,wordings"])
 def test_a_dry_probe_counts_every_run_and_sends_nothing(
     situs, bench, small_pictures, tmp_path, probes

@@ -1,4 +1,5 @@
-"""`situs run --dry-run`: what asking would take, by the providers' published rules, and nothing is sent."""
+"""`situs run --dry-run`: what asking would take,
+by the providers' published rules, and nothing is sent."""
 
 from __future__ import annotations
 
@@ -122,7 +123,8 @@ def test_what_is_answered_is_not_forecast_again(situs, bench, small_pictures, tm
 def test_a_profile_that_hides_everything_stops_before_anything_is_sent(
     situs, bench, tmp_path
 ) -> None:
-    """In small pictures, windowed so that all is white, nothing stands out from what lies around it."""
+    """In small pictures, windowed so that all is white,
+    nothing stands out from what lies around it."""
     profile = tmp_path / "white.toml"
     shipped = files("situs.profiles").joinpath("data", "default.toml").read_text("utf-8")
     changes = {

@@ -27,6 +27,15 @@ def test_counts_and_medians_leave_the_patient_out(seed: int) -> None:
         assert medians.without("k", patient) == (others[len(others) // 2] if others else None)
 
 
+def test_counts_that_were_asked_for_hold_what_is_added_later() -> None:
+    counts = OtherCounts[str, str]()
+    for patient, value in (("p", "yes"), ("q", "yes"), ("r", "no")):
+        counts.add("k", patient, value)
+    assert counts.without("k", "p") == Counter({"yes": 1, "no": 1})
+    counts.add("k", "s", "no")
+    assert counts.without("k", "p") == Counter({"yes": 1, "no": 2})
+
+
 def _commonest(values: list[int]) -> int | None:
     """The least of those that occur most often."""
     return min(values, key=lambda value: (-values.count(value), value), default=None)

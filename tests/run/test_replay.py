@@ -44,7 +44,8 @@ def test_one_volume_by_many_names(name: str) -> None:
 
 SAID = "<answer>Yes</answer>"
 SGMRI = {
-    "question": "Is there a tear?", "model_output": SAID, "gt_answer": "No", "qa_type": "closed_ended",
+    "question": "Is there a tear?", "model_output": SAID, "gt_answer": "No",
+    "qa_type": "closed_ended",
     "task": "detect", "bboxes": [], "sample_id": "sgmri_7", "dataset": "knee",
 }  # fmt: skip
 
@@ -99,7 +100,8 @@ def test_two_answers_to_one_item_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_position_counted_otherwise_shifts_no_answer(tmp_path: Path) -> None:
-    """Ids as in another file, where the three questions stand in another order: each row's content says whose it is."""
+    """Ids as in another file, where the three questions stand in another order:
+    each row's content says whose it is."""
 
     def asked(n: int, question: str, gold: str) -> Item:
         return Item(

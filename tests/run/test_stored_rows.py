@@ -51,3 +51,23 @@ def test_no_file_and_no_row(tmp_path: Path) -> None:
     with pytest.raises(SitusError, match="no such file"):
         StoredRows(tmp_path / "answers.jsonl")
     assert not StoredRows(_written(tmp_path / "answers.jsonl", []))
+
+
+@pytest.mark.parametrize("change", ["cut", "cut within a row", "rewritten", "shifted"])
+def test_answers_that_change_while_they_are_read_are_one_error(change: str, tmp_path: Path) -> None:
+    rows = [AnswerRow(f"i{number}", response="yes" * 9000) for number in range(3)]
+    path = _written(tmp_path / "answers.jsonl", rows)
+    stored = StoredRows(path)
+    assert stored["i0"] == rows[0]  # the file is open from now on
+    content = path.read_bytes()
+    match change:
+        case "cut":
+            path.write_bytes(b"")
+        case "cut within a row":
+            path.write_bytes(content[:-40])
+        case "rewritten":
+            path.write_bytes(content.replace(b'"i2"', b'"i7"'))
+        case "shifted":
+            path.write_bytes(b"\n\n\n" + content)
+    with pytest.raises(SitusError, match="the answers changed while they were read"):
+        stored["i2"]

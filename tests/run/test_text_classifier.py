@@ -1,4 +1,5 @@
-"""The learner of prompts finds what the words give away, and guesses where they give nothing away."""
+"""The learner of prompts finds what the words give away,
+and guesses where they give nothing away."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ def test_it_finds_a_text_with_one_answer() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_at_chance_on_balanced_texts_and_not_below(seed: int) -> None:
-    """Each text has yes and no equally often: leaving a patient out tilts the rest the other way."""
+    """Each text has yes and no equally often:
+    leaving a patient out tilts the rest the other way."""
     rng = np.random.default_rng(seed)
     turns = [rng.permutation(40) for _ in range(10)]
     items = cohort(40, 10, lambda p, t: YesNo(bool(turns[t][p] % 2)))
@@ -74,7 +76,8 @@ def test_it_is_at_chance_on_balanced_texts_and_not_below(seed: int) -> None:
 
 
 def test_the_patient_asked_about_is_not_learnt_from() -> None:
-    """A word that is this patient's own tells nothing, although the same word stands in all of his prompts."""
+    """A word that is this patient's own tells nothing,
+    although the same word stands in all of his prompts."""
     rng = np.random.default_rng(1)
     side = {p: bool(rng.random() < 0.5) for p in range(60)}
     items = cohort(60, 6, lambda p, t: YesNo(side[p]))

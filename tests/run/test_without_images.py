@@ -1,4 +1,5 @@
-"""Studies without an image: what can be asked is asked; a run that could not begin leaves no folder behind."""
+"""Studies without an image: what can be asked is asked;
+a run that could not begin leaves no folder behind."""
 
 from __future__ import annotations
 

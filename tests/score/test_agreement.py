@@ -40,7 +40,8 @@ def test_ac1_of_two_readers() -> None:
 
 
 def test_the_kappa_paradox() -> None:
-    """Feinstein and Cicchetti: 85 % agreement at 90 % prevalence. 80, 10, 5, 5 of 100: κ = 0.32, AC1 = 0.81."""
+    """Feinstein and Cicchetti: 85 % agreement at 90 % prevalence.
+    80, 10, 5, 5 of 100: κ = 0.32, AC1 = 0.81."""
     skewed = table({(1, 1): 80, (1, 0): 10, (0, 1): 5, (0, 0): 5})
     assert cohen_kappa(skewed) == pytest.approx((0.85 - 0.78) / 0.22)
     pi = (0.90 + 0.85) / 2
@@ -82,7 +83,8 @@ def test_one_answer_throughout_is_no_chance() -> None:
 
 
 def test_full_agreement_has_an_exact_interval() -> None:
-    """40 patients of 40 agree: Clopper and Pearson's lower limit is 0.025^(1/40); over the chance e of each statistic.
+    """40 patients of 40 agree: Clopper and Pearson's lower limit is 0.025^(1/40); over the chance e
+    of each statistic.
 
     Half say yes: AC1's e = 2·½·½, κ's e = ½² + ½², α's expected disagreement is 2·40·40 / (80·79).
     """
@@ -105,7 +107,8 @@ def test_full_agreement_has_an_exact_interval() -> None:
 
 @pytest.mark.parametrize("name", ["percent", "kappa", "ac1", "alpha"])
 def test_counting_equal_rows_changes_nothing(name: str) -> None:
-    """The estimate over weighted patterns equals the statistic of the rows; NaN is a missing rating in both."""
+    """The estimate over weighted patterns equals the statistic of the rows;
+    NaN is a missing rating in both."""
     from situs.score.stats.agreement import STATISTICS
 
     rng = np.random.default_rng(3)

@@ -47,7 +47,8 @@ def test_the_draw_depends_on_ids_alone() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    """40 items, two raters: 24 yes/yes, 4 yes/no, 4 no/yes, 8 no/no. p = 0.8, κ = (0.8 − 0.58) / 0.42."""
+    """40 items, two raters: 24 yes/yes, 4 yes/no, 4 no/yes, 8 no/no.
+    p = 0.8, κ = (0.8 − 0.58) / 0.42."""
     votes = [(True, True)] * 24 + [(True, False)] * 4 + [(False, True)] * 4 + [(False, False)] * 8
     rows = [
         AuditRow(item.source_id, rater, spatial=vote)
@@ -62,7 +63,8 @@ def test_agreement_by_hand() -> None:
     (held,) = result.agreement
     assert (held.raters, held.items, held.percent) == ("anna – ben", 40, 0.8)
     assert held.kappa == pytest.approx((0.8 - 0.58) / 0.42)
-    # AC1: chance = 2 · 0.7 · 0.3; α: 1 − (n − 1) · discordant / (2 · n₁ · n₀) with n = 80, n₁ = 56, n₀ = 24.
+    # AC1: chance = 2 · 0.7 · 0.3; α: 1 − (n − 1) · discordant / (2 · n₁ · n₀) with n = 80, n₁ = 56,
+    # n₀ = 24.
     assert held.ac1 == pytest.approx((0.8 - 0.42) / 0.58)
     assert held.alpha == pytest.approx(1 - 79 * 16 / (2 * 56 * 24))
     assert held.kappa_ci95 is not None
@@ -70,9 +72,11 @@ def test_agreement_by_hand() -> None:
 
 
 def test_the_published_audit() -> None:
-    """CT-SpatialVQA's: 303 judgements, one person an item, 104 of them not the validator's (102 on spatial).
+    """CT-SpatialVQA's: 303 judgements, one person an item, 104 of them not the validator's (102 on
+    spatial).
 
-    235 are called spatial, 231 spatial and relevant: 77.6 and 76.2 %. Equal: 201 of 303, 301 of 303, 502 of 606.
+    235 are called spatial, 231 spatial and relevant: 77.6 and 76.2 %. Equal: 201 of 303, 301 of
+    303, 502 of 606.
     """
     items = [
         Item(f"i{n}", "s", "ct", f"p{n // 9}", "t", "text", "Q?", Text(("a",))) for n in range(303)

@@ -1,4 +1,5 @@
-"""Which questions for boxes the blind rows answer: drawn by id, whatever else is asked and in which order."""
+"""Which questions for boxes the blind rows answer:
+drawn by id, whatever else is asked and in which order."""
 
 from __future__ import annotations
 

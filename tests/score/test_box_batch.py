@@ -47,7 +47,8 @@ def series(rng: random.Random, *, oblique: bool = False) -> Shown:
 
 
 def boxes_on(rng: random.Random, count: int, labels: Sequence[str]) -> list[FrameBox]:
-    """Boxes with sides of many digits, some of them without extent or on pictures that were not shown."""
+    """Boxes with sides of many digits,
+    some of them without extent or on pictures that were not shown."""
     found = []
     for _ in range(count):
         x0, y0 = rng.uniform(0, 15), rng.uniform(0, 15)

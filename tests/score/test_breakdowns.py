@@ -1,4 +1,5 @@
-"""Breakdowns: groups, number errors, sides, thirds and sources against hand-made answers and numpy."""
+"""Breakdowns: groups, number errors, sides,
+thirds and sources against hand-made answers and numpy."""
 
 from __future__ import annotations
 
@@ -172,7 +173,8 @@ def test_the_source_is_a_tag() -> None:
 
 
 def test_bootstrap_agrees_with_scipy_on_balanced_clusters() -> None:
-    """With as many items each, the mean over items is that of the patients' means, which scipy resamples."""
+    """With as many items each, the mean over items is that of the patients' means,
+    which scipy resamples."""
     rng = np.random.default_rng(8)
     means = rng.beta(2, 2, 60)
     values = rng.random((60, 10)) < means[:, None]
@@ -228,12 +230,13 @@ def test_tables_are_written_three_times(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_published_averages_are_those_of_their_columns() -> None:
-    """The papers' own arithmetic: what is printed as a mean must be one, which guards the data against slips."""
+    """The papers' own arithmetic: what is printed as a mean must be one,
+    which guards the data against slips."""
     for table in published_tables("sgmri-vqa"):
         for name, (*columns, average) in table.rows.items():
             two_detections = name in ("Qwen2.5-VL", "MedGemma") and table.name == "sgmri_image"
             assert two_detections or sum(columns) / 6 == pytest.approx(average, abs=0.02), name
-    (main, categories) = published_tables("ct-spatialvqa")
+    main, categories = published_tables("ct-spatialvqa")
     models = {name: row for name, row in main.rows.items() if name != "mean"}
     for column in range(4):
         assert np.mean([row[column] for row in models.values()]) == pytest.approx(
@@ -259,7 +262,7 @@ def test_the_summary_names_the_groups_that_differ_most_for_their_size() -> None:
     groups = {"a": group(0.5, 100), "b": group(0.4, 100), "c": group(0.9, 9), "d": group(0.0, 4)}
     by = {"structure": groups, "task": {"volume": group(0.0, 213)}}
     (table,) = breakdown_tables(Breakdowns(by, [], {}, [], None), brief=True)
-    # The mean of a, b and c is (50 + 40 + 8.1) / 209 = .4694; |share − mean| √n: a .306, b .694, c 1.292. d has too
-    # few items, and tasks have a table of their own.
+    # The mean of a, b and c is (50 + 40 + 8.1) / 209 = .4694; |share − mean| √n: a .306, b .694, c
+    # 1.292. d has too few items, and tasks have a table of their own.
     assert [row[1] for row in table.rows] == ["c", "b", "a"]
     assert "(0.469)" in table.caption

@@ -1,4 +1,5 @@
-"""Paired, clustered comparison: level under the null, referees for p and Holm, groups, ranks and suspects."""
+"""Paired, clustered comparison: level under the null,
+referees for p and Holm, groups, ranks and suspects."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def _patients(clusters: int, each: int) -> dict[str, str]:
 
 
 def test_level_is_kept_where_a_plain_test_fails() -> None:
-    """Twenty items per patient that share the patient's fate: the runs are equally good on average."""
+    """Twenty items per patient that share the patient's fate:
+    the runs are equally good on average."""
     generator = np.random.default_rng(5)
     patients = _patients(20, 20)
     trials, found, plain = 150, 0, 0
@@ -116,6 +118,18 @@ def test_overlapping_groups_are_both_told() -> None:
     pairs = [pair("a", "b", 0.4), pair("b", "c", 0.3), pair("a", "c", 0.01), pair("c", "d", 0.001)]
     pairs += [pair("a", "d", 0.001), pair("b", "d", 0.001)]
     assert tied_groups(["a", "b", "c", "d"], pairs) == [["a", "b"], ["b", "c"], ["d"]]
+
+
+def test_runs_that_are_alike_need_not_be_neighbours() -> None:
+    """The second is told from both others;
+    the first and third, whose answers agree less, are not told apart."""
+
+    def pair(a: str, b: str, p: float) -> Pair:
+        return Pair(a, b, "accuracy", 0.1, None, p, p, 100, 20, None)
+
+    pairs = [pair("a", "b", 0.01), pair("b", "c", 0.01), pair("a", "c", 0.3)]
+    assert tied_groups(["a", "b", "c"], pairs) == [["a", "c"], ["b"]]
+    assert tied_groups([], []) == []
 
 
 def test_order_of_runs_only_turns_the_sign() -> None:

@@ -1,7 +1,9 @@
-"""Intervals over patients hold the truth as often as they say: the hardest cells of benchmarks/interval_coverage.py.
+"""Intervals over patients hold the truth as often as they say: the hardest cells of
+benchmarks/interval_coverage.py.
 
-Fixed seeds; bounds are the 99.9 % region of the binomial distribution around 93 %, so that only a wrong method fails.
-A method that is too wide passes here: docs/statistics.md says in which cells it is.
+Fixed seeds; bounds are the 99.9 % region of the binomial distribution around 93 %, so that only a
+wrong method fails. A method that is too wide passes here: docs/statistics.md says in which cells it
+is.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def counts(rng, patients, items, geometric, runs=RUNS):
 
 
 def abilities(rng, shape, mean, correlation):
-    """Beta, so that two items of one patient correlate as said; 1: each patient is all right or all wrong."""
+    """Beta, so that two items of one patient correlate as said;
+    1: each patient is all right or all wrong."""
     if correlation in (0, 1):
         return (
             np.full(shape, mean) if correlation == 0 else (rng.random(shape) < mean).astype(float)
@@ -63,7 +66,8 @@ def test_a_mean_that_is_neither_near_0_nor_near_1_is_not_too_wide(patients):
 @pytest.mark.parametrize(("a", "b"), [(0.6, 0.6), (0.9, 0.8), (0.99, 0.95), (0.97, 0.3)])
 @pytest.mark.parametrize("patients", [10, 30])
 def test_a_paired_difference(patients, a, b, correlation, geometric):
-    """Of equal means it is the level of the test as well, also where patients are all or nothing."""
+    """Of equal means it is the level of the test as well,
+    also where patients are all or nothing."""
     rng = np.random.default_rng(patients)
     asked = counts(rng, patients, 6, geometric)
     first, second = (abilities(rng, asked.shape, mean, correlation) for mean in (a, b))
@@ -108,7 +112,8 @@ def test_the_stacked_form_is_what_users_get():
     ("accuracy", "correlation", "sensitivity"), [(0.7, 0.2, 0.9), (0.95, 0.8, 0.98)]
 )
 def test_prediction_powered_accuracy(accuracy, correlation, sensitivity):
-    """30 patients of 10 answers, 3 of 10 with a human verdict, a judge who calls 20 % of wrong answers right."""
+    """30 patients of 10 answers, 3 of 10 with a human verdict,
+    a judge who calls 20 % of wrong answers right."""
     rng = np.random.default_rng(7)
     names = np.repeat([f"p{i}" for i in range(30)], 10)
     runs, held, narrower = 200, 0, 0

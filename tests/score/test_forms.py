@@ -153,6 +153,16 @@ def entries_of(scored: list[Scored], metrics: list[str], seed: int) -> list[Entr
     return entries(columns_of([scored_table(scored)]).all, metrics, seed)
 
 
+@pytest.mark.parametrize("model", ["majority", "random"])
+def test_columns_of_shared_judgements_are_those_of_single_answers(made, viewing, model) -> None:
+    baseline = make_baseline(made, parse_spec(model))
+    said = {item.item_id: baseline.answer(item) or "" for item in made.items()}
+    rows = {item_id: AnswerRow(item_id, response=text) for item_id, text in said.items()}
+    one_by_one = [say(viewing, item, said[item.item_id]) for item in made.items()]
+    together = ScoredRun.of(Replies(made, rows)).columns.table
+    assert together.to_pylist() == columns_of([scored_table(one_by_one)]).table.to_pylist()
+
+
 def test_hidden_items_are_scored_apart(made, viewing) -> None:
     item = item_of(made, "seen")
     scored = [

@@ -1,7 +1,8 @@
-"""Golden vectors: small sets of answers whose scores were worked out by hand, put through `situs score`.
+"""Golden vectors: small sets of answers whose scores were worked out by hand, put through `situs
+score`.
 
-Each vector is a bench, what a model says, and what every metric of it must then be, with the sum written beside it. A
-metric without a vector fails `test_every_metric_has_a_vector`.
+Each vector is a bench, what a model says, and what every metric of it must then be, with the sum
+written beside it. A metric without a vector fails `test_every_metric_has_a_vector`.
 """
 
 from __future__ import annotations
@@ -81,13 +82,15 @@ def grounded(count: int, where: FrameBox) -> Made:
     return Made(truth, json.dumps({"boxes": json.loads(listed(where)), "count": count}))
 
 
-# Voxels of 2 × 2 × 4 mm from (-48, -56, -80) mm on: voxels 10–19 along x, 10–19 along y, 5–7 along z. On the picture
-# the patient's right is on the left, and 48 voxels lie along x: voxel i is pixel 47 - i; along y it is 55 - j.
+# Voxels of 2 × 2 × 4 mm from (-48, -56, -80) mm on: voxels 10–19 along x, 10–19 along y, 5–7 along
+# z. On the picture the patient's right is on the left, and 48 voxels lie along x: voxel i is pixel
+# 47 - i; along y it is 55 - j.
 SOLID = Boxes((WorldBox((-29.0, -37.0, -62.0), (-9.0, -17.0, -50.0), "cyst"),))
 
 
 def solid(x1: float, frames: Sequence[int], x0: float = 28) -> Made:
-    """What is said of it: from pixel 28 to x1 (38 is the truth) on so many pictures (6 to 8 are the truth)."""
+    """What is said of it: from pixel 28 to x1 (38 is the
+    truth) on so many pictures (6 to 8 are the truth)."""
     said = [{"frame": frame, "label": "cyst", "bbox": [x0, 36, x1, 46]} for frame in frames]
     return Made(SOLID, json.dumps(said))
 
@@ -100,10 +103,12 @@ VECTORS = {
             "accuracy": 1 / 4,
             # Relative errors 0, 1/4, 1/3, 1.
             "relative-accuracy@1": (1 + 3 / 4 + 2 / 3 + 0) / 4,
-            # Of the tolerances .50, .45, …, .05: at least 1/4 are six (and one is 1/4 itself), at least 1/3 four.
+            # Of the tolerances .50, .45, …, .05: at least 1/4 are six (and one is 1/4 itself), at
+            # least 1/3 four.
             "mra.vsi-code@1": (1.0 + 0.6 + 0.4 + 0.0) / 4,
             "mra.vsi-paper@1": (1.0 + 0.5 + 0.4 + 0.0) / 4,
-            # The others' means are 30, 80/3, 70/3, 20: off by 20, 20/3, 20/3, 20. The answers are off by 0, 5, 10, 40.
+            # The others' means are 30, 80/3, 70/3, 20: off by 20, 20/3, 20/3, 20. The answers are
+            # off by 0, 5, 10, 40.
             "skill-over-mean@1": 1 - 55 / (160 / 3),
             # Ratios 1, 5/4, 2/3, 2: the middle two are 5/4 and 3/2.
             "median-abs-log-ratio@1": (math.log(5 / 4) + math.log(3 / 2)) / 2,
@@ -169,7 +174,8 @@ VECTORS = {
         "frames",
     ),
     "box centres": Vector(
-        # Centres at (190, 190), in the true box, and at (210, 210), outside; 20 × 20 and 10 × 10 pixels are shared.
+        # Centres at (190, 190), in the true box, and at (210, 210), outside; 20 × 20 and 10 × 10
+        # pixels are shared.
         [
             Made(Boxes((box(0, 100, 100, 200, 200),)), listed(box(0, 180, 180, 200, 200))),
             Made(Boxes((box(0, 100, 100, 200, 200),)), listed(box(0, 190, 190, 230, 230))),
@@ -205,7 +211,8 @@ VECTORS = {
         "frames",
     ),
     "frames without images": Vector(
-        # The last frame that anything names is the fifth; that more are said is a mistake all the same.
+        # The last frame that anything names is the fifth; that more are said is a mistake all the
+        # same.
         [Made(Frames((3, 4)), "4 to 6"), Made(Frames((3, 4)), "4 to 7")],
         {"accuracy": 1 / 2, "frames.iou@1": (2 / 3 + 2 / 4) / 2, "frames.ends-within-one@1": 1 / 2},
         "unknown",
@@ -271,7 +278,8 @@ VECTORS = {
         "frames",
     ),
     "not answerable": Vector(
-        # The default profile tells no such thing: two of three hidden ones are right, and none of them counts.
+        # The default profile tells no such thing: two of three hidden ones are right, and none of
+        # them counts.
         [
             *(
                 Made(YesNo(True), says, {"needs": ("a thing that no profile gives",)})
@@ -321,7 +329,8 @@ def test_golden_vector(name: str, situs: Callable[..., Any], tmp_path: Path) -> 
 
 
 def keys_of(vector: Vector) -> list[str]:
-    """What tells the items of a bench apart: their question, or (all ask the same) their patient."""
+    """What tells the items of a bench apart:
+    their question, or (all ask the same) their patient."""
     return [
         f"{number}?" if vector.series else f"p{number}" for number in range(len(vector.answers))
     ]

@@ -1,4 +1,5 @@
-"""Scores of graded answers with boxes, from the table of grades to the entries, against formulas on the numbers."""
+"""Scores of graded answers with boxes,
+from the table of grades to the entries, against formulas on the numbers."""
 
 from __future__ import annotations
 
@@ -93,7 +94,8 @@ def test_every_score_is_its_formula(bench: Bench) -> None:
             shift = [[rng.randrange(-2, 3) * rng.choice((0, 1, 2))] for _ in range(3)]
             moved = np.maximum(truth + shift + [[0, rng.randrange(4)] for _ in range(3)], 0)
             (first, end), (z0, z1), (y0, y1) = moved.astype(int).tolist()
-            # Sagittal pictures have the front on the left and the head at the top: both axes count down.
+            # Sagittal pictures have the front on the left and the head at the top: both axes count
+            # down.
             reply["box"] = [first, end - 1, 60 - y1, 60 - y0, 50 - z1, 50 - z0]
             places[item.item_id] = moved
         rows[item.item_id] = AnswerRow(item.item_id, response=json.dumps(reply))
@@ -200,7 +202,8 @@ def test_every_score_is_its_formula(bench: Bench) -> None:
 
 
 def kappa(pairs: list[tuple[int, int]]) -> float | None:
-    """Cohen's quadratic κ by moments: 1 - E (x - y)² / the same of independent x and y (Fleiss and Cohen 1973)."""
+    """Cohen's quadratic κ by moments:
+    1 - E (x - y)² / the same of independent x and y (Fleiss and Cohen 1973)."""
     x, y = (np.array(side, dtype=float) for side in zip(*pairs))
     apart = x.var() + y.var() + (x.mean() - y.mean()) ** 2
     return 1 - ((x - y) ** 2).mean() / apart if apart else None

@@ -1,5 +1,5 @@
-# ruff: noqa: E501
-"""Graded answers as models spoil them: each is read as a person would read it, or not at all, but never otherwise."""
+"""Graded answers as models spoil them:
+each is read as a person would read it, or not at all, but never otherwise."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ CARTILAGE, CYST, LIGAMENT = (
     ("tear", "bml_cyst", "repair"),
 )
 SCALED = {
-    "size": "bml_size", "number": "bml_number", "bml_share": "bml_share", "depth": "cartilage_depth",
-    "grade": "extrusion", "morphology": "meniscus", "presence": "presence", "tear_location": "tear_location",
+    "size": "bml_size", "number": "bml_number", "bml_share": "bml_share",
+    "depth": "cartilage_depth",
+    "grade": "extrusion", "morphology": "meniscus", "presence": "presence",
+    "tear_location": "tear_location",
     "tear": "presence", "bml_cyst": "presence", "repair": "presence",
 }  # fmt: skip
 SCALES = {
@@ -35,7 +37,8 @@ SCALES = {
 BOX = (9, 23, 40.0, 80.0, 60.0, 100.0)
 """First and last slice, x and y from – to."""
 
-# Reply; the box and the grades a person reads from it, None for nothing that is sure; the sub-scores asked for.
+# Reply; the box and the grades a person reads from it, None for nothing that is sure; the
+# sub-scores asked for.
 # fmt: off
 REPLIES = [
     ('{"box": [9, 23, 40, 80, 60, 100], "grades": {"size": 2, "number": 1, "bml_share": 3}}', BOX, TOLD, BML),

@@ -37,7 +37,8 @@ def test_ids_name_variant_and_version():
 
 @pytest.mark.parametrize("step", range(1, 11))
 def test_ties_are_decided_exactly(step):
-    """An error of exactly k/20 meets k..10 twentieths with ≤, and one fewer with <; floats get some of these wrong."""
+    """An error of exactly k/20 meets k..10 twentieths with ≤,
+    and one fewer with <; floats get some of these wrong."""
     prediction = repr(100 + 5 * step)
     assert one.mra_vsi_code(prediction, 100) == Fraction(11 - step, 10)
     assert one.mra_vsi_paper(prediction, 100) == Fraction(10 - step, 10)

@@ -44,6 +44,14 @@ def some_boxes(rng: random.Random, count: int) -> list[FrameBox]:
     return result
 
 
+def test_boxes_are_laid_out_anew_when_their_list_has_changed() -> None:
+    true = some_boxes(random.Random(0), 3)
+    many = some_boxes(random.Random(1), 40)
+    tube_iou(true, many)
+    many[:20] = some_boxes(random.Random(2), 20)
+    assert tube_iou(true, many) == tube_iou(true, list(many))
+
+
 def raster(boxes: list[FrameBox]) -> np.ndarray:
     """Label × frame × y × x: what the boxes cover, pixel by pixel."""
     covered = np.zeros((2, 2, SIDE, SIDE), dtype=bool)
@@ -217,7 +225,8 @@ def tables_of(
 
 
 def test_sub_scores_are_not_pooled() -> None:
-    """Within each sub-score the answers are a constant: no agreement, though together they would look perfect."""
+    """Within each sub-score the answers are a constant:
+    no agreement, though together they would look perfect."""
     answers = [[("a", truth, 0), ("b", truth + 5, 5)] for truth in (0, 1, 0, 1)]
     tables = tables_of(answers, [[row] for row in range(4)])
     assert tables.means(quadratic_kappa, every(4)) == pytest.approx(0.0)

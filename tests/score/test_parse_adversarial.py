@@ -1,4 +1,5 @@
-"""Replies made to mislead a parser, each with the reading that a colleague would give it; None is "not sure"."""
+"""Replies made to mislead a parser, each with the reading that a colleague would give it;
+None is "not sure"."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
         UNIT,
         [(2, (32, 60, 64, 120))],
     ),
-    # What its reader misses: x, y, w, h with large sides; ranges of frames; frames in JSON; decimals.
+    # What its reader misses: x, y, w, h with large sides; ranges of frames; frames in JSON;
+    # decimals.
     ("Frame 3: [20, 20, 50, 50]", XYWH, [(2, (20, 20, 70, 70))]),
     ("Frames 7-9: <bbx>[10, 20, 30, 40]</bbx>", XYWH, [(6, B), (7, B), (8, B)]),
     ("Frames 7 and 9: <bbx>[10, 20, 30, 40]</bbx>", XYWH, [(6, B), (8, B)]),
@@ -110,7 +111,10 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
         [(2, B), (3, B)],
     ),
     (
-        "Boxes:\n\n| Slice # | x (px) | y | width | height |\n|:--|--:|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |\n",
+        (
+            "Boxes:\n\n| Slice # | x (px) | y | width | height |\n|:--|--:|--|--|--|\n| 3 | 10 | 20"
+            " | 30 | 40 |\n"
+        ),
         XYXY,
         [(2, B)],
     ),
@@ -118,13 +122,19 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
     ("<think>Frame 9: [1, 1, 5, 5]</think>Frame 3: [10, 20, 30, 40]", XYWH, [(2, B)]),
     ("Maybe frame 9: [1, 1, 5, 5].\nFinal answer: Frame 3: [10, 20, 30, 40]", XYWH, [(2, B)]),
     (
-        '{"reasoning": "On frame 9 [1, 1, 5, 5] is bright.", "bboxes": [{"frame": 3, "bbox": [10, 20, 30, 40]}]}',
+        (
+            '{"reasoning": "On frame 9 [1, 1, 5, 5] is bright.", "bboxes": [{"frame": 3, "bbox":'
+            " [10, 20, 30, 40]}]}"
+        ),
         XYWH,
         [(2, B)],
     ),
     ('{"answer": "Frame 3: <bbx>[10, 20, 30, 40]</bbx>"}', XYWH, [(2, B)]),
     (
-        '{"answer": "Frame 3: <bbx>[10, 20, 30, 40]</bbx>", "bboxes": [{"frame": 3, "bbox": [10, 20, 30, 40]}]}',
+        (
+            '{"answer": "Frame 3: <bbx>[10, 20, 30, 40]</bbx>", "bboxes": [{"frame": 3, "bbox":'
+            " [10, 20, 30, 40]}]}"
+        ),
         XYWH,
         [(2, B)],
     ),
@@ -228,7 +238,10 @@ LABELS = [
     ('{"finding": "edema", "frame": 3, "bbox": [10, 20, 30, 40]}', "edema"),
     ('{"edema": {"frame": 3, "bbox": [10, 20, 30, 40]}}', "edema"),
     (
-        "| Frame | x | y | w | h | Finding |\n|--|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 | Edema |",
+        (
+            "| Frame | x | y | w | h | Finding |\n|--|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |"
+            " Edema |"
+        ),
         "Edema",
     ),
     ("Frame 3:\n- Edema: [10, 20, 30, 40]", "Edema"),

@@ -86,7 +86,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(one_in=8)
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_repetition_ends(piece):
     """Exponential or quadratic matching would not come back within the test run."""

@@ -147,9 +147,14 @@ NAMES = (SIZE, NUMBER, SHARE)
 GRADES = {SIZE: 2, NUMBER: 1, SHARE: 3}
 
 GRADED = [
-    '{"MOAKS_scores": {"patella medial BML": {"Size of BML (including cyst)": 2, "Number of BML within subregion": 1, '
-    '"% of lesion that is BML (excluding cyst)": 3}}}',
-    "```json\n{'MOAKS_scores': {'patella medial BML': {'size': 2, 'number': 1, 'percent_bml': 3,},}}\n```",
+    (
+        '{"MOAKS_scores": {"patella medial BML": {"Size of BML (including cyst)": 2, "Number of BML'
+        ' within subregion": 1, "% of lesion that is BML (excluding cyst)": 3}}}'
+    ),
+    (
+        "```json\n{'MOAKS_scores': {'patella medial BML': {'size': 2, 'number': 1, 'percent_bml':"
+        " 3,},}}\n```"
+    ),
     '{"moaks_scores": {"Patella Medial BML": {"SIZE": 2, "NUMBER": 1, "PERCENT": 3}}}',
     '{"size": 2, "number": 1, "percentage": 3}',
     '{"Size": "2", "Number": "1", "Percent of lesion": "3"}',
@@ -157,11 +162,20 @@ GRADED = [
     '{"size": 2.0, "count": 1.0, "proportion": 3.0}',
     '{"size_grade": 2, "number_grade": 1, "percent_grade": 3}',
     '{"sizeOfBML": 2, "numberOfBML": 1, "percentOfLesion": 3}',
-    '{"scores": [{"name": "size", "grade": 2}, {"name": "number", "grade": 1}, {"name": "percent", "grade": 3}]}',
-    '{"patella medial BML": {"size": {"grade": 2}, "number": {"grade": 1}, "percent": {"grade": 3}}}',
+    (
+        '{"scores": [{"name": "size", "grade": 2}, {"name": "number", "grade": 1}, {"name":'
+        ' "percent", "grade": 3}]}'
+    ),
+    (
+        '{"patella medial BML": {"size": {"grade": 2}, "number": {"grade": 1}, "percent": {"grade":'
+        " 3}}}"
+    ),
     "The BML is large. {'size': 2, 'number': 1, 'percent': 3} as described.",
     'Bright area of grade 1.\nFinal diagnosis: {"size": 2, "number": 1, "percent": 3}',
-    '{"size": 0, "number": 0, "percent": 0}\nOn second look:\n{"size": 2, "number": 1, "percent": 3}',
+    (
+        '{"size": 0, "number": 0, "percent": 0}\nOn second look:\n{"size": 2, "number": 1,'
+        ' "percent": 3}'
+    ),
     '{"reasoning": "size 1, number 2", "size": 2, "number": 1, "percent": 3, "confidence": 0.8}',
     '{"bbox": [1, 2, 3, 4, 5, 6], "grades": {"size": 2, "number": 1, "percent": 3}}',
     "Size: 2\nNumber: 1\nPercent: 3",

@@ -25,7 +25,8 @@ def test_one_answer_a_patient_is_the_estimate_of_the_papers(seed):
     judge, human, names = drawn(seed)
     read = ~np.isnan(human)
     found = prediction_powered(judge, human, names)
-    # PPI++ (arXiv:2311.01453): λ = cov(Y, f) / ((1 + n / N) var(f)), here with each sample's own variance of f.
+    # PPI++ (arXiv:2311.01453): λ = cov(Y, f) / ((1 + n / N) var(f)), here with each sample's own
+    # variance of f.
     n, count = read.sum(), (~read).sum()
     covariance = np.cov(human[read], judge[read], ddof=0)[0, 1]
     power = covariance / n / (judge[read].var() / n + judge[~read].var() / count)
@@ -47,7 +48,8 @@ def test_a_judge_who_knows_nothing_is_not_relied_on():
 
 
 def test_a_biased_judge_does_not_bias_the_estimate():
-    """A judge who calls everything right half of the time when it is wrong: only the human verdicts say how much."""
+    """A judge who calls everything right half of the time when it is wrong:
+    only the human verdicts say how much."""
     values = [prediction_powered(*drawn(seed, specificity=0.5)).value for seed in range(20)]
     assert np.mean(values) == pytest.approx(0.6, abs=0.02)
     assert np.mean([drawn(seed, specificity=0.5)[0].mean() for seed in range(20)]) > 0.7
@@ -74,3 +76,47 @@ def test_edges():
     perfect = prediction_powered(np.ones(60), np.where(np.arange(60) < 20, 1.0, np.nan), names[:60])
     assert perfect.value == 1.0
     assert perfect.ci95[0] < 0.9, "twenty answers without an error do not show that there is none"
+
+
+def in_clusters(seed, patients=150):
+    """Unequal patients whose answers share a fate, each read by a human in part."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.geometric(0.12, size=patients)
+    fate = np.repeat(rng.normal(size=patients), sizes)
+    truth = (rng.random(len(fate)) < 1 / (1 + np.exp(-fate - 0.5))).astype(float)
+    judge = np.where(rng.random(len(fate)) < 0.85, truth, 1 - truth)
+    human = np.where(rng.random(len(fate)) < 0.25, truth, np.nan)
+    return judge, human, np.repeat([f"p{i}" for i in range(patients)], sizes).tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_unequal_patients_against_the_sandwich_written_out(seed):
+    """θ = ȳ + λ (f̄ elsewhere − f̄ on the labelled); its variance is that of each patient's share
+    in it, summed.
+
+    The formula of the papers with a patient's sum in place of an answer (Liang and Zeger 1986),
+    written as loops. The interval of the software is no normal one, but with 150 patients nearly.
+    """
+    judge, human, names = in_clusters(seed)
+    read = ~np.isnan(human)
+    n, rest = read.sum(), (~read).sum()
+    label, on, off = human[read].mean(), judge[read].mean(), judge[~read].mean()
+    above = below = 0.0
+    shares = {}
+    for patient in set(names):
+        rows = [i for i, name in enumerate(names) if name == patient]
+        y = sum(human[i] - label for i in rows if read[i]) / n
+        f = sum(judge[i] - on for i in rows if read[i]) / n
+        f -= sum(judge[i] - off for i in rows if not read[i]) / rest
+        shares[patient] = (y, f)
+        above, below = above + y * f, below + f * f
+    power = min(1.0, max(0.0, above / below))
+    found = prediction_powered(judge, human, names)
+    assert found.power == pytest.approx(power)
+    assert found.value == pytest.approx(label + power * (off - on))
+    half = 1.96 * np.sqrt(sum((y - power * f) ** 2 for y, f in shares.values()))
+    low, high = found.ci95
+    assert (high - low) / 2 == pytest.approx(half, rel=0.15)
+    # Answers taken for independent would promise too much.
+    alone = prediction_powered(judge, human, [f"a{i}" for i in range(len(names))])
+    assert alone.ci95[1] - alone.ci95[0] < 0.9 * (high - low)

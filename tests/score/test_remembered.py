@@ -1,4 +1,5 @@
-"""A reply that was read before is not read again, and is told from like replies to other questions."""
+"""A reply that was read before is not read again,
+and is told from like replies to other questions."""
 
 from __future__ import annotations
 

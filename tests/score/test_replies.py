@@ -95,7 +95,8 @@ def meaning(form, text):
 
 
 def written(name):
-    """(form, question, options, names, reply, meaning, whether unread is fine as well) of every line of a list."""
+    """(form, question, options, names, reply, meaning,
+    whether unread is fine as well) of every line of a list."""
     form = question = ""
     options: list[Option] = []
     names: list[str] = []
@@ -127,7 +128,8 @@ def written(name):
 
 
 def rates(rows):
-    """Share of the replies with a meaning that are read, share of all that are misread, and what went wrong."""
+    """Share of the replies with a meaning that are read,
+    share of all that are misread, and what went wrong."""
     read_right = meant = misread = total = 0
     wrong = []
     for form, question, options, names, reply, means, loose in rows:
@@ -172,10 +174,16 @@ def test_lists_of_replies(name):
         ("nineteenth.txt", 0.97),
         ("twentieth.txt", 0.97),
         ("twentyfirst.txt", 0.97),
+        ("voices_chatty.txt", 0.97),
+        ("voices_reasoning.txt", 0.97),
+        ("voices_dictated.txt", 0.93),
+        ("bench_voices.txt", 0.97),
+        ("bench_voices_again.txt", 0.97),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):
-    """Each was read for the first time with the reader of its day; docs/statistics.md has those rates."""
+    """Each was read for the first time with the reader of its day;
+    docs/statistics.md has those rates."""
     share, misread, wrong = rates(written(name))
     assert share >= least_read, wrong
     assert misread <= MOST_MISREAD, wrong
@@ -186,7 +194,8 @@ def test_lists_written_before_a_first_look(name, least_read):
     [("chatty.json", LEAST_READ), ("terse.json", LEAST_READ), ("intricate.json", 0.95)],
 )
 def test_lists_by_other_authors(name, least_read):
-    """Written by authors who had not seen the reader; the intricate ones are not all read yet, but none is misread."""
+    """Written by authors who had not seen the reader;
+    the intricate ones are not all read yet, but none is misread."""
     share, misread, wrong = rates(recorded(HERE / name))
     assert share >= least_read, wrong
     assert misread <= MOST_MISREAD, wrong
@@ -265,9 +274,12 @@ def row_of(record):
 
 
 FOREIGN = {
-    "Ja.", "Oui, la lésion est à droite.", "Non.", "是的", "Sí.", "Nein, sie liegt links.", "答案:B", "答案\uff1aB",
-    "La respuesta correcta es la opción C.", "Die richtige Antwort ist A.", "La réponse est (B).", "正确答案是A。",
-    "Antwort: 128,5 mm", "La distancia es de aproximadamente 22 mm.", "约111毫米", "zwei Läsionen", "dos lesiones",
+    "Ja.", "Oui, la lésion est à droite.", "Non.", "是的", "Sí.", "Nein, sie liegt links.", "答案:B",
+    "答案\uff1aB",
+    "La respuesta correcta es la opción C.", "Die richtige Antwort ist A.", "La réponse est (B).",
+    "正确答案是A。",
+    "Antwort: 128,5 mm", "La distancia es de aproximadamente 22 mm.", "约111毫米", "zwei Läsionen",
+    "dos lesiones",
 }  # fmt: skip
 
 
@@ -277,7 +289,8 @@ def test_the_shared_sample_of_replies():
     """Those in other languages are not read without a declaration; the rest is."""
     rows = [row for row in sampled() if row[4] not in FOREIGN]
     share, misread, wrong = rates(rows)
-    # Two numbers of the sample are rounded by more than the 2 % it allows; they are read as they stand.
+    # Two numbers of the sample are rounded by more than the 2 % it allows; they are read as they
+    # stand.
     rounded = {"~12 mm", "11 to 14 mm, best estimate 13 mm"}
     assert [row for row in wrong if row[1] not in rounded] == []
     assert share >= LEAST_READ

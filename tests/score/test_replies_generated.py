@@ -63,7 +63,8 @@ ANSWERS = [
 
 
 def rates(form, rows):
-    """Share of the replies with a meaning that are read so, share of all that are misread, and what went wrong."""
+    """Share of the replies with a meaning that are read so,
+    share of all that are misread, and what went wrong."""
     wrong = []
     for row in rows:
         result = READERS[form](row.reply)

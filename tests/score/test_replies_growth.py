@@ -1,4 +1,5 @@
-"""Readers of text stay linear: a hostile reply costs a few steps a character, and a very long one is not read."""
+"""Readers of text stay linear: a hostile reply costs a few steps a character,
+and a very long one is not read."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ SEEDS = [
 
 
 def calls(reader, text: str) -> int:
-    """How many lines of Python the reader runs: a measure that no other load on the machine changes."""
+    """How many lines of Python the reader runs:
+    a measure that no other load on the machine changes."""
     count = 0
 
     def step(frame, event, argument):
@@ -61,6 +63,7 @@ def calls(reader, text: str) -> int:
     return count
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", READERS)
 def test_four_times_the_text_is_about_four_times_the_work(name, little_of):
     """The square would be sixteen times; some thousand lines are the same for every reply."""
@@ -71,6 +74,7 @@ def test_four_times_the_text_is_about_four_times_the_work(name, little_of):
         assert large <= 6 * small + 2_000, (seed, small, large)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["json", "sgmri", "thinking"])
 @pytest.mark.parametrize("seed", ["[", "<think>", "<bbx>[", "[1", '{"bbox_2d"', " "])
 def test_long_hostile_replies_end(name, seed):
@@ -81,12 +85,14 @@ def test_long_hostile_replies_end(name, seed):
 @pytest.mark.parametrize("seed", ["é", "a", "1", "a "])
 @pytest.mark.parametrize("name", ["number", "compared"])
 def test_one_endless_word_ends(name, seed):
-    """Patterns that are tried from every letter of a word cost the square: minutes, where this takes a moment."""
+    """Patterns that are tried from every letter of a word cost the square:
+    minutes, where this takes a moment."""
     READERS[name](seed * (200_000 // len(seed)))
 
 
 def test_long_grades_without_a_grade_end():
-    """A pattern that looks for a hedge in all of a clause from each of its letters costs the square."""
+    """A pattern that looks for a hedge in all of a
+    clause from each of its letters costs the square."""
     assert isinstance(READERS["grades"]("one hundred and " * 2_500), Unparsed)
 
 

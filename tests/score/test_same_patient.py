@@ -1,4 +1,5 @@
-"""What a patient's other answers tell: everything where they hang together, nothing where they do not."""
+"""What a patient's other answers tell:
+everything where they hang together, nothing where they do not."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ from situs.score.stats.sums import ClusterSums, distinct_codes
 
 
 def clustered(generator, patients, *, spread=1.0, mean=0.5):
-    """Right or wrong on 1 to 12 items a patient, patients differing in ability (a beta distribution)."""
+    """Right or wrong on 1 to 12 items a patient,
+    patients differing in ability (a beta distribution)."""
     ability = generator.beta(mean * 2 / spread, (1 - mean) * 2 / spread, patients)
     counts = generator.integers(1, 13, patients)
     names = np.repeat([f"p{i:04d}" for i in range(patients)], counts)
@@ -87,7 +88,8 @@ def test_a_patient_of_many_items_that_share_one_fate_counts_once():
 
 @pytest.mark.parametrize(("deviating", "expected"), [(40, 39.0), (10, 29.0), (4, 11.0), (1, 3.0)])
 def test_the_degrees_of_freedom_are_those_of_the_patients_who_tell(deviating, expected):
-    """Residuals of one size: (Σe²)² / Σe⁴ = k, so 3 k − 1, from 3 to one less than there are patients."""
+    """Residuals of one size: (Σe²)² / Σe⁴ = k, so 3 k − 1,
+    from 3 to one less than there are patients."""
     residuals = np.zeros(40)
     residuals[:deviating] = 0.2 * (-1.0) ** np.arange(deviating)
     assert degrees_of_freedom(residuals) == pytest.approx(expected)
@@ -129,7 +131,8 @@ def test_equal_outcomes_use_the_exact_interval_on_patients(outcome, patients):
 
 
 def test_equal_differences_have_an_interval_as_well():
-    """With 20 patients at most a share u differs, where (1 − u)^20 = 0.025: by as much as bounds allow, both ways."""
+    """With 20 patients at most a share u differs, where (1 − u)^20 = 0.025:
+    by as much as bounds allow, both ways."""
     u = 1 - 0.025 ** (1 / 20)
     names = [str(i) for i in range(20)]
     half = paired_difference([1.0] * 20, [0.5] * 20, names)

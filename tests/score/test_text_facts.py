@@ -26,7 +26,8 @@ def test_facts(text: str, facts: set[tuple[str, str]]) -> None:
 
 
 def test_f1_counts_what_is_news() -> None:
-    """The question names the nodule; right for left shares nothing of side; F1 = 2 · common / stated."""
+    """The question names the nodule;
+    right for left shares nothing of side; F1 = 2 · common / stated."""
     counts = fact_counts(["Nodule, left"], [["right upper nodule"]], ["Where is the nodule?"])
     assert (counts["all.common"][0], counts["all.stated"][0]) == (0, 3)
     assert (counts["side.common"][0], counts["side.stated"][0]) == (0, 2)

@@ -1,4 +1,5 @@
-"""BLEU, ROUGE and METEOR equal their referees to the last digit; the plain comparisons equal their formulas."""
+"""BLEU, ROUGE and METEOR equal their referees to the last digit;
+the plain comparisons equal their formulas."""
 
 from __future__ import annotations
 
@@ -25,9 +26,12 @@ from situs.score.text.wordnet import WordNet, find_wordnet
 from situs.score.text.words import exact_match, prepared, token_f1
 
 WORDS = (
-    "the", "a", "lung", "lungs", "nodule", "nodules", "lump", "belly", "abdomen", "right", "correct", "correctly",
-    "left", "lower", "upper", "lobe", "found", "find", "detect", "detected", "observed", "shows", "demonstrate",
-    "bigger", "men", "large", "man", "were", "be", "is", "3.5", "mm", "3,5", "1-2", "5-", "-7", "no,", "no.", "(a)",
+    "the", "a", "lung", "lungs", "nodule", "nodules", "lump", "belly", "abdomen", "right",
+    "correct", "correctly",
+    "left", "lower", "upper", "lobe", "found", "find", "detect", "detected", "observed", "shows",
+    "demonstrate",
+    "bigger", "men", "large", "man", "were", "be", "is", "3.5", "mm", "3,5", "1-2", "5-", "-7",
+    "no,", "no.", "(a)",
     "x/y", "&amp;", "###", "</s>",
 )  # fmt: skip
 sentences = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
@@ -187,7 +191,8 @@ def test_what_is_not_installed_is_said_and_not_replaced(monkeypatch: pytest.Monk
 
 
 def test_plain_comparisons() -> None:
-    """exact = equal after strip and lower case; token F1 = 2·shared / (words said + words of the reference)."""
+    """exact = equal after strip and lower case;
+    token F1 = 2·shared / (words said + words of the reference)."""
     assert prepared("  Left  Lung.### ") == "left  lung.###"
     assert exact_match(["a b", "a  b"], [["x", "a b"], ["a b"]]).tolist() == [1.0, 0.0]
     assert token_f1(["a a b", "c"], [["a b d e"], ["x"]]).tolist() == pytest.approx(

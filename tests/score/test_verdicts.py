@@ -96,7 +96,8 @@ def test_ids_come_first() -> None:
     "triple", [("R", "up", "right"), ("Q", "up", "right"), ("R", "left", "right")]
 )
 def test_an_id_with_another_question_or_reference_is_not_used(triple: tuple[str, str, str]) -> None:
-    """All three answered "right"; the id names i2 (Q, left), the row is of another question or reference."""
+    """All three answered "right"; the id names i2 (Q,
+    left), the row is of another question or reference."""
     rows = {name: AnswerRow(name, response="right") for name in ("i1", "i2", "i3")}
     joined = join_verdicts(
         VerdictFile("j", [VerdictRow("row", True, triple, "i2.nii.gz::0")]), ITEMS, rows
@@ -117,7 +118,8 @@ def test_a_judge_that_says_both_has_no_verdict() -> None:
 
 
 def test_of_equal_answers_the_volume_tells_which_is_meant() -> None:
-    """Rows in any order; one that names a volume is about no other, unless the file has names of its own."""
+    """Rows in any order; one that names a volume is about no other,
+    unless the file has names of its own."""
     items = [
         msgspec.structs.replace(ITEMS[n], study_id=volume)
         for n, volume in enumerate(("v_1", "v_2", "v_3"))
@@ -232,8 +234,8 @@ def test_majority_with_ties_and_absences() -> None:
 def test_published_rule_joins_by_position() -> None:
     """The first judge dropped its first verdict: every later one meets the wrong partners.
 
-    Rows of the matrix: (i2: T·T·T → 1.00), (i3: F·T·T → 0.66): both right, of two cells. Correct: i1 T T, i2 T T T,
-    i3 F F F. Category B holds i2 and i3, A holds i1 (no cell, so 0) and i2.
+    Rows of the matrix: (i2: T·T·T → 1.00), (i3: F·T·T → 0.66): both right, of two cells. Correct:
+    i1 T T, i2 T T T, i3 F F F. Category B holds i2 and i3, A holds i1 (no cell, so 0) and i2.
     """
     gemini = VerdictFile("gemini", [verdict("Q2", "g", "s", True), verdict("Q3", "g", "s", False)])
     others = [
@@ -259,7 +261,8 @@ def test_published_rule_joins_by_position() -> None:
 
 
 def test_null_verdicts_in_the_published_rule() -> None:
-    """Left out of a judge's own share; a no in the matrix: two of three, floored to 0.66, is still right."""
+    """Left out of a judge's own share; a no in the matrix:
+    two of three, floored to 0.66, is still right."""
     items = [item("i1", "Q1", "g", "A"), item("i2", "Q2", "g", "A")]
     rows = {name: AnswerRow(name, response="s") for name in ("i1", "i2")}
     votes = {"gemini": (None, True), "gpt": (True, None), "qwen": (True, False)}

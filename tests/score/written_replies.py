@@ -1,8 +1,9 @@
-"""Replies put together from templates, with what they mean: assertion, negation, doubt, condition, first guess.
+"""Replies put together from templates, with what they mean: assertion, negation, doubt, condition,
+first guess.
 
-Every template says one thing of one answer; sentences are joined by words that leave each part's meaning as it is, so
-that the meaning of the whole follows from the parts. The templates are English as models write it; none is taken from
-the reader's word lists.
+Every template says one thing of one answer; sentences are joined by words that leave each part's
+meaning as it is, so that the meaning of the whole follows from the parts. The templates are English
+as models write it; none is taken from the reader's word lists.
 """
 
 from __future__ import annotations
@@ -90,7 +91,10 @@ def _lower(sentence: str, answer: str) -> str:
 
 
 def replies(answers: dict[str, object], *, opposite: bool = False) -> Iterator[Written]:
-    """Replies about answers (text → meaning). With two answers that exclude each other (`opposite`), denial is one."""
+    """Replies about answers (text → meaning).
+
+    With two answers that exclude each other (`opposite`), denial is one.
+    """
     for one, other in itertools.permutations(answers, 2):
         against = answers[other] if opposite else None
         for asserted in ASSERTED:

@@ -19,7 +19,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 @given(SEEDS)
 @settings(max_examples=80, deadline=None)
 def test_a_box_maps_by_its_eight_corners(seed):
-    """The hull of every voxel cube of the box, counted one by one; two corners would not do for a rotated grid."""
+    """The hull of every voxel cube of the box, counted one by one;
+    two corners would not do for a rotated grid."""
     rng = np.random.default_rng(seed)
     rotation, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     matrix = np.eye(4)

@@ -32,7 +32,8 @@ def test_same_grid_matches():
     [((0, 3), 0.1), ((2, 3), 0.3), ((0, 0), 0.1 / 29), ((2, 1), 0.3 / 39), ((1, 2), 0.2 / 49)],
 )
 def test_no_corner_may_move_by_a_tenth_of_a_voxel(at, limit):
-    """Voxels are 1 × 2 × 3 mm; a step that is wrong by e moves the last of n voxels by (n - 1) e."""
+    """Voxels are 1 × 2 × 3 mm;
+    a step that is wrong by e moves the last of n voxels by (n - 1) e."""
     assert grid().matches(grid(0.99 * limit, at))
     assert not grid().matches(grid(1.01 * limit, at))
     assert not grid().matches(grid(-1.01 * limit, at))

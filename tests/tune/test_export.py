@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
-from situs.export import FORMATS, export_bench, export_run
+from situs.export import FORMATS, Scope, export_bench, export_run
 from situs.export.about import public_name
 from situs.export.example import example_of
 from situs.items import Choice, Item, Number, Option, Text, YesNo, letter_of
@@ -40,7 +40,7 @@ def exports(bench: Path, profile: str, once: Callable[..., Path]) -> Path:
 
     def make(folder: Path) -> None:
         for to in FORMATS:
-            export_bench(bench, to, folder / to, profile=profile, limit=LIMIT)
+            export_bench(bench, to, folder / to, Scope(limit=LIMIT), profile=profile)
 
     return once("exports", make)
 
@@ -129,7 +129,8 @@ def test_every_format_holds_the_answerable_items_with_what_a_model_is_told(
 def test_a_vlmevalkit_table_follows_its_documented_columns(
     bench: Path, profile: str, exports: Path
 ) -> None:
-    """index, image (base64, or the index of a row with the same), image_path, question, A, B, …, answer, category."""
+    """index, image (base64, or the index of a row with the same),
+    image_path, question, A, B, …, answer, category."""
     items = expected_items(bench, profile)
     closed = tsv(exports / "vlmevalkit" / "situs_bench.tsv")
     others = tsv(exports / "vlmevalkit" / "situs_bench_openended.tsv")
@@ -259,7 +260,7 @@ def test_an_export_is_the_same_bytes_twice(
     bench: Path, profile: str, exports: Path, tmp_path: Path, little_of: Callable[..., Any]
 ) -> None:
     for to in little_of(list(FORMATS), 2):
-        export_bench(bench, to, tmp_path / to, profile=profile, limit=LIMIT)
+        export_bench(bench, to, tmp_path / to, Scope(limit=LIMIT), profile=profile)
         first, second = (
             {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
             for root in (exports / to, tmp_path / to)

@@ -1,4 +1,5 @@
-"""Rewards: equal to the score of the same reply, None where they do not apply, and dear to cheaters."""
+"""Rewards: equal to the score of the same reply,
+None where they do not apply, and dear to cheaters."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ FAR = FrameBox(0, 50, 50, 60, 60)
 @pytest.mark.parametrize(
     ("truth", "said", "expected"),
     [
-        # IoU of A with itself is 1, with its half ½, with what lies elsewhere or on another frame 0.
+        # IoU of A with itself is 1, with its half ½, with what lies elsewhere or on another frame
+        # 0.
         ([A], [A], 1.0),
         ([A], [HALF], 0.5),
         ([A], [A, FAR], 0.5),
@@ -60,7 +62,8 @@ def items(trained_on: Path) -> list[Item]:
 def test_the_reward_of_a_thousand_replies_is_their_score(
     trained_on: Path, shown: Viewing, items: list[Item]
 ) -> None:
-    """Right, wrong, unreadable, empty and refusing replies, with boxes before the answer and without."""
+    """Right, wrong, unreadable, empty and refusing replies,
+    with boxes before the answer and without."""
     bench = open_bench(trained_on / "bench")
     readers = [
         make_baseline(bench, parse_spec(name), viewing=shown)

@@ -203,7 +203,8 @@ def test_a_picture_that_was_learnt_from_is_not_watched_on(
     monkeypatch: pytest.MonkeyPatch,
     grey: int | None,
 ) -> None:
-    """The same picture in train and val: the later example is left out, unless the picture shows nothing."""
+    """The same picture in train and val:
+    the later example is left out, unless the picture shows nothing."""
     ramp = np.full((72, 96), grey, np.uint8) if grey else np.arange(72 * 96).reshape(72, 96) % 251
     buffer = io.BytesIO()
     Pictures.fromarray(ramp.astype(np.uint8)).save(buffer, "png")

@@ -79,7 +79,8 @@ def test_lengths_and_pixels_of_the_launch_files_fit_the_data(
     info = json.loads((tmp_path / "llama-factory" / "dataset_info.json").read_text())
     assert info["situs_train"]["formatting"] == "sharegpt"
     assert "QWENVL_BBOX_FORMAT=new" in (tmp_path / "ms-swift" / "train.sh").read_text()
-    # ms-swift takes no "raise" here; only strict keeps it from putting another example in the place.
+    # ms-swift takes no "raise" here; only strict keeps it from putting another example in the
+    # place.
     assert "--strict true" in (tmp_path / "ms-swift" / "train.sh").read_text()
 
 

@@ -12,7 +12,10 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`bench`, `boxes`, `answer`, `plain` and two random models of the demonstration, small. Do not change it."""
+    """`bench`, `boxes`, `answer`, `plain` and two random models of the demonstration, small.
+
+    Do not change it.
+    """
     from situs.tune.demo.prepare import Sizes, prepare, write_start
 
     folder = tmp_path_factory.mktemp("tune")

@@ -1,4 +1,5 @@
-"""From a bench to an evaluated model, for every source that the papers train on: boxes, grades, published questions."""
+"""From a bench to an evaluated model, for every source that the papers train on:
+boxes, grades, published questions."""
 
 from __future__ import annotations
 

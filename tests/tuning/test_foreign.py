@@ -20,7 +20,10 @@ pytestmark = pytest.mark.tune
 
 @pytest.fixture
 def llama_factory(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """LLaMA-Factory's data package. It imports torchaudio for its other models, which is not needed here."""
+    """LLaMA-Factory's data package.
+
+    It imports torchaudio for its other models, which is not needed here.
+    """
     pytest.importorskip("omegaconf")
     if importlib.util.find_spec("llamafactory") is None:
         pytest.skip("pip install --no-deps llamafactory")
@@ -90,5 +93,6 @@ def test_llama_factory_supervises_the_completion_and_finds_the_pictures(
         supervised = processor.tokenizer.decode([label for label in labels if label != -100])
         assert supervised == f"{example.completion}<|im_end|>\n"
         token = processor.tokenizer.convert_tokens_to_ids("<|image_pad|>")
-        # 64 pixels are 4 × 4 tokens of 16: the limits of the launch file leave the picture its size.
+        # 64 pixels are 4 × 4 tokens of 16: the limits of the launch file leave the picture its
+        # size.
         assert ids.count(token) == 16 * len(example.pictures)

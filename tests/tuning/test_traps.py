@@ -167,7 +167,8 @@ def test_what_is_frozen_is_frozen_and_nothing_else(prepared: Path, frozen: Any) 
 def test_remembered_pictures_give_the_batches_of_a_training_step(
     prepared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The check may prepare a picture once; what it looks at is what the trainer gets, to the bit."""
+    """The check may prepare a picture once;
+    what it looks at is what the trainer gets, to the bit."""
     plain = processor_of(prepared / "tiny-seed0")
     remembering = processor_of(prepared / "tiny-seed0")
     calls = []

@@ -1,4 +1,5 @@
-"""Benches and runs that earlier releases wrote, and what those printed of them (`scores.json`), still serve."""
+"""Benches and runs that earlier releases wrote,
+and what those printed of them (`scores.json`), still serve."""
 
 from __future__ import annotations
 

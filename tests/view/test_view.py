@@ -1,4 +1,5 @@
-"""`situs view`: runs as they stand, items as they were asked, and nothing for anyone but its own page."""
+"""`situs view`: runs as they stand, items as they were asked,
+and nothing for anyone but its own page."""
 
 from __future__ import annotations
 

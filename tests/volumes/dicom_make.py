@@ -93,7 +93,8 @@ def write_series(
     seed: int = 0,
     **tags: Any,
 ) -> list[Path]:
-    """One file for each slice of `volume` [slice, row, column], with names and instance numbers in no order."""
+    """One file for each slice of `volume` [slice, row,
+    column], with names and instance numbers in no order."""
     names = np.random.default_rng(seed).permutation(len(volume))
     written = []
     for k, plane in enumerate(volume):
@@ -133,7 +134,8 @@ def write_enhanced(
     step: tuple[float, ...] = (0.0, 0.0, 2.0),
     syntax: str = ExplicitVRLittleEndian,
 ) -> Path:
-    """An enhanced CT whose frames are stored in `order`; orientation and spacing are shared, the rest is not."""
+    """An enhanced CT whose frames are stored in `order`;
+    orientation and spacing are shared, the rest is not."""
     dataset = pixels(head(ENHANCED_CT, syntax=syntax), volume[order])
     dataset.ImageType = ["ORIGINAL", "PRIMARY", "VOLUME", "NONE"]
     measures = item(PixelSpacing=["0.5", "0.5"], SliceThickness="2")

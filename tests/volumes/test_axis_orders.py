@@ -96,12 +96,14 @@ def series(tmp_path):
     return tmp_path / "ct"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("order", "flips"), ORDERS[::5], ids=str)
 @pytest.mark.parametrize("kind", ["seg", "rtstruct"])
 def test_dicom_labels_on_an_image_converted_into_another_order(
     kind, order, flips, series, tmp_path
 ):
-    """A segmentation or contours with the series as NIfTI in any order: the same voxels of the patient."""
+    """A segmentation or contours with the series as NIfTI in any order:
+    the same voxels of the patient."""
     image = open_volume(series)
     converted = write(
         tmp_path / "ct.nii", *stored_as(image.array(), image.grid.affine.matrix, order, flips)

@@ -1,4 +1,5 @@
-"""DICOM-SEG written by highdicom and by hand, and RTSTRUCT against matplotlib's point-in-polygon test."""
+"""DICOM-SEG written by highdicom and by hand,
+and RTSTRUCT against matplotlib's point-in-polygon test."""
 
 from __future__ import annotations
 

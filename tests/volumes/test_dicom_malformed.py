@@ -1,4 +1,5 @@
-"""Damaged and hostile DICOM: one line, no tag value in it, never a large allocation, never a sound."""
+"""Damaged and hostile DICOM: one line, no tag value in it,
+never a large allocation, never a sound."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def test_truncated_anywhere(tmp_path):
         refused(file)
 
 
-@pytest.mark.sampled(one_in=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "kind", ["series", "rle", "jpeg 2000", "deflated", "multi-frame", "seg", "rtstruct"]
 )
@@ -181,7 +182,8 @@ def test_a_private_transfer_syntax(tmp_path):
 
 
 def test_nothing_planted_gets_out(tmp_path, caplog, capfd, recwarn):
-    """Whatever goes wrong, and also when nothing does: no name, date, id or free text in any sign of life."""
+    """Whatever goes wrong, and also when nothing does:
+    no name, date, id or free text in any sign of life."""
     said = []
     write_series(tmp_path / "good", VOLUME, PatientPosition="FFP")
     volume = open_volume(tmp_path / "good")

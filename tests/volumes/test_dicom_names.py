@@ -1,4 +1,5 @@
-"""Structure sets and segmentations in the words of a clinic, named by a map of patterns, from the command line."""
+"""Structure sets and segmentations in the words of a clinic,
+named by a map of patterns, from the command line."""
 
 from __future__ import annotations
 
@@ -58,6 +59,7 @@ def circles(centre, radius) -> list:
     return found
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("form", ["RTSTRUCT", "SEG"])
 def test_a_map_of_patterns_names_the_regions_of_a_clinic(form, situs, tmp_path, plain_content):
     folder = series(tmp_path / "data" / "patient" / "ct")

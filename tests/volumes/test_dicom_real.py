@@ -1,4 +1,7 @@
-"""Real DICOM against SimpleITK, pydicom and the NRRD twins of the segmentations. Set SITUS_REAL_DATA to run."""
+"""Real DICOM against SimpleITK, pydicom and the NRRD twins of the segmentations.
+
+Set SITUS_REAL_DATA to run.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ pytestmark = [
 BREAST = ROOT / "breast_mr_dicomseg/UCSF-BR-06"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name",
     [
@@ -64,6 +68,7 @@ TWINS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("seg", "label", "twin", "value"), TWINS)
 def test_segmentations_equal_their_twins(seg, label, twin, value):
     labels = open_labels(ROOT / "dcmqi_seg" / seg).load()

@@ -80,6 +80,7 @@ FORMATS = {
 }
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("name", FORMATS)
 def test_formats_against_gdcm(tmp_path, name):
     volume, options = FORMATS[name]
@@ -113,6 +114,7 @@ ORIENTATIONS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ORIENTATIONS)
 @pytest.mark.parametrize("position", ["HFS", "FFP"])
 def test_orientations_against_gdcm(tmp_path, name, position):
@@ -346,7 +348,10 @@ def test_colour_multi_frame_without_positions(tmp_path):
 
 
 def test_import_stays_light():
-    code = "import sys, situs.volumes; print([m for m in sys.modules if m.split('.')[0] in ('pydicom', 'highdicom')])"
+    code = (
+        "import sys, situs.volumes; print([m for m in sys.modules if m.split('.')[0] in ('pydicom',"
+        " 'highdicom')])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -1,4 +1,5 @@
-"""JPEG of more than eight bits, against an encoder written from the standard and against GDCM (in SimpleITK)."""
+"""JPEG of more than eight bits, against an encoder written
+from the standard and against GDCM (in SimpleITK)."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def predicted(a: int, b: int, c: int, predictor: int) -> int:
 def encode(
     picture: np.ndarray, precision: int, predictor: int = 1, *, rows_apart: int = 0, shift: int = 0
 ) -> bytes:
-    """A lossless JPEG whose 17 codes are all five bits long; a restart marker behind every `rows_apart` rows."""
+    """A lossless JPEG whose 17 codes are all five bits long;
+    a restart marker behind every `rows_apart` rows."""
     rows, columns = picture.shape
     samples = picture.astype(int) >> shift
     parts, bits = [], ""
@@ -89,6 +91,7 @@ def scan(seed: int, bits: int, shape: tuple[int, int] = (23, 31)) -> np.ndarray:
     return picture
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("predictor", range(1, 8))
 @pytest.mark.parametrize(("bits", "rows_apart"), [(8, 0), (12, 4), (16, 0), (16, 1)])
 def test_lossless_is_exact(predictor, bits, rows_apart):

@@ -1,4 +1,5 @@
-"""Folders as published datasets and clinics have them: which image belongs to which labels, and what is not found."""
+"""Folders as published datasets and clinics have them:
+which image belongs to which labels, and what is not found."""
 
 from __future__ import annotations
 

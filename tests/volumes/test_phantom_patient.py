@@ -66,7 +66,8 @@ def test_arrays_are_in_stored_order_and_typed(patients: list[PhantomPatient]) ->
 
 
 def test_masks_are_exclusive_but_for_lesions_and_body(patients: list[PhantomPatient]) -> None:
-    """Each structure rasterised on its own: organs never share a voxel, nor do lesions among each other."""
+    """Each structure rasterised on its own:
+    organs never share a voxel, nor do lesions among each other."""
     for patient in patients:
         organs = np.zeros(patient.grid.shape, np.uint8)
         lesions = np.zeros(patient.grid.shape, np.uint8)
@@ -85,7 +86,10 @@ def test_masks_are_exclusive_but_for_lesions_and_body(patients: list[PhantomPati
 
 
 def test_voxel_volume_is_near_the_closed_form(patients: list[PhantomPatient]) -> None:
-    """3 % for round structures from 30 mL up. A block's flat faces may each gain or lose up to half a voxel."""
+    """3 % for round structures from 30 mL up.
+
+    A block's flat faces may each gain or lose up to half a voxel.
+    """
     for patient in patients:
         for structure in patient.truth.structures:
             if structure.cut or structure.volume_ml < 30.0:
@@ -170,6 +174,7 @@ def test_ct_looks_like_hounsfield_units() -> None:
     assert -150 < np.median(patient.image[patient.mask("body") & (patient.layers[0] == 0)]) < 80
 
 
+@pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("modality", ["ct", "mr"])
 def test_lesions_stand_out_from_their_organ(modality: str) -> None:
     seen = 0
@@ -228,7 +233,10 @@ def test_unknown_structure_is_told(patients: list[PhantomPatient]) -> None:
 
 
 def test_importing_is_light() -> None:
-    code = "import sys, situs.volumes.phantoms; print([m for m in ('scipy', 'nibabel') if m in sys.modules])"
+    code = (
+        "import sys, situs.volumes.phantoms; print([m for m in ('scipy', 'nibabel') if m in"
+        " sys.modules])"
+    )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout

@@ -1,4 +1,5 @@
-"""Solids in closed form, their masks, and their distances, against formulas and an optimiser as referee."""
+"""Solids in closed form, their masks, and their distances,
+against formulas and an optimiser as referee."""
 
 import math
 
@@ -38,7 +39,8 @@ def turned(seed: int) -> np.ndarray:
 
 
 def oblique_grid(spacing_mm: float, seed: int, handed: int = 1) -> Grid:
-    """An oblique grid of anisotropic voxels that holds every shape above, centred off the origin."""
+    """An oblique grid of anisotropic voxels that holds every shape above,
+    centred off the origin."""
     axes = turned(seed) * np.array([1.0, 1.0, handed])
     spacing = spacing_mm * np.array([0.8, 1.0, 1.25])
     size = np.ceil(74.0 / spacing).astype(int)
@@ -60,7 +62,8 @@ def test_volume_is_that_of_the_formula(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SHAPES)
 def test_mask_converges_to_the_closed_form(kind: str) -> None:
-    """Volume, centroid and box errors, over random poses and sub-voxel shifts, shrink with the voxel."""
+    """Volume, centroid and box errors,
+    over random poses and sub-voxel shifts, shrink with the voxel."""
     volume_errors, centroid_errors = [], []
     for spacing in (4.0, 2.0, 1.0):
         volumes, centroids = [], []
@@ -75,7 +78,8 @@ def test_mask_converges_to_the_closed_form(kind: str) -> None:
             lo, hi = (np.array(end) for end in shape.box_mm)
             assert (centres.min(axis=0) >= lo).all()
             assert (centres.max(axis=0) <= hi).all()
-            # A corner of a turned block is thin: the outermost centre may lie a few voxels inside it.
+            # A corner of a turned block is thin: the outermost centre may lie a few voxels inside
+            # it.
             assert (
                 np.r_[centres.min(axis=0) - lo, hi - centres.max(axis=0)] <= 3.0 * 1.25 * spacing
             ).all()

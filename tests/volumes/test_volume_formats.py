@@ -169,9 +169,10 @@ def test_nrrd_byte_orders_and_encodings(tmp_path, code, order, encoding):
     raw = data.astype(order + code).tobytes(order="F")
     body = {"raw": bytes, "gzip": gzip.compress, "bzip2": bz2.compress}[encoding](raw)
     header = (
-        f"NRRD0004\n# comment\ntype: {NRRD_NAMES[code]}\ndimension: 3\nspace: left-posterior-superior\n"
-        f"sizes: 5 4 3\nspace directions: (2,0,0) (0,3,0) (0,0,4)\nkinds: domain domain domain\n"
-        f"endian: {'little' if order == '<' else 'big'}\nencoding: {encoding}\nspace origin: (1,2,3)\n\n"
+        f"NRRD0004\n# comment\ntype: {NRRD_NAMES[code]}\ndimension: 3\nspace:"
+        " left-posterior-superior\nsizes: 5 4 3\nspace directions: (2,0,0) (0,3,0) (0,0,4)\nkinds:"
+        f" domain domain domain\nendian: {'little' if order == '<' else 'big'}\nencoding:"
+        f" {encoding}\nspace origin: (1,2,3)\n\n"
     )
     path = tmp_path / "a.nrrd"
     path.write_bytes(header.encode() + body)
@@ -189,12 +190,14 @@ def test_metaimage_byte_orders(tmp_path, code, order, compress, detached):
     body = data.astype(order + code).tobytes(order="F")
     body = zlib.compress(body) if compress else body
     header = (
-        f"ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = {order == '>'}\n"
-        f"CompressedData = {compress}\n"
-        + (f"CompressedDataSize = {len(body)}\n" if compress else "")
-    ) + (
-        "TransformMatrix = 0 1 0 0 0 1 1 0 0\nOffset = 1 2 3\nElementSpacing = 2 3 4\nDimSize = 5 4 3\n"
-        f"ElementType = {META_NAMES[code]}\nElementDataFile = {'a.zraw' if detached else 'LOCAL'}\n"
+        (
+            "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB ="
+            f" {order == '>'}\nCompressedData = {compress}\n"
+            + (f"CompressedDataSize = {len(body)}\n" if compress else "")
+        )
+        + "TransformMatrix = 0 1 0 0 0 1 1 0 0\nOffset = 1 2 3\nElementSpacing = 2 3 4\nDimSize ="
+        f" 5 4 3\nElementType = {META_NAMES[code]}\nElementDataFile ="
+        f" {'a.zraw' if detached else 'LOCAL'}\n"
     )
     path = tmp_path / ("a.mhd" if detached else "a.mha")
     path.write_bytes(header.encode() + (b"" if detached else body))
@@ -233,8 +236,8 @@ def test_spacings_alone_leave_orientation_undeclared(tmp_path):
         + bytes(60)
     )
     (tmp_path / "a.mha").write_bytes(
-        b"NDims = 3\nDimSize = 5 4 3\nElementSpacing = 2 3 4\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
-        + bytes(60)
+        b"NDims = 3\nDimSize = 5 4 3\nElementSpacing = 2 3 4\nElementType ="
+        b" MET_UCHAR\nElementDataFile = LOCAL\n" + bytes(60)
     )
     for name in ("a.nrrd", "a.mha"):
         volume = open_volume(tmp_path / name)

@@ -44,7 +44,8 @@ def one_line(error: SitusError) -> str:
     return str(error)
 
 
-# --- label files --------------------------------------------------------------------------------------------------
+# --- label files
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,8 @@ def test_two_labels_of_one_name_are_said(tmp_path):
     assert labels.warnings == ("labels 1, 7 share one name",)
 
 
-# --- folders of masks ---------------------------------------------------------------------------------------------
+# --- folders of masks
+# ---------------------------------------------------------------------------------------------
 
 
 def disjoint() -> dict[str, np.ndarray]:
@@ -327,19 +329,18 @@ def test_a_cut_mask_is_named(tmp_path):
         open_labels(tmp_path).load()
 
 
-# --- Slicer -------------------------------------------------------------------------------------------------------
+# --- Slicer
+# -------------------------------------------------------------------------------------------------------
 
 
 def seg(path: Path, layers: list[np.ndarray], pairs: list[str]) -> Path:
     data = np.stack(layers) if len(layers) > 1 else layers[0]
     many = len(layers) > 1
     header = (
-        f"NRRD0004\ntype: uchar\ndimension: {3 + many}\nspace: left-posterior-superior\n"
-        f"sizes: {' '.join(map(str, data.shape))}\n"
-        f"space directions: {'none ' if many else ''}(2,0,0) (0,1.5,0) (0,0,3)\n"
-        f"kinds: {'list ' if many else ''}domain domain domain\nencoding: gzip\nspace origin: (1,2,3)\n"
-        + "".join(f"{pair}\n" for pair in pairs)
-        + "\n"
+        f"NRRD0004\ntype: uchar\ndimension: {3 + many}\nspace: left-posterior-superior\nsizes:"
+        f" {' '.join(map(str, data.shape))}\nspace directions: {'none ' if many else ''}(2,0,0)"
+        f" (0,1.5,0) (0,0,3)\nkinds: {'list ' if many else ''}domain domain domain\nencoding:"
+        " gzip\nspace origin: (1,2,3)\n" + "".join(f"{pair}\n" for pair in pairs) + "\n"
     )
     path.write_bytes(header.encode() + gzip.compress(data.tobytes(order="F")))
     return path
@@ -451,7 +452,8 @@ def test_a_segmentation_without_segments_is_a_label_file(tmp_path):
     assert [s.name for s in labels.structures] == ["label_1", "label_2"]
 
 
-# --- what is shown of headers -------------------------------------------------------------------------------------
+# --- what is shown of headers
+# -------------------------------------------------------------------------------------
 
 
 def test_undeclared_orientation_is_passed_on(tmp_path):

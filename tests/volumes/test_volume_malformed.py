@@ -1,4 +1,5 @@
-"""Damaged, hostile and unsupported files: always one SitusError of one line, and never a large allocation."""
+"""Damaged, hostile and unsupported files:
+always one SitusError of one line, and never a large allocation."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def put(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-# --- gzip ---------------------------------------------------------------------------------------------------------
+# --- gzip
+# ---------------------------------------------------------------------------------------------------------
 
 PLAIN = bytes(nifti(shape=(40, 30, 20)))
 PACKED = gzip.compress(PLAIN, mtime=0)
@@ -162,7 +164,8 @@ def test_random_bytes_as_compressed_nrrd(tmp_path, encoding, seed):
     refused(put(tmp_path, "a.nrrd", nrrd(body, encoding=encoding)), "corrupt|truncated")
 
 
-# --- headers ------------------------------------------------------------------------------------------------------
+# --- headers
+# ------------------------------------------------------------------------------------------------------
 
 NAN, INF = struct.pack("<f", float("nan")), struct.pack("<f", float("inf"))
 NIFTI_EDITS = {
@@ -396,7 +399,8 @@ def test_too_little_memory_is_said(tmp_path, monkeypatch):
     refused(put(tmp_path, "a.nii", bytes(nifti())), "does not fit into memory")
 
 
-# --- fuzz ---------------------------------------------------------------------------------------------------------
+# --- fuzz
+# ---------------------------------------------------------------------------------------------------------
 
 BASES = {
     "a.nii": bytes(nifti()),
@@ -405,11 +409,13 @@ BASES = {
     "a.nrrd": nrrd(bytes(range(7)) * 30),
     "a.mha": mha(bytes(range(7)) * 30),
     "b.mha": mha(zlib.compress(bytes(range(7)) * 30), CompressedData="True"),
-    "a.seg.nrrd": nrrd(bytes(range(7)) * 30, dimension="4", sizes="1 7 6 5").replace(
-        b"directions: ", b"directions: none "
-    )[:-211]
-    + b"Segment0_Name:=a\nSegment0_LabelValue:=1\nSegment0_Layer:=0\n\n"
-    + bytes(range(7)) * 30,
+    "a.seg.nrrd": (
+        nrrd(bytes(range(7)) * 30, dimension="4", sizes="1 7 6 5").replace(
+            b"directions: ", b"directions: none "
+        )[:-211]
+        + b"Segment0_Name:=a\nSegment0_LabelValue:=1\nSegment0_Layer:=0\n\n"
+        + bytes(range(7)) * 30
+    ),
 }
 
 
@@ -423,7 +429,8 @@ def test_undamaged_they_open(tmp_path, name):
 @pytest.mark.parametrize("name", BASES)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_damage_is_a_situs_error_or_still_a_volume(tmp_path, name, seed):
-    """Bits flipped, bytes replaced, stretches cut or doubled: no other exception, no warning, no hang."""
+    """Bits flipped, bytes replaced, stretches cut or doubled:
+    no other exception, no warning, no hang."""
     rng = np.random.default_rng([seed, sorted(BASES).index(name)])
     raw = bytearray(BASES[name])
     for _ in range(rng.integers(1, 9)):

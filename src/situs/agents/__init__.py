@@ -1,4 +1,7 @@
-"""Language models that write, vet and sort items. They never decide an answer: rules run before and after them."""
+"""Language models that write, vet and sort items.
+
+They never decide an answer: rules run before and after them.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -12,19 +12,22 @@ from situs.judges import AskedByID, Asker, Role, Subject, ask_by_id
 __all__ = ["label_dimensions"]
 
 _INSTRUCTIONS = f"""\
-You sort questions about CT scans by the spatial dimensions they ask for. You get a JSON array of entries with an id, \
-a question and its answer. Give every dimension that question or answer speaks of, by its exact name, or none:
+You sort questions about CT scans by the spatial dimensions they ask for. You get a JSON array of \
+entries with an id, \
+a question and its answer. Give every dimension that question or answer speaks of, by its exact \
+name, or none:
 {"; ".join(DIMENSIONS)}.
 
-Reply with one JSON object: {{"entries": [{{"id": "...", "dimensions": ["..."]}}]}}, with exactly one entry for every \
+Reply with one JSON object: {{"entries": [{{"id": "...", "dimensions": ["..."]}}]}}, with exactly \
+one entry for every \
 id you were given."""
 
 
 def _read(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    given = entry.get("dimensions")
-    if not isinstance(given, list) or not all(name in DIMENSIONS for name in given):
+    dimensions = entry.get("dimensions")
+    if not isinstance(dimensions, list) or not all(name in DIMENSIONS for name in dimensions):
         return None
-    return {"dimensions": [name for name in DIMENSIONS if name in given]}
+    return {"dimensions": [name for name in DIMENSIONS if name in dimensions]}
 
 
 LABELLER = Role(
@@ -38,7 +41,8 @@ LABELLER = Role(
 def label_dimensions(
     asker: Asker, questions: Sequence[tuple[str, str, str]], journal: Path, *, restricted: bool
 ) -> tuple[dict[str, tuple[str, ...]], AskedByID]:
-    """Id → dimensions, for questions given as id, question and answer; one that is not there was not told."""
+    """Id → dimensions, for questions given as id, question and answer;
+    one that is not there was not told."""
     subjects = [
         Subject(id_, {"question": question, "answer": answer})
         for id_, question, answer in questions

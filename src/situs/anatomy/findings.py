@@ -1,4 +1,5 @@
-"""Labels of findings as annotators spell them, cleaned up: one name each, how it is said, what it is mistaken for."""
+"""Labels of findings as annotators spell them, cleaned up:
+one name each, how it is said, what it is mistaken for."""
 
 from __future__ import annotations
 
@@ -40,14 +41,18 @@ class Finding(msgspec.Struct, frozen=True):
     plural: str
     """As it is counted: `meniscus tears`, `areas of joint effusion`."""
     families: tuple[str, ...]
-    """What it may be mistaken for: findings that share a family are no proof of each other's absence."""
+    """What it may be mistaken for:
+    findings that share a family are no proof of each other's absence."""
     counted: bool = True
-    """Whether anyone counts it: tears and lesions, but not the effusion of a joint or the sprain of a ligament."""
+    """Whether anyone counts it: tears and lesions,
+    but not the effusion of a joint or the sprain of a ligament."""
 
     asked: bool = True
-    """Whether it is asked for by name: nobody looks for `a normal variant` or `a possible artifact`."""
+    """Whether it is asked for by name:
+    nobody looks for `a normal variant` or `a possible artifact`."""
     includes: tuple[str, ...] = ()
-    """Findings that are kinds of it, so that both names are right: a resection cavity is post-treatment change."""
+    """Findings that are kinds of it, so that both names are right:
+    a resection cavity is post-treatment change."""
 
     @property
     def bare(self) -> str:
@@ -74,7 +79,8 @@ def _spelling(raw: str) -> str:
 
 @functools.cache
 def _table() -> tuple[dict[str, Finding], dict[str, tuple[str, str]]]:
-    """Findings by name; and by a label's letters and digits, the name it stands for and how the table spells it."""
+    """Findings by name; and by a label's letters and digits,
+    the name it stands for and how the table spells it."""
     text = (
         files("situs.anatomy").joinpath("data", "findings", "fastmri_plus.csv").read_text("utf-8")
     )
@@ -101,7 +107,8 @@ def known_findings(organ: str | None = None) -> tuple[Finding, ...]:
 
 
 def finding_name(raw: str) -> tuple[str, bool]:
-    """The name a label stands for, however it is spelt, and whether it is spelt as in the table (or is unknown)."""
+    """The name a label stands for, however it is spelt,
+    and whether it is spelt as in the table (or is unknown)."""
     spelling = _spelling(raw)
     if spelling in _table()[1]:
         name, exact = _table()[1][spelling]
@@ -110,7 +117,8 @@ def finding_name(raw: str) -> tuple[str, bool]:
 
 
 def finding_of(name: str) -> Finding:
-    """What a name means; a name the table does not hold is said as it is and confused with itself only."""
+    """What a name means; a name the table does not hold
+    is said as it is and confused with itself only."""
     known = _table()[0].get(name)
     if known is not None:
         return known

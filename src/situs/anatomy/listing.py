@@ -33,7 +33,8 @@ class KnownName(msgspec.Struct, frozen=True):
 def list_names(
     words: Sequence[str] = (), *, kind: str | None = None, vocabulary: str | None = None
 ) -> list[KnownName]:
-    """The names that hold every word, in the order of the table; of one kind or vocabulary if given."""
+    """The names that hold every word, in the order of the table;
+    of one kind or vocabulary if given."""
     if kind is not None and kind not in KINDS:
         raise SitusError(f"unknown kind {kind!r}", where="--kind", fix=did_you_mean(kind, KINDS))
     vocabularies = shipped_vocabularies()
@@ -62,10 +63,10 @@ def _mentions(entry: Term, word: str) -> bool:
     )
     # The key of a spelling makes `tumor` find `tumour`.
     wanted = {" ".join(key).strip() for key in keys_of(word)} | {word.lower()}
-    found = " ".join(
+    searchable = " ".join(
         " ".join((text.lower(), *(" ".join(key) for key in keys_of(text)))) for text in texts
     )
-    return any(part in found for part in wanted)
+    return any(part in searchable for part in wanted)
 
 
 def _known(entry: Term, ids: dict[str, dict[str, int]]) -> KnownName:

@@ -41,7 +41,8 @@ class NameMap(NamedTuple):
 
 
 def read_name_map(path: Path) -> NameMap:
-    """A CSV with a row per label or pattern, or JSON `{"1": "liver", "GTV-*": {"name": "lung_tumour", …}}`."""
+    """A CSV with a row per label or pattern,
+    or JSON `{"1": "liver", "GTV-*": {"name": "lung_tumour", …}}`."""
     text, is_json = read_text(path), path.suffix.lower() == ".json"
     rows = _json_rows(text, path) if is_json else parse_terms(text, where=path, meaning=term)
     if not rows:
@@ -49,7 +50,7 @@ def read_name_map(path: Path) -> NameMap:
             "holds no rows", where=path, fix="one row per structure: label,name or pattern,name"
         )
     labels: dict[int, str] = {}
-    said: dict[str, tuple[frozenset[str], Term]] = {}
+    declared: dict[str, tuple[frozenset[str], Term]] = {}
     patterns: list[NamePattern] = []
     for number, row in enumerate(rows, start=2):
         name, where = row.term.name, str(path) if is_json else f"{path}:{number}"
@@ -57,13 +58,15 @@ def read_name_map(path: Path) -> NameMap:
             raise SitusError(
                 f"label {row.label} occurs twice", where=where, fix="one row per label"
             )
-        _check_again(row, said.get(name), where)
-        said.setdefault(name, (row.given, row.term))
+        _check_again(row, declared.get(name), where)
+        declared.setdefault(name, (row.given, row.term))
         if row.label is not None:
             labels[row.label] = name
         if row.pattern:
             patterns.append(NamePattern.checked(row.pattern, name, where=where))
-    terms = {name: _completed(entry, given, said) for name, (given, entry) in said.items()}
+    terms = {
+        name: _completed(entry, columns, declared) for name, (columns, entry) in declared.items()
+    }
     return NameMap(labels, terms | _wholes_of(terms.values()) | _families(terms), tuple(patterns))
 
 
@@ -80,33 +83,34 @@ def _check_again(row: Row, before: tuple[frozenset[str], Term] | None, where: st
 
 
 def _completed(
-    entry: Term, given: frozenset[str], said: dict[str, tuple[frozenset[str], Term]]
+    entry: Term, columns: frozenset[str], declared: dict[str, tuple[frozenset[str], Term]]
 ) -> Term:
-    """The term with what follows from what the user says: an unknown name without a kind is an organ."""
+    """The term with what follows from what the user says:
+    an unknown name without a kind is an organ."""
     more: dict[str, Any] = {}
     is_own = not entry.canonical
-    kind = "organ" if is_own and "kind" not in given else entry.kind
-    if "part_of" in given and entry.part_of is not None:
+    kind = "organ" if is_own and "kind" not in columns else entry.kind
+    if "part_of" in columns and entry.part_of is not None:
         more["part_of"] = (
             entry.part_of
-            if entry.part_of in said
+            if entry.part_of in declared
             else canonical_name(entry.part_of) or entry.part_of
         )
-        if kind == "lesion" and _is_lesion(more["part_of"], said):
+        if kind == "lesion" and _is_lesion(more["part_of"], declared):
             kind = "lesion_part"
-    if is_own and kind in _SIZED and "ask_size" not in given:
+    if is_own and kind in _SIZED and "ask_size" not in columns:
         more["ask_size"] = True
-    if "side" in given and entry.naming is Naming.UNSIDED:
+    if "side" in columns and entry.naming is Naming.UNSIDED:
         more["naming"] = Naming.POSITIONAL
         other = swap_side(entry.name)
-        if "partner" not in given and other in said:
+        if "partner" not in columns and other in declared:
             more["partner"] = other
     return msgspec.structs.replace(entry, kind=kind, **more)
 
 
-def _is_lesion(name: str, said: dict[str, tuple[frozenset[str], Term]]) -> bool:
-    own = {other: entry for other, (_, entry) in said.items()}
-    return term(name, own).kind == "lesion"
+def _is_lesion(name: str, declared: dict[str, tuple[frozenset[str], Term]]) -> bool:
+    own_terms = {other: entry for other, (_, entry) in declared.items()}
+    return term(name, own_terms).kind == "lesion"
 
 
 def _wholes_of(terms: Iterable[Term]) -> dict[str, Term]:

@@ -13,16 +13,18 @@ _HEAD = frozenset(("skull", "brain", "cerebellum"))
 
 
 def wholes(entry: Term, named: Mapping[str, Term] | None = None) -> frozenset[str]:
-    """The structure itself, what it is part of, what that is part of, and so on, each by its canonical name.
+    """The structure itself, what it is part of, what that is part of, and so on, each by its
+    canonical name.
 
-    `named` are the terms of a study; they come first, since a user's own map may say what is part of what.
+    `named` are the terms of a study; they come first, since a user's own map may say what is part
+    of what.
     """
     chain: set[str] = set()
     current: Term | None = entry
     while current is not None and _identity(current) not in chain:
         chain.add(_identity(current))
-        whole = current.part_of
-        current = None if whole is None else term(whole, named)
+        parent = current.part_of
+        current = None if parent is None else term(parent, named)
     return frozenset(chain)
 
 
@@ -32,7 +34,8 @@ def is_part(a: Term, b: Term, named: Mapping[str, Term] | None = None) -> bool:
 
 
 def are_akin(a: Term, b: Term, named: Mapping[str, Term] | None = None) -> bool:
-    """Whether "the same structure" may mean both: parts of one whole, part and whole, left and right."""
+    """Whether "the same structure" may mean both:
+    parts of one whole, part and whole, left and right."""
     partners = a.partner == b.name or b.partner == a.name
     return partners or not wholes(a, named).isdisjoint(wholes(b, named))
 
@@ -48,7 +51,8 @@ def is_spine(name: str, named: Mapping[str, Term] | None = None) -> bool:
 
 
 def organs_in_parts(named: Mapping[str, Term]) -> dict[str, tuple[str, ...]]:
-    """Organs that are annotated in parts only, and in all of them: a lung in its lobes. Whole → names of the parts.
+    """Organs that are annotated in parts only, and in all of them: a lung in its lobes. Whole →
+    names of the parts.
 
     Nobody calls a lobe an organ: what asks for a lesion's organ means the whole.
     """

@@ -23,7 +23,8 @@ class NamePattern(msgspec.Struct, frozen=True):
     """One way files call a structure."""
 
     text: str
-    """A glob (`GTV-*`), or a regular expression after `re:`; the whole name must match, in any case."""
+    """A glob (`GTV-*`), or a regular expression after `re:`;
+    the whole name must match, in any case."""
     name: str
 
     @classmethod
@@ -59,7 +60,8 @@ class NameRules(msgspec.Struct, frozen=True):
     def renamed(self, names: Mapping[int, str]) -> dict[int, str]:
         """Label → new name, for the labels that the map calls otherwise than their file does.
 
-        Lesions that come to share a name are numbered in the order of their labels; other structures are one.
+        Lesions that come to share a name are numbered in the order of their labels; other
+        structures are one.
         """
         meant = {label: self._meant(name) for label, name in sorted(names.items())}
         sharing: dict[str, list[int]] = defaultdict(list)
@@ -85,8 +87,8 @@ class NameRules(msgspec.Struct, frozen=True):
 
     def _by_spelling(self, name: str) -> str | None:
         wanted = set(keys_of(name))
-        for own, entry in self.own_terms.items():
-            for spelling in (own, *entry.synonyms):
+        for own_name, entry in self.own_terms.items():
+            for spelling in (own_name, *entry.synonyms):
                 if wanted.intersection(keys_of(spelling)):
-                    return own
+                    return own_name
         return None

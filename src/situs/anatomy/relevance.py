@@ -1,4 +1,5 @@
-"""What is worth asking of a structure: the table of clinical relevance, and defaults for a user's own structures."""
+"""What is worth asking of a structure:
+the table of clinical relevance, and defaults for a user's own structures."""
 
 from __future__ import annotations
 
@@ -48,9 +49,11 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def open_limits_ml(self) -> tuple[float, ...]:
-        """The limits that are not known beforehand: neither answer holds for more than nine in ten adults.
+        """The limits that are not known beforehand: neither answer holds for more than nine in ten
+        adults.
 
-        Volumes of organs are skewed, so that they are taken as log-normal with the given mean and deviation.
+        Volumes of organs are skewed, so that they are taken as log-normal with the given mean and
+        deviation.
         """
         if self.adults_ml is None:
             return self.limits_ml
@@ -94,7 +97,8 @@ _RARE = 0.1
 """An answer that fewer adults than this give is as good as known not to be theirs."""
 _NOTHING = Measured()
 _OWN = Measured(length=True, left_right=("larger",), thirds=True)
-"""Of a structure that only the user knows: its length, and the left against the right; its volume has no limits."""
+"""Of a structure that only the user knows:
+its length, and the left against the right; its volume has no limits."""
 
 
 @functools.cache
@@ -123,7 +127,8 @@ def ranked() -> list[tuple[str, ...]]:
 
 
 def near_lesion(lesion: Term) -> frozenset[str] | None:
-    """Canonical names of what a lesion of this kind is held against; None if its organ is not known: everything."""
+    """Canonical names of what a lesion of this kind is held against;
+    None if its organ is not known: everything."""
     organ = None if lesion.part_of is None else canonical_name(lesion.part_of)
     if organ is None:
         return None
@@ -139,7 +144,8 @@ def are_continuous(a: Term, b: Term) -> bool:
 
 
 def is_sided_lesion(lesion: Term) -> bool:
-    """Whether it may be asked on which side the lesion lies: its organ is one of two, has two halves, or is unknown."""
+    """Whether it may be asked on which side the lesion lies:
+    its organ is one of two, has two halves, or is unknown."""
     organ = None if lesion.part_of is None else canonical_name(lesion.part_of)
     return organ is None or _without_side(organ) in load_relevance().lesion.sided
 

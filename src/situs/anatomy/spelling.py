@@ -19,12 +19,14 @@ _SPELLINGS = {
     "oedema": "edema",
 }
 _SKIPPED = {"of", "the", "mask", "seg", "segmentation"}
-"""Words that say nothing of the structure; the last three say what kind of file it is (`liver_mask`)."""
+"""Words that say nothing of the structure;
+the last three say what kind of file it is (`liver_mask`)."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def keys_of(name: str) -> tuple[Key, ...]:
-    """The keys of a name, the most literal first: as it stands, then with `CamelCase` taken apart."""
+    """The keys of a name, the most literal first:
+    as it stands, then with `CamelCase` taken apart."""
     return tuple(dict.fromkeys((_key(name), _key(_HUMP.sub(" ", name)))))
 
 
@@ -47,17 +49,18 @@ _IN_CAMEL_CASE = re.compile(
 
 
 def swap_side(name: str) -> str | None:
-    """The name with its one side word changed, in the same style; None if it has none or several."""
+    """The name with its one side word changed, in the same style;
+    None if it has none or several."""
     for pattern in (_WORD, _LETTER, _IN_CAMEL_CASE):
-        found = list(pattern.finditer(name))
-        if len(found) == 1:
-            match = found[0]
+        matches = list(pattern.finditer(name))
+        if len(matches) == 1:
+            match = matches[0]
             return (
                 name[: match.start()]
                 + _like(match[0], _OTHER_SIDE[match[0].lower()])
                 + name[match.end() :]
             )
-        if found:
+        if matches:
             return None
     return None
 

@@ -1,4 +1,5 @@
-"""What a structure's name means: how it reads, its side and partner, and what may be asked of it."""
+"""What a structure's name means:
+how it reads, its side and partner, and what may be asked of it."""
 
 from __future__ import annotations
 
@@ -97,8 +98,8 @@ class Term(msgspec.Struct, frozen=True):
     naming: Naming = Naming.UNSIDED
     system: str = ""
     kind: str = "structure"
-    """One of `KINDS`: `spine` is several vertebrae in one mask, `lesion_part` a tumour's edema or core (measured, not
-    asked about as a lesion), `group` several structures in one mask."""
+    """One of `KINDS`: `spine` is several vertebrae in one mask, `lesion_part` a tumour's edema or
+    core (measured, not asked about as a lesion), `group` several structures in one mask."""
     ask_size: bool = False
     known: bool = True
     """False for a name that no vocabulary holds: usable on screen, never written into a bench."""
@@ -110,7 +111,8 @@ class Term(msgspec.Struct, frozen=True):
     part_of: str | None = None
     """Canonical name of the whole; for a lesion, of the organ."""
     expected_side: Side | None = None
-    """Where it normally lies, although its name does not say so (liver: right); None on the midline or if it varies."""
+    """Where it normally lies, although its name does not say so (liver:
+    right); None on the midline or if it varies."""
     neighbours: tuple[str, ...] = ()
     """Canonical names of what normally touches it or lies next to it."""
     exhaustive: bool = False
@@ -134,7 +136,8 @@ class Row(NamedTuple):
 
     label: int | None
     pattern: str
-    """What a file may call the structure: a glob, or a regular expression after `re:`; empty if none is given."""
+    """What a file may call the structure:
+    a glob, or a regular expression after `re:`; empty if none is given."""
     term: Term
     given: frozenset[str]
     """Columns whose cell is not blank."""
@@ -188,27 +191,27 @@ def parse_row(row: Mapping[str, str | None], where: str, meaning: Callable[[str]
             f"bad row (name {cell['name']!r})", where=where, fix="one label and one name a row"
         )
     if cell["label"] and not re.fullmatch(r"\d{1,9}", cell["label"]):
-        shown = cell["label"] if len(cell["label"]) <= _SHOWN else f"{cell['label'][:_SHOWN]}…"
-        problem = f"label {shown!r} is not a whole number of up to nine digits"
+        label_text = cell["label"] if len(cell["label"]) <= _SHOWN else f"{cell['label'][:_SHOWN]}…"
+        problem = f"label {label_text!r} is not a whole number of up to nine digits"
         raise SitusError(problem, where=where, fix="give the voxel value")
     base = meaning(cell["name"])
-    given: dict[str, Any] = {"known": True}
+    fields: dict[str, Any] = {"known": True}
     try:
         for column, convert in _CELLS.items():
             if cell[column]:
-                given[column] = convert(cell[column])
+                fields[column] = convert(cell[column])
     except ValueError as error:
         fix = (
-            "side is left or right, naming positional or morphological, ask_size and exhaustive yes or no, "
-            f"kind one of {', '.join(KINDS)}"
+            "side is left or right, naming positional or morphological, ask_size and exhaustive"
+            f" yes or no, kind one of {', '.join(KINDS)}"
         )
         raise SitusError(str(error), where=where, fix=fix) from error
-    if given.get("naming", base.naming) is not base.naming:
-        given.setdefault("partner", None)
+    if fields.get("naming", base.naming) is not base.naming:
+        fields.setdefault("partner", None)
     return Row(
         int(cell["label"]) if cell["label"] else None,
         cell["pattern"],
-        msgspec.structs.replace(base, **given),
+        msgspec.structs.replace(base, **fields),
         frozenset(column for column, text in cell.items() if text),
     )
 
@@ -256,7 +259,8 @@ def shipped_terms() -> dict[str, Term]:
 
 @functools.cache
 def _spellings() -> dict[Key, str]:
-    """Every way a shipped structure is spelt → its canonical name; spellings of two structures are left out."""
+    """Every way a shipped structure is spelt → its canonical name;
+    spellings of two structures are left out."""
     owners: dict[Key, set[str]] = {}
     for entry in shipped_terms().values():
         for spelling in (entry.name, entry.plain, entry.formal, *entry.synonyms):
@@ -267,13 +271,15 @@ def _spellings() -> dict[Key, str]:
 
 @functools.lru_cache(maxsize=4096)
 def canonical_name(name: str) -> str | None:
-    """The shipped name of the same structure (`kidney_left` for `Left Kidney`); None if unknown or ambiguous.
+    """The shipped name of the same structure (`kidney_left` for `Left Kidney`); None if unknown or
+    ambiguous.
 
-    Case, separators, the place of the side word (`L`, `lt` and `left` alike) and -our/-or are ignored.
+    Case, separators, the place of the side word (`L`, `lt` and `left` alike) and -our/-or are
+    ignored.
     """
     if name in shipped_terms():
         return name
-    return next((found for key in keys_of(name) if (found := _spellings().get(key))), None)
+    return next((shipped for key in keys_of(name) if (shipped := _spellings().get(key))), None)
 
 
 _NUMBERED = re.compile(
@@ -290,17 +296,19 @@ def without_number(name: str) -> str:
     return match["family"] if match else name
 
 
-def lesion_family(name: str, own: Mapping[str, Term] | None = None) -> str | None:
-    """`liver_lesion` for `liver_lesion`, `liver_lesion_1`, `Liver lesion 2` …; None if it is not a lesion.
+def lesion_family(name: str, own_terms: Mapping[str, Term] | None = None) -> str | None:
+    """`liver_lesion` for `liver_lesion`, `liver_lesion_1`, `Liver lesion 2` …; None if it is not a
+    lesion.
 
-    `own` are terms that come before the shipped ones: those of a study, or of the user's name map.
+    `own_terms` come before the shipped ones: those of a study, or of the user's name map.
     """
-    entry = term(name, own)
+    entry = term(name, own_terms)
     return (entry.canonical or without_number(name)) if entry.kind == "lesion" else None
 
 
 def family_term(family: str, members: Iterable[Term]) -> Term:
-    """The term of a lesion family, from those of its members: `liver lesion` for `liver lesion 1` and `2`."""
+    """The term of a lesion family, from those of its members:
+    `liver lesion` for `liver lesion 1` and `2`."""
     for entry in members:
         return msgspec.structs.replace(entry, name=family, plain=without_number(entry.plain))
     return term(family)
@@ -325,13 +333,19 @@ def _by_wording(name: str) -> Term:
     )
 
 
-def term(name: str, own: Mapping[str, Term] | None = None) -> Term:
-    """The term of a structure name: the own one, shipped (under any spelling), a numbered lesion, or by its wording."""
-    if own and name in own:
-        return own[name]
+def term(name: str, own_terms: Mapping[str, Term] | None = None) -> Term:
+    """The term of a structure name: the own one,
+    shipped (under any spelling), a numbered lesion, or by its wording."""
+    if own_terms and name in own_terms:
+        return own_terms[name]
     match = _NUMBERED.fullmatch(name)
-    if own and match and match["family"] in own and own[match["family"]].kind == "lesion":
-        return _numbered(own[match["family"]], name, match["number"])
+    if (
+        own_terms
+        and match
+        and match["family"] in own_terms
+        and own_terms[match["family"]].kind == "lesion"
+    ):
+        return _numbered(own_terms[match["family"]], name, match["number"])
     shipped = shipped_terms()
     if name in shipped:
         return shipped[name]
@@ -349,7 +363,8 @@ def _numbered(family: Term, name: str, number: str) -> Term:
 
 
 def _spelt(name: str, shipped: Term) -> Term:
-    """A shipped meaning under another spelling; its partner is spelt likewise, or left out if it cannot be."""
+    """A shipped meaning under another spelling;
+    its partner is spelt likewise, or left out if it cannot be."""
     swapped = swap_side(name) if shipped.partner is not None else None
     partner = (
         swapped if swapped is not None and canonical_name(swapped) == shipped.partner else None

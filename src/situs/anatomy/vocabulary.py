@@ -38,7 +38,8 @@ class Vocabulary:
         self.labels = labels
         self.ids = {structure: label for label, structure in labels.items()}
         self.own_terms = own_terms or {}
-        """Terms that this vocabulary knows better than the shipped table: the user's own, or exhaustive classes."""
+        """Terms that this vocabulary knows better than the shipped table:
+        the user's own, or exhaustive classes."""
         self.aliases = aliases or {}
         """What the dataset itself calls a class (`postcava`, `cancer`) → its name here."""
         self.rules = NameRules(patterns, self.own_terms)
@@ -50,12 +51,14 @@ class Vocabulary:
         return shipped_term(name, self.own_terms)
 
     def of_known(self) -> Vocabulary:
-        """Without the labels whose names nobody declared: what a dataset calls them is not for a bench."""
+        """Without the labels whose names nobody declared:
+        what a dataset calls them is not for a bench."""
         labels = {label: name for label, name in self.labels.items() if self.term(name).known}
         return Vocabulary(self.name, labels, self.own_terms, self.aliases, self.rules.patterns)
 
     def over(self, base: Mapping[int, str]) -> Vocabulary:
-        """This map laid over the names that a dataset gives its labels, where it names no label itself."""
+        """This map laid over the names that a dataset gives its labels,
+        where it names no label itself."""
         if self.labels:
             return self
         renamed = self.rules.renamed(base)
@@ -91,8 +94,8 @@ def load_vocabulary(spec: str | None) -> Vocabulary:
     if not path.exists():
         known = shipped_vocabularies()
         raise SitusError("no such vocabulary or file", where=spec, fix=did_you_mean(spec, known))
-    own = read_name_map(path)
-    return Vocabulary(path.stem, own.labels, own.terms, patterns=own.patterns)
+    name_map = read_name_map(path)
+    return Vocabulary(path.stem, name_map.labels, name_map.terms, patterns=name_map.patterns)
 
 
 def _shipped(name: str) -> Vocabulary:

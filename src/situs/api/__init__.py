@@ -1,7 +1,8 @@
 """What `import situs` offers: one function for each command, with the same names and defaults.
 
-Paths may be text or `Path`; a bench, a run or any other result may be given wherever its folder is asked for. A model
-is a spec, as on the command line, or any object with `answer(request)`. A user's mistake is a `SitusError`.
+Paths may be text or `Path`; a bench, a run or any other result may be given wherever its folder is
+asked for. A model is a spec, as on the command line, or any object with `answer(request)`. A user's
+mistake is a `SitusError`.
 """
 
 from typing import TYPE_CHECKING

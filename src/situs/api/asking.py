@@ -30,6 +30,7 @@ from situs.base.shard import Shard
 from situs.errors import SitusError
 from situs.judges import AskedJudges, JudgesStopped, ask_judges
 from situs.probe import (
+    ProbeOptions,
     ProbeResult,
     Stopped,
     all_probes_table,
@@ -82,12 +83,13 @@ def ask(
 ) -> Result[RunResult]:
     """Ask a model or baseline the questions of a bench; an unfinished run resumes.
 
-    `model` is a spec (`prior`, `openai:MODEL@URL`, …) or an object with `answer(request)` that returns text; an object
-    that sends nothing off this machine says so by `remote = False`. Failed calls are asked again by the same call.
+    `model` is a spec (`prior`, `openai:MODEL@URL`, …) or an object with `answer(request)` that
+    returns text; an object that sends nothing off this machine says so by `remote = False`. Failed
+    calls are asked again by the same call.
 
-    `profile` is what the model is shown (`default` if not given). In a `room` it asks for its pictures itself, with
-    `tools`, its `turns` as JSON (`schema`) or native calls (`tools`). `shard` (`"1/4"`) asks one part of the questions,
-    `batch` hands them over as batch jobs at half price.
+    `profile` is what the model is shown (`default` if not given). In a `room` it asks for its
+    pictures itself, with `tools`, its `turns` as JSON (`schema`) or native calls (`tools`). `shard`
+    (`"1/4"`) asks one part of the questions, `batch` hands them over as batch jobs at half price.
 
     >>> run = situs.run("bench", "prior", out="runs/prior")
     """
@@ -96,12 +98,18 @@ def ask(
         raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
     ways = msgspec.structs.replace(ways, batch=batch, shard=Shard.parse(shard) if shard else None)
     target, folder = opened(bench), out_path(out)
-    shown = _profile(profile or "default") if entered is None else entered.profile()
-    presenter = Presenter(target, shown, store=SliceStore(), data=maybe_path(data))
+    shown_profile = _profile(profile or "default") if entered is None else entered.profile()
+    presenter = Presenter(target, shown_profile, store=SliceStore(), data=maybe_path(data))
 
     def once(respondent: Respondent) -> RunResult:
         return respondent(
-            target, presenter, shown, folder, split=split, limit=limit, skip_hidden=skip_hidden
+            target,
+            presenter,
+            shown_profile,
+            folder,
+            split=split,
+            limit=limit,
+            skip_hidden=skip_hidden,
         )
 
     result = _with(model, settings, progress, once, ways)
@@ -135,11 +143,12 @@ def score(
 ) -> Result[Scores]:
     """Score a run, or a file of answers by another tool, beside what needs no image.
 
-    `verdicts` maps a judge's name to its file; `judges` are models to ask for verdicts on free text,
-    which are kept beside the answers. The first table is the headline: the one number of the run.
-    `breakdowns`, `signatures` and `published` (a paper, or an empty text for the one that asks what the
-    bench asks) add tables; `tables` is a folder to write all of them to. A run in a room has tables of what it saw;
-    `beside` are other runs to show with them, `truthful` the same room with tools that tell the truth.
+    `verdicts` maps a judge's name to its file; `judges` are models to ask for verdicts on free
+    text, which are kept beside the answers. The first table is the headline: the one number of the
+    run. `breakdowns`, `signatures` and `published` (a paper, or an empty text for the one that asks
+    what the bench asks) add tables; `tables` is a folder to write all of them to. A run in a room
+    has tables of what it saw; `beside` are other runs to show with them, `truthful` the same room
+    with tools that tell the truth.
 
     >>> situs.score("bench", "runs/model", judges=["openai:MODEL@http://localhost:8000/v1"])
     """
@@ -149,7 +158,9 @@ def score(
     files = tuple((name, path_of(path)) for name, path in (verdicts or {}).items())
     paper = paper_of(folder, published)
     asked = _judged(folder, source, judges, [*(verdicts or {})], protocol, settings, progress)
-    given = Verdicts((*files, *asked.files), protocol, maybe_path(human), models=dict(asked.models))
+    all_verdicts = Verdicts(
+        (*files, *asked.files), protocol, maybe_path(human), models=dict(asked.models)
+    )
     replies = open_replies(
         source,
         folder,
@@ -160,7 +171,7 @@ def score(
         replies,
         metrics=choose_metrics(chosen),
         seed=seed,
-        verdicts=given,
+        verdicts=all_verdicts,
         rates=asked.rates,
         stratum=stratum,
     )
@@ -173,10 +184,10 @@ def score(
         explain=signatures,
         paper=paper,
     )
-    shown = [*score_tables(scores), *extra_tables(extras), *_room(run, beside, truthful)]
+    shown_tables = [*score_tables(scores), *extra_tables(extras), *_room(run, beside, truthful)]
     if written is not None:
-        write_tables(written, shown)
-    return Result(scores, shown)
+        write_tables(written, shown_tables)
+    return Result(scores, shown_tables)
 
 
 def _room(run: ScoredRun, beside: Sequence[PathLike], truthful: PathLike | None) -> Sequence[Table]:
@@ -220,7 +231,8 @@ def compare(
     blind: Sequence[PathLike] = (),
     stratum: str = "headline",
 ) -> Result[Comparison]:
-    """Tell which of several runs of one bench is better, paired and by patient, and which cannot be told apart."""
+    """Tell which of several runs of one bench is better,
+    paired and by patient, and which cannot be told apart."""
     result = compare_runs(
         paths_of(runs), maybe_path(bench), metric=metric, stratum=stratum, blind=paths_of(blind)
     )
@@ -250,8 +262,9 @@ def probe(
 ) -> Result[ProbeResult]:
     """Tell whether a model looks: ask it again with the picture withheld, changed or exchanged.
 
-    Every run is an ordinary run folder under `out`. A run that stops early raises; the same call resumes. `jobs`
-    processes, or the `engine` (`ray`, `ray://HOST:PORT`), make the changed patients.
+    Every run is an ordinary run folder under `out`. A run that stops early raises; the same call
+    resumes. `jobs` processes, or the `engine` (`ray`, `ray://HOST:PORT`), make the changed
+    patients.
     """
     asked = probes if isinstance(probes, str) else ",".join(probes)
     names = choose_probes(asked)
@@ -261,21 +274,23 @@ def probe(
             raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
         names = [name for name in names if name in THROUGH_ROOMS]
     target, folder = opened(bench), out_path(out)
-    shown = _profile(profile or "default") if entered is None else entered.profile()
+    shown_profile = _profile(profile or "default") if entered is None else entered.profile()
 
     def suite(respondent: Respondent) -> ProbeResult:
         return run_probes(
             target,
-            shown,
+            shown_profile,
             names,
             folder,
             respondent,
-            split=split,
-            limit=limit,
-            data=maybe_path(data),
-            seed=seed,
-            stratum=stratum,
-            engine=engine_of(engine, jobs),
+            ProbeOptions(
+                split=split,
+                limit=limit,
+                data=maybe_path(data),
+                seed=seed,
+                stratum=stratum,
+                engine=engine_of(engine, jobs),
+            ),
         )
 
     try:
@@ -314,7 +329,7 @@ def _with(
         respondent.close()
 
 
-def _profile(given: PathLike | Profile) -> Profile:
-    if isinstance(given, Profile):
-        return given
-    return load_profile(str(given) if isinstance(given, str | Path) else str(path_of(given)))
+def _profile(chosen: PathLike | Profile) -> Profile:
+    if isinstance(chosen, Profile):
+        return chosen
+    return load_profile(str(chosen) if isinstance(chosen, str | Path) else str(path_of(chosen)))

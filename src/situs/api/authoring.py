@@ -18,20 +18,21 @@ ARMS = {"T": (), "P": ("planner",), "W": ("writer",), "PW": ("planner", "writer"
 """Arm → the roles that make it: templates, the agents' plan, their wording, both."""
 
 
-def author(bench: Path, out: Path, *, asking: Asking, **given: Any) -> dict[str, Any]:
-    """Author a bench, or the four arms of a comparison; `dry_run` only counts what would be asked."""
+def author(bench: Path, out: Path, *, asking: Asking, **arguments: Any) -> dict[str, Any]:
+    """Author a bench, or the four arms of a comparison;
+    `dry_run` only counts what would be asked."""
     from situs.build.authoring import AuthorOptions, AuthorRoles, author_bench
     from situs.build.authoring.forecast import forecast
 
-    specs = {name: given.pop(name) for name in ("planner", "librarian", "writer")}
-    lists = {name: given.pop(name) for name in ("critics", "panel")}
-    arms, dry_run = given.pop("arms", False), given.pop("dry_run", False)
-    review = given.pop("review", None)
+    specs = {name: arguments.pop(name) for name in ("planner", "librarian", "writer")}
+    lists = {name: arguments.pop(name) for name in ("critics", "panel")}
+    arms, dry_run = arguments.pop("arms", False), arguments.pop("dry_run", False)
+    review = arguments.pop("review", None)
     options = AuthorOptions(
         withdrawn=withdrawn_by(review),
         max_cost=asking.max_cost,
-        protocol=given.pop("protocol") or "",
-        **{name: value for name, value in given.items() if value is not None},
+        protocol=arguments.pop("protocol") or "",
+        **{name: value for name, value in arguments.items() if value is not None},
     )
     with asking.cache(options.tell) as cache:
         roles = AuthorRoles(
@@ -55,9 +56,9 @@ def author(bench: Path, out: Path, *, asking: Asking, **given: Any) -> dict[str,
         results = {}
         for name, wanted in ARMS.items():
             left_out = {role: None for role in ("planner", "writer") if role not in wanted}
-            own = msgspec.structs.replace(roles, **left_out)
+            arm_roles = msgspec.structs.replace(roles, **left_out)
             out.mkdir(parents=True, exist_ok=True)
-            results[name] = author_bench(bench, out / name, own, options)
+            results[name] = author_bench(bench, out / name, arm_roles, options)
         return results
 
 

@@ -26,7 +26,8 @@ _TABLES = ("items", "facts", "studies")
 
 
 class Bench(Displayed):
-    """A bench on disk. Items, facts and studies are read as streams; `to_pandas("items")` loads a table."""
+    """A bench on disk. Items, facts and studies are read as streams;
+    `to_pandas("items")` loads a table."""
 
     def __init__(self, folder: PathLike, built: BuildResult | None = None) -> None:
         self._bench = benches.open_bench(path_of(folder))
@@ -62,7 +63,8 @@ class Bench(Displayed):
         )
 
     def facts(self, **where: str | Sequence[str]) -> Iterator[Fact]:
-        """Measured facts, optionally those with given column values: `facts(study_id=…, kind="volume")`."""
+        """Measured facts, optionally those with given column values:
+        `facts(study_id=…, kind="volume")`."""
         return self._bench.facts(checked=True, **where)
 
     def studies(self) -> Iterator[StudyRecord]:
@@ -117,9 +119,9 @@ def open_bench(folder: PathLike) -> Bench:
     return Bench(folder)
 
 
-def opened(given: PathLike) -> benches.Bench:
+def opened(bench: PathLike) -> benches.Bench:
     """The record behind a bench or its folder."""
-    return benches.open_bench(path_of(given))
+    return benches.open_bench(path_of(bench))
 
 
 def check(
@@ -127,8 +129,8 @@ def check(
 ) -> Result[CheckResult]:
     """Recompute every fact and answer of a bench from its evidence files.
 
-    `data` is the folder the volumes are in, if they were moved. `jobs` processes, or the `engine` (`ray`,
-    `ray://HOST:PORT`), work on the studies. `errors` counts what is wrong.
+    `data` is the folder the volumes are in, if they were moved. `jobs` processes, or the `engine`
+    (`ray`, `ray://HOST:PORT`), work on the studies. `errors` counts what is wrong.
     """
     folder, root = path_of(bench), None if data is None else path_of(data)
     made = check_made(folder, root)
@@ -156,7 +158,10 @@ def debias(
     overwrite: bool = False,
     allow_remote: bool = False,
 ) -> Bench:
-    """Copy a bench without the question texts that need no sight. Whole texts leave, never single items."""
+    """Copy a bench without the question texts that need no sight.
+
+    Whole texts leave, never single items.
+    """
     del allow_remote  # what it allows is decided before
     root = None if data is None else path_of(data)
     built = debias_bench(path_of(bench), out_path(out), overwrite=overwrite, data=root)

@@ -1,6 +1,6 @@
 """`situs.build`: a bench from a source of evidence.
 
->>> bench = situs.build.masks("data/studies", out="bench", annotation="corrected", licence="CC-BY-4.0")
+>>> bench = situs.build.masks("data/studies", out="bench", licence="CC-BY-4.0")
 """
 
 from __future__ import annotations
@@ -41,14 +41,17 @@ def phantoms(
     progress: bool = False,
     **settings: Unpack[BuildSettings],
 ) -> Bench:
-    """Make synthetic patients and ask about them; `body` is `abdomen` or `knee` (which comes with grades)."""
+    """Make synthetic patients and ask about them;
+    `body` is `abdomen` or `knee` (which comes with grades)."""
     if body not in ("abdomen", "knee"):
         raise SitusError(
             f"no phantom has the body {body!r}", where="body", fix="give abdomen or knee"
         )
     make = build_knees if body == "knee" else build_phantoms
-    with bar("phantoms", shown=progress) as shown:
-        built = make(studies, out_path(out), build_options(out, settings, synthetic=True), shown)
+    with bar("phantoms", shown=progress) as show_progress:
+        built = make(
+            studies, out_path(out), build_options(out, settings, synthetic=True), show_progress
+        )
     return Bench(out, built)
 
 
@@ -63,12 +66,13 @@ def masks(
     progress: bool = False,
     **settings: Unpack[BuildSettings],
 ) -> Bench:
-    """Ask about volumes with segmentation masks: study folders, datasets, DICOM folders, label files or tables.
+    """Ask about volumes with segmentation masks: study folders, datasets, DICOM folders, label
+    files or tables.
 
-    `names` is a vocabulary or a name map; `annotation` says how the masks were made (exact, manual, corrected,
-    automatic), which sets how far they may err.
+    `names` is a vocabulary or a name map; `annotation` says how the masks were made (exact, manual,
+    corrected, automatic), which sets how far they may err.
     """
-    with bar("studies", shown=progress) as shown:
+    with bar("studies", shown=progress) as show_progress:
         built = build_masks(
             paths_of(roots),
             out_path(out),
@@ -76,7 +80,7 @@ def masks(
             names=None if names is None else str(names),
             annotation=annotation,
             layout=layout,
-            progress=shown,
+            progress=show_progress,
         )
     return Bench(out, built)
 
@@ -93,14 +97,16 @@ def boxes(
     progress: bool = False,
     **settings: Unpack[BuildSettings],
 ) -> Bench:
-    """Ask about findings that readers drew as boxes on frames: fastMRI+ CSVs, CSVs of your own, COCO-style JSON.
+    """Ask about findings that readers drew as boxes on frames: fastMRI+ CSVs, CSVs of your own,
+    COCO-style JSON.
 
-    `lists` name the volumes that were reviewed, `images` is the folder of the volumes, `sides` a table for knees, `mix`
-    the questions a study by task and level (`detection.slice=10,captioning=0`).
+    `lists` name the volumes that were reviewed, `images` is the folder of the volumes, `sides` a
+    table for knees, `mix` the questions a study by task and level
+    (`detection.slice=10,captioning=0`).
     """
     options = build_options(out, settings)
     recipe = msgspec.structs.replace(options.recipe, boxes=parse_mix(mix, options.recipe.boxes))
-    with bar("images", shown=progress) as shown:
+    with bar("images", shown=progress) as show_progress:
         built = build_boxes(
             paths_of(files),
             out_path(out),
@@ -108,7 +114,7 @@ def boxes(
             lists=paths_of(lists),
             images=maybe_path(images),
             sides=maybe_path(sides),
-            progress=shown,
+            progress=show_progress,
         )
     return Bench(out, built)
 
@@ -125,7 +131,10 @@ def reports(
     progress: bool = False,
     **settings: Unpack[BuildSettings],
 ) -> Bench:
-    """Ask what radiology reports prove. Rules write, or a model (`writer`, a spec) that another (`validator`) vets."""
+    """Ask what radiology reports prove.
+
+    Rules write, or a model (`writer`, a spec) that another (`validator`) vets.
+    """
     if writer != "rules" and validator is None:
         raise SitusError(
             "a model's questions need a validator", where="validator", fix="name another model"
@@ -136,7 +145,7 @@ def reports(
     with ExitStack() as stack:
         cache = stack.enter_context(how.cache(lambda text: None)) if specs else None
         roles = {role: asker_of(spec, role, how, cache) for role, spec in specs.items()}
-        shown = stack.enter_context(bar("volumes", shown=progress))
+        show_progress = stack.enter_context(bar("volumes", shown=progress))
         built = build_reports(
             path_of(file),
             out_path(out),
@@ -145,7 +154,7 @@ def reports(
             writer=roles.get("writer"),
             validator=roles.get("validator"),
             ended=_refuse_unfinished,
-            progress=shown,
+            progress=show_progress,
         )
     return Bench(out, built)
 
@@ -179,8 +188,8 @@ def grades(
         by=(by,) if isinstance(by, str) else tuple(by),
         annotation=annotation,
     )
-    with bar("studies", shown=progress) as shown:
-        built = build_grades(source, out_path(out), build_options(out, settings), shown)
+    with bar("studies", shown=progress) as show_progress:
+        built = build_grades(source, out_path(out), build_options(out, settings), show_progress)
     return Bench(out, built)
 
 

@@ -1,4 +1,5 @@
-"""`situs.import_`: a bench of questions that another set published; their answers are given, not proved."""
+"""`situs.import_`: a bench of questions that another set published;
+their answers are given, not proved."""
 
 from __future__ import annotations
 
@@ -30,14 +31,19 @@ def items(
     progress: bool = False,
     **settings: Unpack[BuildSettings],
 ) -> Bench:
-    """Questions from JSON Lines files: study, question, answer, and where they apply options, unit, patient, ….
+    """Questions from JSON Lines files: study, question, answer, and where they apply options, unit,
+    patient, ….
 
     A scan in the folder `images` whose name is the study's is what a model is shown.
     """
     options = build_options(out, settings)
-    with bar("volumes", shown=progress and images is not None) as shown:
+    with bar("volumes", shown=progress and images is not None) as show_progress:
         built = import_items(
-            paths_of(paths), out_path(out), options, images=maybe_path(images), progress=shown
+            paths_of(paths),
+            out_path(out),
+            options,
+            images=maybe_path(images),
+            progress=show_progress,
         )
     return Bench(out, built)
 
@@ -54,7 +60,7 @@ def ct_spatialvqa(
     **settings: Unpack[BuildSettings],
 ) -> Bench:
     """The released questions of CT-SpatialVQA; `categories` is a file that has them, or `rules`."""
-    with bar("volumes", shown=progress and images is not None) as shown:
+    with bar("volumes", shown=progress and images is not None) as show_progress:
         built = import_ct_spatialvqa(
             path_of(path),
             out_path(out),
@@ -62,7 +68,7 @@ def ct_spatialvqa(
             reports=maybe_path(reports),
             images=maybe_path(images),
             categories=CategorySource(None if categories is None else str(categories)),
-            progress=shown,
+            progress=show_progress,
         )
     return Bench(out, built)
 
@@ -94,7 +100,8 @@ def reasonknee(
     fields: PathLike | None = None,
     **settings: Unpack[BuildSettings],
 ) -> Bench:
-    """3DReasonKnee: its split table and its released answers; `fields` is TOML that names the answers' fields."""
+    """3DReasonKnee: its split table and its released answers;
+    `fields` is TOML that names the answers' fields."""
     options = build_options(out, settings)
     folders = {"images": maybe_path(images), "fields": maybe_path(fields)}
     return Bench(
@@ -114,8 +121,8 @@ def with_importer(
 ) -> Bench:
     """A set that an importer of your own reads (`situs.build.Importer`)."""
     options = build_options(out, settings)
-    with bar("volumes", shown=progress and images is not None) as shown:
+    with bar("volumes", shown=progress and images is not None) as show_progress:
         built = import_bench(
-            importer, out_path(out), options, images=maybe_path(images), progress=shown
+            importer, out_path(out), options, images=maybe_path(images), progress=show_progress
         )
     return Bench(out, built)

@@ -1,4 +1,5 @@
-"""Functions that write to addresses such as s3://bucket/bench: made here, published when all went well."""
+"""Functions that write to addresses such as s3://bucket/bench:
+made here, published when all went well."""
 
 from __future__ import annotations
 
@@ -34,22 +35,22 @@ def writes(
 ) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
     """Lets a function with an `out` write to addresses; restricted data only with `allow_remote`.
 
-    `moved` makes the result that is returned from what the function returned and the address. `resumes`: what was
-    published before is fetched first, and continued. `builds`: it takes a licence, which tells whether data are
-    restricted, and what it made but could not publish is not made again (`moved` is given None). `synthetic`: what it
-    builds from is nobody's data.
+    `moved` makes the result that is returned from what the function returned and the address.
+    `resumes`: what was published before is fetched first, and continued. `builds`: it takes a
+    licence, which tells whether data are restricted, and what it made but could not publish is not
+    made again (`moved` is given None). `synthetic`: what it builds from is nobody's data.
     """
 
     def decorate(function: Callable[Given, Made]) -> Callable[Given, Made]:
         shape = inspect.signature(function)
 
         @functools.wraps(function)
-        def call(*args: Given.args, **given: Given.kwargs) -> Made:
-            bound = shape.bind(*args, **given)
+        def call(*args: Given.args, **options: Given.kwargs) -> Made:
+            bound = shape.bind(*args, **options)
             url = os.fspath(bound.arguments.get("out") or "")
             leaving = _outgoing(url)
             if leaving is None:
-                return function(*args, **given)
+                return function(*args, **options)
             settings = dict(bound.arguments)
             settings |= settings.pop("settings", {})
             if synthetic:
@@ -82,39 +83,42 @@ def _outgoing(url: str) -> Outgoing | None:
     return outgoing(url)
 
 
-def refuse_restricted(url: str, given: Mapping[str, Any]) -> None:
+def refuse_restricted(url: str, arguments: Mapping[str, Any]) -> None:
     """Raise if a result made with these options may not leave this machine."""
-    if is_restricted(given):
+    if is_restricted(arguments):
         fix = "write to a local path, or add --allow-remote if the data may be stored there"
         raise SitusError("the data are restricted", where=url, fix=fix)
 
 
-def is_restricted(given: Mapping[str, Any]) -> bool:
-    """By the licence of what is built, else by the benches and runs among the options. Other data are."""
+def is_restricted(arguments: Mapping[str, Any]) -> bool:
+    """By the licence of what is built, else by the benches and runs among the options.
+
+    Other data are.
+    """
     from situs.bench import open_bench
     from situs.build import SHARD_FILE, ShardInfo, is_open_licence
     from situs.run import open_run
 
-    if "licence" in given:
-        return bool(given.get("restricted")) or not is_open_licence(given["licence"])
-    if "restricted" in given:  # synthetic patients
-        return bool(given["restricted"])
-    told = []
-    for path in _paths(given):
+    if "licence" in arguments:
+        return bool(arguments.get("restricted")) or not is_open_licence(arguments["licence"])
+    if "restricted" in arguments:  # synthetic patients
+        return bool(arguments["restricted"])
+    restricted = []
+    for path in _paths(arguments):
         if (path / "bench.json").is_file():
-            told.append(open_bench(path).info.restricted)
+            restricted.append(open_bench(path).info.restricted)
         elif (path / "run.json").is_file():
-            told.append(open_run(path, given.get("bench"))[1].info.restricted)
+            restricted.append(open_run(path, arguments.get("bench"))[1].info.restricted)
         elif (path / SHARD_FILE).is_file():
-            told.append(is_restricted(read_json(path / SHARD_FILE, ShardInfo).arguments))
-    return not told or any(told)
+            restricted.append(is_restricted(read_json(path / SHARD_FILE, ShardInfo).arguments))
+    return not restricted or any(restricted)
 
 
-def _paths(given: Mapping[str, Any]) -> Iterator[Path]:
+def _paths(arguments: Mapping[str, Any]) -> Iterator[Path]:
     """What is read: paths and results, and text where it can only be a path or an address."""
     from situs.api.results import path_of
 
-    for name, value in given.items():
+    for name, value in arguments.items():
         if name != "out":
             read = str | os.PathLike if name in _READ else os.PathLike
             for entry in value if isinstance(value, tuple | list) else (value,):

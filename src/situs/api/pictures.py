@@ -13,7 +13,10 @@ __all__ = ["Pictures", "show"]
 
 
 class Pictures:
-    """The pictures a model sees, on one sheet; a notebook shows them. `about` has the prompt and where each lies."""
+    """The pictures a model sees, on one sheet; a notebook shows them.
+
+    `about` has the prompt and where each lies.
+    """
 
     def __init__(self, about: Shown, png: bytes | None, folder: Path | None) -> None:
         self.about = about
@@ -31,7 +34,8 @@ class Pictures:
 
     def __repr__(self) -> str:
         hidden = f"; not answerable: {', '.join(self.about.hidden)}" if self.about.hidden else ""
-        return f"{self.about.pictures} pictures, profile {self.about.profile}{hidden}\n{self.prompt}".rstrip()
+        heading = f"{self.about.pictures} pictures, profile {self.about.profile}{hidden}"
+        return f"{heading}\n{self.prompt}".rstrip()
 
 
 def show(
@@ -42,10 +46,11 @@ def show(
     out: PathLike | None = None,
     data: PathLike | None = None,
 ) -> Pictures:
-    """See exactly what a model will see of a study (an image file or folder) or of an item of a bench.
+    """See exactly what a model will see of a study (an image file or folder) or of an item of a
+    bench.
 
-    `out` may be a folder (the very pictures that are sent) or a .png (one sheet); without it, the sheet is kept in
-    memory.
+    `out` may be a folder (the very pictures that are sent) or a .png (one sheet); without it, the
+    sheet is kept in memory.
     """
     if out is not None:
         target = out_path(out)

@@ -40,9 +40,11 @@ Made = TypeVar("Made", bound="Result[Any]")
 
 
 class Result(Displayed, Generic[Record]):
-    """A result: `record` is what the command prints with --json; its fields are attributes here, too.
+    """A result: `record` is what the command prints with --json; its fields are attributes here,
+    too.
 
-    Shown as tables in a notebook; `to_pandas()`, `to_polars()` and `to_arrow()` give the first of them.
+    Shown as tables in a notebook; `to_pandas()`, `to_polars()` and `to_arrow()` give the first of
+    them.
     """
 
     def __init__(self, record: Record, tables: Sequence[Table], folder: Path | None = None) -> None:
@@ -66,9 +68,12 @@ class Result(Displayed, Generic[Record]):
         return str(self.folder)
 
 
-def path_of(given: PathLike) -> Path:
-    """The path of a text, a `Path` or a result. What lies at an address is fetched when it is opened."""
-    text = os.fspath(given)
+def path_of(source: PathLike) -> Path:
+    """The path of a text, a `Path` or a result.
+
+    What lies at an address is fetched when it is opened.
+    """
+    text = os.fspath(source)
     return local_input(text) if is_url(text) else Path(text).expanduser()
 
 
@@ -78,7 +83,8 @@ def name_of(out: PathLike) -> str:
 
 
 def out_path(out: PathLike) -> Path:
-    """Where to write on this machine; functions that write to addresses give a path (`situs.api.leaving`)."""
+    """Where to write on this machine;
+    functions that write to addresses give a path (`situs.api.leaving`)."""
     text = os.fspath(out)
     if not is_url(text):
         return Path(text).expanduser()
@@ -92,16 +98,16 @@ def maybe_out(out: PathLike | None) -> Path | None:
     return None if out is None else out_path(out)
 
 
-def maybe_path(given: PathLike | None) -> Path | None:
+def maybe_path(source: PathLike | None) -> Path | None:
     """The same where a path may be left out."""
-    return None if given is None else path_of(given)
+    return None if source is None else path_of(source)
 
 
-def paths_of(given: Paths) -> list[Path]:
+def paths_of(sources: Paths) -> list[Path]:
     """The same for one or several."""
-    if isinstance(given, str | os.PathLike):
-        return [path_of(given)]
-    return [path_of(one) for one in given]
+    if isinstance(sources, str | os.PathLike):
+        return [path_of(sources)]
+    return [path_of(one) for one in sources]
 
 
 def at_address(made: Made | None, url: str) -> Made:

@@ -53,7 +53,8 @@ class BuildSettings(TypedDict, total=False):
 
 
 class AskSettings(TypedDict, total=False):
-    """What everything that asks a model takes; see `situs.clients.Asking` for the meanings and defaults."""
+    """What everything that asks a model takes;
+    see `situs.clients.Asking` for the meanings and defaults."""
 
     concurrency: int | None
     requests_per_minute: float | None
@@ -71,35 +72,38 @@ class AskSettings(TypedDict, total=False):
     proxy: str
 
 
-def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = False) -> BuildOptions:
-    """The options record. Nobody's data are `synthetic`; others are restricted unless their licence is an open one."""
-    _refuse_unknown(given, BuildSettings.__annotations__)
-    ids = given.get("ids", "opaque")
+def build_options(
+    out: PathLike, settings: BuildSettings, *, synthetic: bool = False
+) -> BuildOptions:
+    """The options record. Nobody's data are `synthetic`;
+    others are restricted unless their licence is an open one."""
+    _refuse_unknown(settings, BuildSettings.__annotations__)
+    ids = settings.get("ids", "opaque")
     if ids not in get_args(IdKind):
         raise SitusError(
             f"unknown rule {ids!r}", where="ids", fix=did_you_mean(ids, get_args(IdKind))
         )
-    tasks = given.get("tasks")
-    recipe = given.get("recipe")
-    shard = given.get("shard")
-    licence = "synthetic" if synthetic else given.get("licence", "")
+    tasks = settings.get("tasks")
+    recipe = settings.get("recipe")
+    shard = settings.get("shard")
+    licence = "synthetic" if synthetic else settings.get("licence", "")
     is_open = synthetic or is_open_licence(licence)
     return BuildOptions(
         name=name_of(out),
         recipe=load_recipe(None if recipe is None else path_of(recipe)),
-        seed=given.get("seed", 0),
+        seed=settings.get("seed", 0),
         tasks=tasks if tasks is None or isinstance(tasks, str) else ",".join(tasks),
-        per_study=given.get("per_study"),
-        engine=engine_of(given.get("engine", "local"), given.get("jobs", 1)),
+        per_study=settings.get("per_study"),
+        engine=engine_of(settings.get("engine", "local"), settings.get("jobs", 1)),
         shard=Shard.parse(shard) if shard else None,
-        shards=tuple(map(path_of, given.get("shards", ()))),
-        restricted=given.get("restricted", False) or not is_open,
+        shards=tuple(map(path_of, settings.get("shards", ()))),
+        restricted=settings.get("restricted", False) or not is_open,
         licence=licence,
-        skip_bad=given.get("skip_bad", False),
-        overwrite=given.get("overwrite", False),
+        skip_bad=settings.get("skip_bad", False),
+        overwrite=settings.get("overwrite", False),
         ids=IdRule(ids),
-        trust=tuple(given.get("trust", ())),
-        withdrawn=withdrawn_by(given.get("review")),
+        trust=tuple(settings.get("trust", ())),
+        withdrawn=withdrawn_by(settings.get("review")),
     )
 
 
@@ -112,14 +116,14 @@ def withdrawn_by(review: PathLike | None) -> dict[str, str]:
     return read_results(path_of(review)).withdrawn
 
 
-def asking_of(given: AskSettings) -> Asking:
+def asking_of(settings: AskSettings) -> Asking:
     """The record of how to ask."""
-    _refuse_unknown(given, Asking.__struct_fields__)
-    return Asking(**given)
+    _refuse_unknown(settings, Asking.__struct_fields__)
+    return Asking(**settings)
 
 
-def _refuse_unknown(given: Any, known: Iterable[str]) -> None:
+def _refuse_unknown(settings: Any, known: Iterable[str]) -> None:
     names = list(known)
-    for name in given:
+    for name in settings:
         if name not in names:
             raise SitusError(f"unknown option {name!r}", fix=did_you_mean(name, names))

@@ -17,9 +17,9 @@ from situs.api.results import (
     paths_of,
 )
 from situs.errors import SitusError
-from situs.export import Exported, export_bench, export_run
+from situs.export import Exported, Scope, export_bench, export_run
 from situs.facts import MeasuredFile, measure_file, measured_tables
-from situs.report import ReportResult, write_report
+from situs.report import ReportOptions, ReportResult, write_report
 
 __all__ = ["export", "measure", "report"]
 
@@ -34,7 +34,8 @@ def measure(
 ) -> Result[MeasuredFile]:
     """Measure every structure of a label file, a folder of masks or the folder of one study.
 
-    Volumes in mL with intervals, places in RAS+ millimetres. `pairs` is `all`, `touching` or two structures as `A,B`.
+    Volumes in mL with intervals, places in RAS+ millimetres. `pairs` is `all`, `touching` or two
+    structures as `A,B`.
 
     >>> situs.measure("labels.nii.gz", names="totalsegmentator").to_pandas()
     """
@@ -62,7 +63,8 @@ def report(
     seed: int = 0,
     allow_remote: bool = False,
 ) -> Result[ReportResult]:
-    """Write one self-contained HTML file about runs of one bench: leaderboard, tables and an item viewer."""
+    """Write one self-contained HTML file about runs of one bench:
+    leaderboard, tables and an item viewer."""
     if not runs:
         raise SitusError("no run to report on", where="runs", fix="give one or more run folders")
     del allow_remote  # what it allows is decided before
@@ -70,17 +72,19 @@ def report(
     result = write_report(
         paths_of(runs),
         path,
-        bench=maybe_path(bench),
-        data=maybe_path(data),
-        pictures=pictures,
-        allow_pixels=allow_restricted,
-        max_bytes=int(max_mb * 1_000_000),
-        tables=maybe_out(tables),
-        charts=maybe_out(charts),
-        names=names,
-        published=published,
-        stratum=stratum,
-        seed=seed,
+        ReportOptions(
+            bench=maybe_path(bench),
+            data=maybe_path(data),
+            pictures=pictures,
+            allow_pixels=allow_restricted,
+            max_bytes=int(max_mb * 1_000_000),
+            tables=maybe_out(tables),
+            charts=maybe_out(charts),
+            names=names,
+            published=published,
+            stratum=stratum,
+            seed=seed,
+        ),
     )
     counts = {"runs": result.runs, "items": result.items, "with pictures": result.pictures_embedded}
     return Result(result, [counted("report", counts, str(path))], path)
@@ -102,8 +106,9 @@ def export(
 ) -> Result[Exported]:
     """Write a bench, with its pictures, or the answers of a run as files that another tool loads.
 
-    `to` is lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; dicom-seg, dicom-sr, slicer-markups or croissant write
-    what was measured. The options besides `overwrite` are for benches; without `profile` it is `default`.
+    `to` is lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; dicom-seg, dicom-sr, slicer-markups
+    or croissant write what was measured. The options besides `overwrite` are for benches; without
+    `profile` it is `default`.
     """
     del allow_remote
     folder, target = path_of(source), out_path(out)
@@ -114,10 +119,8 @@ def export(
             folder,
             to,
             target,
+            Scope(split, limit, maybe_path(data)),
             profile=profile,
-            split=split,
-            limit=limit,
-            data=maybe_path(data),
             allow_restricted=allow_restricted,
             overwrite=overwrite,
         )

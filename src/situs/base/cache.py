@@ -13,8 +13,8 @@ __all__ = ["cache_folder"]
 
 def cache_folder(*, create: bool = True) -> Path:
     """`SITUS_CACHE`, else `situs` in the user's cache folder; readable by nobody else."""
-    own = os.environ.get("SITUS_CACHE")
-    folder = Path(own) if own else cache_home() / "situs"
+    from_environment = os.environ.get("SITUS_CACHE")
+    folder = Path(from_environment) if from_environment else cache_home() / "situs"
     if create:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)

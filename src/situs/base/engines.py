@@ -1,4 +1,7 @@
-"""Where work on many studies is done: processes of this machine, or a Ray cluster. The results are the same."""
+"""Where work on many studies is done: processes of this machine, or a Ray cluster.
+
+The results are the same.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ class Engine(msgspec.Struct, frozen=True):
     address: str = ""
     """Of a Ray cluster; empty: one on this machine."""
     jobs: int = 1
-    """Processes on this machine; with Ray, the most tasks at once (1: as many as the cluster has cores)."""
+    """Processes on this machine; with Ray, the most tasks at once (1:
+    as many as the cluster has cores)."""
 
 
 HERE = Engine()
@@ -32,7 +36,8 @@ HERE = Engine()
 
 
 def engine_of(text: str, jobs: int = 1) -> Engine:
-    """Read `local`, `ray` or `ray://HOST:PORT` (also `ray:auto`, the cluster this machine belongs to)."""
+    """Read `local`, `ray` or `ray://HOST:PORT` (also `ray:auto`,
+    the cluster this machine belongs to)."""
     kind, _, address = text.partition(":")
     if kind == "local" and not address:
         return Engine(jobs=jobs)

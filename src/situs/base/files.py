@@ -1,4 +1,5 @@
-"""Writing so that nothing is ever half-written, and hashing so that equal content has equal names."""
+"""Writing so that nothing is ever half-written,
+and hashing so that equal content has equal names."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ __all__ = [
 
 
 _WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdigest()
-"""Marks the temporary files of this machine: on a shared disk, process numbers of another mean nothing."""
+"""Marks the temporary files of this machine:
+on a shared disk, process numbers of another mean nothing."""
 
 
 _PART = re.compile(rf"\..+\.{_WRITER}-(?P<process>\d+)-[0-9a-f]+\.part", re.DOTALL)
@@ -82,9 +84,11 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*\.", re.IGNO
 
 
 def file_name(text: str) -> str:
-    """A name from data as the name of a file or folder: itself if it is plain, else a plain one of its own.
+    """A name from data as the name of a file or folder: itself if it is plain, else a plain one of
+    its own.
 
-    All that comes from data and becomes a file name passes here: no slash, dot or device leads anywhere else.
+    All that comes from data and becomes a file name passes here: no slash, dot or device leads
+    anywhere else.
     """
     if _PLAIN_NAME.fullmatch(text) and not _RESERVED.fullmatch(text):
         return text
@@ -93,7 +97,8 @@ def file_name(text: str) -> str:
 
 
 def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> None:
-    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part.
+    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a
+    part.
 
     A private file can be read by its owner only.
     """
@@ -103,7 +108,8 @@ def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> 
 def write_files(
     folder: Path, contents: Mapping[str, bytes | str], *, private: bool = False
 ) -> list[Path]:
-    """Put files into a folder, which may hold others: if one cannot be written, all are as they were.
+    """Put files into a folder, which may hold others: if one cannot be written, all are as they
+    were.
 
     A crash leaves each of them old or new, never a part.
     """
@@ -115,7 +121,8 @@ def write_files(
         for name, content in contents.items():
             path = folder / name
             if path.exists() and not path.is_file():
-                # Nothing but a file is ever replaced: as root, that would take a device away from all.
+                # Nothing but a file is ever replaced: as root, that would take a device away from
+                # all.
                 raise SitusError("is no file", where=path, fix="choose another place")
             written.append((_temporary(path), path))
             raw = content.encode() if isinstance(content, str) else content
@@ -149,7 +156,8 @@ def _write_new(path: Path, content: bytes, private: bool) -> None:
 
 
 def _undo(files: Iterable[Path], new_folders: Iterable[Path]) -> None:
-    """Remove files of ours, and folders that were made for them, innermost first, while they are empty."""
+    """Remove files of ours, and folders that were made for them,
+    innermost first, while they are empty."""
     for file in files:
         with suppress(OSError):
             file.unlink(missing_ok=True)
@@ -160,7 +168,8 @@ def _undo(files: Iterable[Path], new_folders: Iterable[Path]) -> None:
 
 @lru_cache(maxsize=64)
 def _remove_dead_parts(folder: Path) -> None:
-    """Remove what killed writers left in a folder; once a process, since their number only grows by kills."""
+    """Remove what killed writers left in a folder;
+    once a process, since their number only grows by kills."""
     with os.scandir(folder) as entries:
         parts = [match for entry in entries if (match := _PART.fullmatch(entry.name))]
     for part in parts:
@@ -181,7 +190,8 @@ def _is_alive(process: int) -> bool:
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what is no file on disk: a pipe or device may never end, and reading it takes from others.
+    """Refuse what is no file on disk: a pipe or device may never end, and reading it takes from
+    others.
 
     What is not there at all is left to whoever opens it. What lies elsewhere is fetched.
     """
@@ -220,7 +230,8 @@ def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
 
 
 def delimiter_of(text: str) -> str:
-    """What parts the cells of a table: the comma, or the semicolon or tab that its header has instead.
+    """What parts the cells of a table: the comma, or the semicolon or tab that its header has
+    instead.
 
     Spreadsheets write semicolons where the comma is the decimal sign.
     """
@@ -231,9 +242,11 @@ def delimiter_of(text: str) -> str:
 def read_csv(
     path: Path, *, limit_bytes: int = 64 << 20
 ) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """The header, and every row by column with the line it begins on; commas, semicolons or tabs part the cells.
+    """The header, and every row by column with the line it begins on; commas, semicolons or tabs
+    part the cells.
 
-    Refused where quotes are not balanced or a row has more cells than the header: such a row may hold another's text.
+    Refused where quotes are not balanced or a row has more cells than the header: such a row may
+    hold another's text.
     """
     text = read_text(path, limit_bytes=limit_bytes)
     table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)

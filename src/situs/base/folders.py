@@ -18,7 +18,10 @@ def cache_home() -> Path:
 
 
 def config_home() -> Path:
-    """The folder in which programs keep settings. On macOS, as most tools of a terminal have it, `~/.config`."""
+    """The folder in which programs keep settings.
+
+    On macOS, as most tools of a terminal have it, `~/.config`.
+    """
     if sys.platform == "win32":
         return _of_variable("APPDATA") or Path.home() / "AppData" / "Roaming"
     return _of_variable("XDG_CONFIG_HOME") or Path.home() / ".config"

@@ -1,7 +1,7 @@
 """Packages whose names are loaded when they are first used.
 
-A program that asks a package for one name need not load all of its modules: a build never reads a reply, and the reader
-of replies alone compiles hundreds of patterns.
+A program that asks a package for one name need not load all of its modules: a build never reads a
+reply, and the reader of replies alone compiles hundreds of patterns.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ __all__ = ["lazy_exports"]
 def lazy_exports(package: str, elsewhere: Mapping[str, str] | None = None) -> Callable[[str], Any]:
     """The `__getattr__` of a package that imports its names under `if TYPE_CHECKING:` only.
 
-    Where a name comes from is read from those imports, so that it is said once, and said to the type checker too.
-    `elsewhere` says it of names that stand in a package above, which may not be imported even there.
+    Where a name comes from is read from those imports, so that it is said once, and said to the
+    type checker too. `elsewhere` says it of names that stand in a package above, which may not be
+    imported even there.
     """
 
     def load(name: str) -> Any:
@@ -43,11 +44,11 @@ def lazy_exports(package: str, elsewhere: Mapping[str, str] | None = None) -> Ca
 def _sources(package: str) -> dict[str, tuple[str, str]]:
     """Name → (module, its name there) of every import that only the type checker sees."""
     text = Path(str(sys.modules[package].__file__)).read_text("utf-8")
-    found = {}
+    sources = {}
     for block in ast.parse(text).body:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             for line in block.body:
                 if isinstance(line, ast.ImportFrom) and line.module is not None:
                     for one in line.names:
-                        found[one.asname or one.name] = (line.module, one.name)
-    return found
+                        sources[one.asname or one.name] = (line.module, one.name)
+    return sources

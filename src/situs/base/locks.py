@@ -12,7 +12,8 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 _LOCKED_BYTE = 0x7FFF_FFFE
-"""Windows keeps others from reading what is locked: a byte far behind the end of the file is locked instead."""
+"""Windows keeps others from reading what is locked:
+a byte far behind the end of the file is locked instead."""
 
 
 def try_lock(descriptor: int) -> None:

@@ -11,10 +11,12 @@ import msgspec
 __all__ = ["LARGEST", "number_problems"]
 
 LARGEST = 1e9
-"""No threshold, length, count or weight of ours is larger; sums and squares of such numbers stay finite."""
+"""No threshold, length, count or weight of ours is larger;
+sums and squares of such numbers stay finite."""
 
 _NOT_NEGATIVE = (
-    "_mm", "_mm2", "_ml", "_px", "_percent", "_degrees", "_share", "_probability", "_width", "_most",
+    "_mm", "_mm2", "_ml", "_px", "_percent", "_degrees", "_share", "_probability", "_width",
+    "_most",
     "_fewest", "_slices", "_voxels", "_faces", "_frames", "_margin", "_band", "_gaps", "_iou",
 )  # fmt: skip
 """Endings of names whose numbers are sizes, shares or counts."""

@@ -1,4 +1,5 @@
-"""What every page we write keeps to: one file, a policy that allows no more than its own style and script."""
+"""What every page we write keeps to:
+one file, a policy that allows no more than its own style and script."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def json_for_script(payload: Any) -> bytes:
 def render_page_file(
     package: str, template: str, style: str, scripts: Sequence[str], payload: Any, **values: object
 ) -> bytes:
-    """A whole HTML file from a package's `templates`: its style, the scripts behind our own helpers, and the data."""
+    """A whole HTML file from a package's `templates`:
+    its style, the scripts behind our own helpers, and the data."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -40,7 +42,8 @@ def render_page_file(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # The data are megabytes, which the template need not copy: it gets a mark that nobody else can write.
+    # The data are megabytes, which the template need not copy: it gets a mark that nobody else can
+    # write.
     data = json_for_script(payload)
     mark = f"data-{hashlib.sha256(data).hexdigest()}"
     page = environment.get_template(template).render(
@@ -59,8 +62,8 @@ def shared_script() -> str:
     return _text("situs.base", "page.js") + _text("situs.base", "tones.js")
 
 
-def _text(package: str, *place: str) -> str:
-    return files(package).joinpath(*place).read_text("utf-8").replace("\r\n", "\n")
+def _text(package: str, *parts: str) -> str:
+    return files(package).joinpath(*parts).read_text("utf-8").replace("\r\n", "\n")
 
 
 def _policy(style: str, script: str) -> str:

@@ -1,14 +1,14 @@
 """One way to make a folder: build it beside its place, then put it there in one step.
 
-`out` is either as it was or complete, whenever the program is killed. All that is unfinished lives in
-one hidden neighbour, `.NAME.part`:
+`out` is either as it was or complete, whenever the program is killed. All that is unfinished lives
+in one hidden neighbour, `.NAME.part`:
 
     .NAME.part/owner      locked by the process that is at work
     .NAME.part/work       key and finished pieces of work that can be resumed
     .NAME.part/folder     what is to become NAME, and after the exchange what was NAME
 
-A lock dies with its process, so the next call knows a dead neighbour from a living one: it resumes the
-dead one's work where the key is the same, and otherwise removes it.
+A lock dies with its process, so the next call knows a dead neighbour from a living one: it resumes
+the dead one's work where the key is the same, and otherwise removes it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ from situs.errors import SitusError
 __all__ = ["FinishedEarly", "new_folder", "work_folder"]
 
 _EXCHANGE = 2
-"""The flag by which Linux' renameat2 and macOS' renamex_np let two names change places in one step."""
+"""The flag by which Linux' renameat2 and macOS'
+renamex_np let two names change places in one step."""
 _AT_FDCWD = -100
 """Linux: paths are relative to the current folder."""
 
 
 class FinishedEarly(Exception):
-    """Raised inside `new_folder`: this folder, made beside the scratch folder, is to become `out` instead of it."""
+    """Raised inside `new_folder`: this folder,
+    made beside the scratch folder, is to become `out` instead of it."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder.name)
@@ -170,7 +172,8 @@ def _sync_one(path: Path) -> None:
 
 
 def _put(scratch: Path, out: Path, marker: str) -> None:
-    """Let `scratch` become `out`; what was there, if anything, lies in the hidden neighbour after."""
+    """Let `scratch` become `out`;
+    what was there, if anything, lies in the hidden neighbour after."""
     if not out.exists() or not any(out.iterdir()):
         if os.name != "posix" and out.exists():
             out.rmdir()
@@ -200,7 +203,10 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _clear(part: Path) -> None:
-    """Remove the hidden neighbour. Its lock goes last: who finds none may make the folder theirs."""
+    """Remove the hidden neighbour.
+
+    Its lock goes last: who finds none may make the folder theirs.
+    """
     for name in ("folder", "work", "before"):
         shutil.rmtree(part / name, ignore_errors=True)
     with suppress(OSError):

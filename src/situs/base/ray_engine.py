@@ -1,4 +1,5 @@
-"""Work on a Ray cluster: results in the order of the jobs, whatever becomes of workers and nodes."""
+"""Work on a Ray cluster: results in the order of the jobs,
+whatever becomes of workers and nodes."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def map_on_ray(
     address: str,
     most: int,
 ) -> Generator[Result | Lost[Job], None, None]:
-    """The result of each job, in order. Each uses one core; `open_worker` is called once in each process.
+    """The result of each job, in order. Each uses one core; `open_worker` is called once in each
+    process.
 
     Jobs are drawn as they are handed out.
     """
@@ -86,7 +88,8 @@ def _worker(work: bytes) -> Callable[[Any], Any]:
 
 
 def _ray() -> Any:
-    # Ray reports use over the network unless it is told not to; where data is restricted, nothing is reported.
+    # Ray reports use over the network unless it is told not to; where data is restricted, nothing
+    # is reported.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -103,9 +106,11 @@ def _connect(ray: Any, address: str) -> bool:
         return False
     _refuse_if_nobody_listens(address)
     # A cluster of one's own needs no page that shows it.
-    own = {} if address else {"include_dashboard": False}
+    local_options = {} if address else {"include_dashboard": False}
     try:
-        ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **own)
+        ray.init(
+            address=address or "local", log_to_driver=False, logging_level="ERROR", **local_options
+        )
     except Exception as error:
         raise _no_cluster(str(error).splitlines()[0][:200]) from error
     return True

@@ -33,5 +33,8 @@ class Shard(msgspec.Struct, frozen=True):
         return shard
 
     def of_jobs(self, total: int) -> range:
-        """The numbers of this part's jobs. Neighbours go to different parts, so that all take about as long."""
+        """The numbers of this part's jobs.
+
+        Neighbours go to different parts, so that all take about as long.
+        """
         return range(self.number - 1, total, self.of)

@@ -8,13 +8,17 @@ import re
 __all__ = ["counted", "json_safe", "markdown_safe", "printable", "whole_characters"]
 
 _MARKDOWN = re.compile(r"([\\`\[\]|])")
-"""Signs that start code, a link or a cell. Stars and underscores inside words are left alone: they only slant."""
+"""Signs that start code, a link or a cell.
+
+Stars and underscores inside words are left alone: they only slant.
+"""
 
 
 def printable(text: str, *, lines: bool = False) -> str:
     """Text with every character that is not printed made a space; line breaks stay if `lines`.
 
-    Escape codes move the cursor, change titles or type on a user's behalf; marks of direction reorder words.
+    Escape codes move the cursor, change titles or type on a user's behalf; marks of direction
+    reorder words.
     """
     return "".join(c if c.isprintable() or (lines and c == "\n") else " " for c in text)
 
@@ -25,7 +29,8 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def json_safe(text: str) -> str:
-    """JSON whose strings hold no character that a terminal would act on; its meaning is the same."""
+    """JSON whose strings hold no character that a terminal would act on;
+    its meaning is the same."""
     if text.isascii() and "\x7f" not in text:
         return text
     return "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in text)

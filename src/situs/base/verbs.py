@@ -1,7 +1,8 @@
-"""Packages that are verbs, too: `situs.score(…)` scores, and `situs.score` is the package that knows how.
+"""Packages that are verbs, too: `situs.score(…)` scores, and `situs.score` is the package that
+knows how.
 
-Python binds a package to its parent's attribute of the same name whenever it is imported, so a function of that name
-cannot be kept there. The package itself answers the call instead.
+Python binds a package to its parent's attribute of the same name whenever it is imported, so a
+function of that name cannot be kept there. The package itself answers the call instead.
 """
 
 from __future__ import annotations

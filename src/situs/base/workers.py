@@ -33,7 +33,8 @@ _TRIES = 2
 _PR_SET_PDEATHSIG = 1
 """Linux' `prctl`: the signal that a process gets when the thread that started it ends."""
 _AHEAD = 4
-"""Jobs a worker that may be finished before the oldest one; bounds the memory that waiting results take."""
+"""Jobs a worker that may be finished before the oldest one;
+bounds the memory that waiting results take."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ def map_jobs(
 ) -> Generator[Result | Lost[Job], None, None]:
     """The result of each job, in order.
 
-    `open_worker` is called once in each process and gives the function that does a job; it, the jobs
-    and the results must pickle. Jobs are drawn as they are handed out. With one worker, or one job,
-    all is done in this process.
+    `open_worker` is called once in each process and gives the function that does a job; it, the
+    jobs and the results must pickle. Jobs are drawn as they are handed out. With one worker, or one
+    job, all is done in this process.
     """
     drawn = iter(jobs)
     first = list(itertools.islice(drawn, max(1, workers)))
@@ -148,8 +149,8 @@ class _Crew(Generic[Job, Result]):
     def _collect(self, again: deque[int]) -> None:
         """Take what has come; give a dead worker's job back, or give it up."""
         busy = {
-            worker.wire: place
-            for place, worker in enumerate(self.workers)
+            worker.wire: worker_number
+            for worker_number, worker in enumerate(self.workers)
             if worker.number is not None
         }
         for wire in connection.wait(list(busy)):
@@ -195,7 +196,8 @@ def _ending(code: int | None) -> str:
 
 
 class _safe_path:  # noqa: N801 - reads as a block
-    """Start Python without the current folder on its path: code that lies beside data must not run."""
+    """Start Python without the current folder on its path:
+    code that lies beside data must not run."""
 
     def __enter__(self) -> None:
         self._before = os.environ.get("PYTHONSAFEPATH")

@@ -13,8 +13,9 @@ __all__ = ["HELD", "hub_licence", "write_card"]
 _MOST_SUSPECTS = 50
 
 _BLIND = (
-    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text, `minority` the "
-    "rarest; `prior` knows the average anatomy of other patients. In brackets: 95 % intervals over patients."
+    "`random` guesses; `majority` gives the most frequent answer of other patients to the same"
+    " text, `minority` the rarest; `prior` knows the average anatomy of other patients. In"
+    " brackets: 95 % intervals over patients."
 )
 
 
@@ -23,26 +24,38 @@ def write_card(
     baselines: Mapping[str, Mapping[str, str]] | None = None,
     tricks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
-    """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out."""
+    """The card as Markdown. `baselines` and `tricks`:
+    stratum → row name → what it reaches, where worked out."""
     lines = [
         *_front(info),
         f"# {markdown_safe(info.name)}",
         "",
-        f"A Situs bench: {counted(info.counts['items'], 'question')} on "
-        f"{counted(info.counts['studies'], 'study', 'studies')} of "
-        f"{counted(info.counts['patients'], 'patient')}, from {info.source}, seed {info.seed}.",
-        "Every answer is read from one quoted sentence; `situs check` reads each one again from the report file."
-        if info.source == "reports"
-        else "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
+        (
+            f"A Situs bench: {counted(info.counts['items'], 'question')} on "
+            f"{counted(info.counts['studies'], 'study', 'studies')} of "
+            f"{counted(info.counts['patients'], 'patient')}, from {info.source}, seed {info.seed}."
+        ),
+        (
+            "Every answer is read from one quoted sentence; `situs check` reads each one again from"
+            " the report file."
+            if info.source == "reports"
+            else (
+                "Every answer is computed from measured facts; `situs check` recomputes each from"
+                " the evidence."
+            )
+        ),
         "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
         *(f"- {html.escape(note, quote=False)}" for note in info.notes),
         "",
         *_table("Questions by task", info.by_task),
         *_table("By stratum", info.by_stratum),
-        "`headline`: every question text occurs with each of its answers equally often over different patients, so "
-        "text alone cannot win (volumes: the same question of several patients). `textbook`: named anatomy whose "
-        "answer does not change between patients; a control, never in the headline. `untwinned`: too few "
-        "patients with other answers to balance it.",
+        (
+            "`headline`: every question text occurs with each of its answers equally often over"
+            " different patients, so text alone cannot win (volumes: the same question of several"
+            " patients). `textbook`: named anatomy whose answer does not change between patients; a"
+            " control, never in the headline. `untwinned`: too few patients with other answers to"
+            " balance it."
+        ),
         "",
         *_mix(info),
         *_table("By split (of patients, by hash)", info.by_split),
@@ -71,8 +84,11 @@ def write_card(
         lines += [
             "## What a patient's other answers give away",
             "",
-            f"{info.same_patient.words} One patient's answers are related, and balancing over patients cannot "
-            "change that: ask one question at a time, and never show a model the answers to others.",
+            (
+                f"{info.same_patient.words} One patient's answers are related, and balancing over"
+                " patients cannot change that: ask one question at a time, and never show a model"
+                " the answers to others."
+            ),
             "",
         ]
     licence = markdown_safe(info.licence) or "not stated"
@@ -91,7 +107,8 @@ def write_card(
 
 
 def hub_licence(licence: str) -> str:
-    """A licence as the card's head on the Hugging Face hub wants it: `other` if it is no plain name."""
+    """A licence as the card's head on the Hugging Face hub wants it:
+    `other` if it is no plain name."""
     name = licence.lower().replace(" ", "-")
     return name if name and all(c.isalnum() or c in "-." for c in name) else "other"
 
@@ -112,15 +129,18 @@ def _suspects(info: BenchInfo) -> list[str]:
     if not doubted:
         return []
     rows = [
-        f"| {s.study_id} | {s.doubt} | {s.problem} | {'asked: the builder vouches' if s.trusted else 'not asked'} |"
+        f"| {s.study_id} | {s.doubt} | {s.problem} |"
+        f" {'asked: the builder vouches' if s.trusted else 'not asked'} |"
         for s in doubted[:_MOST_SUSPECTS]
     ]
     more = len(doubted) - len(rows)
     return [
         "## Suspect studies",
         "",
-        "Their anatomy looks wrong. Questions that depend on what is in doubt are not asked, unless the builder "
-        "vouched for it (`--trust`).",
+        (
+            "Their anatomy looks wrong. Questions that depend on what is in doubt are not asked,"
+            " unless the builder vouched for it (`--trust`)."
+        ),
         "",
         "| study | in doubt | why | questions that depend on it |",
         "|---|---|---|---|",
@@ -132,14 +152,15 @@ def _suspects(info: BenchInfo) -> list[str]:
 
 def _mix(info: BenchInfo) -> list[str]:
     """Which share of the headline each class was to have, and which it has."""
-    found = info.headline_by_class
-    total = sum(found.values())
+    asked = info.headline_by_class
+    total = sum(asked.values())
     if not total:
         return []
     target = info.recipe.mix
-    names = [*target, *(name for name in found if name not in target)]
+    names = [*target, *(name for name in asked if name not in target)]
     rows = [
-        f"| {name} | {target.get(name, 0.0):.0%} | {found.get(name, 0) / total:.0%} | {found.get(name, 0):,} |"
+        f"| {name} | {target.get(name, 0.0):.0%} | {asked.get(name, 0) / total:.0%} |"
+        f" {asked.get(name, 0):,} |"
         for name in names
     ]
     lines = [
@@ -173,12 +194,24 @@ def _table(title: str, counts: Mapping[str, int]) -> list[str]:
 def _held_of_masks(info: BenchInfo) -> list[str]:
     truth = info.recipe.truth
     return [
-        f"- A direction: centroids more than {truth.direction_margin_mm:g} mm apart along the axis, a random voxel of "
-        f"one beyond a random voxel of the other with P ≥ {truth.direction_probability:g}, both for any turn of "
-        f"the patient by up to {truth.rotation_degrees:g}°; never between a structure and one that envelops it.",
-        f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, for the same turns.",
-        f"- A side: at least {truth.side_share:.0%} of the volume on one side of the spine or symmetry plane.",
-        "- A comparison: the volumes' intervals do not overlap (half a voxel of boundary, or the annotation error).",
+        (
+            f"- A direction: centroids more than {truth.direction_margin_mm:g} mm apart along the"
+            " axis, a random voxel of one beyond a random voxel of the other with P ≥"
+            f" {truth.direction_probability:g}, both for any turn of the patient by up to"
+            f" {truth.rotation_degrees:g}°; never between a structure and one that envelops it."
+        ),
+        (
+            f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, for the same"
+            " turns."
+        ),
+        (
+            f"- A side: at least {truth.side_share:.0%} of the volume on one side of the spine or"
+            " symmetry plane."
+        ),
+        (
+            "- A comparison: the volumes' intervals do not overlap (half a voxel of boundary, or"
+            " the annotation error)."
+        ),
         f"- A volume: known to ±{truth.volume_half_width:.0%}, structure not cut by the scan.",
         "",
         "| annotation | surface error (mm) | volume error (%) |",
@@ -196,38 +229,63 @@ def _held_of_boxes(info: BenchInfo) -> list[str]:
         " and ".join(f"{v:g}" for v in values) for values in (rules.link_iou, rules.link_gaps)
     )
     return [
-        "- Answers say what a reader annotated, not what is present in the patient: one reader, not exhaustive.",
-        f"- A negative: a volume read as normal, or a slice at least {rules.clear_frames} away from the finding "
-        "and from anything it may be mistaken for, in a volume without a study label that could be it. A missing box "
-        "alone proves nothing.",
-        f"- A count: the same whether boxes are linked at an overlap above {ious} and over {gaps} missing frames; "
-        f"at most {rules.count_most}.",
-        "- A side: of the image, never of the patient, since these files state no orientation; by the head's midline "
-        f"found in the image, {rules.side_share:.0%} of a box on one side, else both.",
+        (
+            "- Answers say what a reader annotated, not what is present in the patient: one reader,"
+            " not exhaustive."
+        ),
+        (
+            f"- A negative: a volume read as normal, or a slice at least {rules.clear_frames} away"
+            " from the finding and from anything it may be mistaken for, in a volume without a"
+            " study label that could be it. A missing box alone proves nothing."
+        ),
+        (
+            f"- A count: the same whether boxes are linked at an overlap above {ious} and over"
+            f" {gaps} missing frames; at most {rules.count_most}."
+        ),
+        (
+            "- A side: of the image, never of the patient, since these files state no orientation;"
+            f" by the head's midline found in the image, {rules.side_share:.0%} of a box on one"
+            " side, else both."
+        ),
         "- Medial and lateral: only where a table of sides says so.",
-        "- Options: within a twin group each option is the right one once. Where all that apply are asked "
-        "(`untwinned`), a finding is wrong about as often as it is right, as far as the slices allow.",
-        "- What text alone can still use: a finding's usual place (prior boxes on localization), how many frames it "
-        "usually spans, and, in `untwinned` questions, which findings go together. Compare with those blind rows.",
+        (
+            "- Options: within a twin group each option is the right one once. Where all that apply"
+            " are asked (`untwinned`), a finding is wrong about as often as it is right, as far as"
+            " the slices allow."
+        ),
+        (
+            "- What text alone can still use: a finding's usual place (prior boxes on"
+            " localization), how many frames it usually spans, and, in `untwinned` questions, which"
+            " findings go together. Compare with those blind rows."
+        ),
     ]
 
 
 def _held_of_reports(info: BenchInfo) -> list[str]:
     return [
-        "- Answers say what a report states, not what is present in the patient: one report, written for another "
-        "purpose.",
-        "- A place: one whole sentence states it; nothing hedged, denied, compared with another examination, or from "
-        "history or technique; no other sentence of the report puts the same kind of finding elsewhere.",
+        (
+            "- Answers say what a report states, not what is present in the patient: one report,"
+            " written for another purpose."
+        ),
+        (
+            "- A place: one whole sentence states it; nothing hedged, denied, compared with another"
+            " examination, or from history or technique; no other sentence of the report puts the"
+            " same kind of finding elsewhere."
+        ),
         "- What was not reported is not asked about: a report's silence proves nothing.",
-        "- A question a model wrote (`report_text`): its sentence is in the report word for word, and by rule "
-        "the answer's words, sides and numbers are those of the sentence.",
+        (
+            "- A question a model wrote (`report_text`): its sentence is in the report word for"
+            " word, and by rule the answer's words, sides and numbers are those of the sentence."
+        ),
     ]
 
 
 def _held_of_imports(info: BenchInfo) -> list[str]:
     return [
-        "- Answers are those of the published set; nothing was measured here. "
-        "`situs check` counts them as given.",
+        (
+            "- Answers are those of the published set; nothing was measured here. "
+            "`situs check` counts them as given."
+        ),
     ]
 
 

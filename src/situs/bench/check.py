@@ -130,9 +130,16 @@ def _add(result: CheckResult, more: CheckResult) -> None:
 
 
 def _of_another_version(written_by: str) -> Problem:
-    """Definitions are sharpened from version to version: what differs need not have been tampered with."""
-    problem = f"was built by Situs {written_by}; this is {__version__}, which may measure and ask differently"
-    fix = "rebuild the bench, or check it with the version that built it; scoring and resuming runs still work"
+    """Definitions are sharpened from version to version:
+    what differs need not have been tampered with."""
+    problem = (
+        f"was built by Situs {written_by}; this is {__version__}, which may measure and ask"
+        " differently"
+    )
+    fix = (
+        "rebuild the bench, or check it with the version that built it; scoring and resuming runs"
+        " still work"
+    )
     return Problem(Severity.ERROR, "version", "bench.json", problem, fix)
 
 
@@ -149,7 +156,8 @@ def _sound(items: list[Item], study: StudyRecord, result: CheckResult) -> list[I
 
 
 class _Stream(Generic[R]):
-    """Rows that come study by study, taken one study at a time, so that no cohort is held in memory."""
+    """Rows that come study by study, taken one study at a time,
+    so that no cohort is held in memory."""
 
     def __init__(self, rows: Iterator[R]) -> None:
         self._rows: Iterator[R] = rows

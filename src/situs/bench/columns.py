@@ -1,11 +1,14 @@
 """How a record's fields become Arrow columns, and back.
 
-Numbers are stored as numbers, lists as lists and records as structs, so that pandas, polars and DuckDB read a
-table without Situs. Two shapes need a rule, because Arrow has no column that holds values of different types:
+Numbers are stored as numbers, lists as lists and records as structs, so that pandas, polars and
+DuckDB read a table without Situs. Two shapes need a rule, because Arrow has no column that holds
+values of different types:
 
-- one of several records (an answer): a struct with `kind` and one field a kind, all but one of them empty, as in
+- one of several records (an answer): a struct with `kind` and one field a kind, all but one of
+  them empty, as in
   `answer.number.value`;
-- one of several plain values (a fact's value): a struct with the fields `boolean`, `integer`, `number`, `text`
+- one of several plain values (a fact's value): a struct with the fields `boolean`, `integer`,
+  `number`, `text`
   and `numbers`, all but one of them empty.
 """
 
@@ -77,7 +80,8 @@ class _Scalar:
 
 
 def _shared_words(words: pa.Array) -> list[Any]:
-    """A column of text; rows with the same words share one string, since questions and tags come thousands of times."""
+    """A column of text; rows with the same words share one string,
+    since questions and tags come thousands of times."""
     encoded = words.dictionary_encode()
     if 2 * len(encoded.dictionary) > len(words) or words.null_count:
         return list(words.to_pylist())
@@ -133,7 +137,8 @@ class _List:
 class _Mapping:
     """A column of mappings from text: a list of structs with `key` and `value`.
 
-    Arrow has a type of its own for maps, which is read as well; `datasets` of Hugging Face cannot read it.
+    Arrow has a type of its own for maps, which is read as well; `datasets` of Hugging Face cannot
+    read it.
     """
 
     def __init__(self, column: Column) -> None:

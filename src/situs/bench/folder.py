@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 FORMAT = 2
-"""Version of the folder's layout that is written: 2 has typed columns, 1 kept nested cells as JSON text."""
+"""Version of the folder's layout that is written:
+2 has typed columns, 1 kept nested cells as JSON text."""
 _READABLE = (1, 2)
 
 _MOST_HELD = 100_000
@@ -47,7 +48,8 @@ class SuspectStudy(msgspec.Struct, frozen=True):
 
 
 class SamePatient(msgspec.Struct, frozen=True):
-    """What one reaches in the headline's questions with options who knows a patient's other answers."""
+    """What one reaches in the headline's questions
+    with options who knows a patient's other answers."""
 
     right: int
     n: int
@@ -63,8 +65,9 @@ class SamePatient(msgspec.Struct, frozen=True):
     def words(self) -> str:
         """In a sentence."""
         return (
-            "Someone who knew a patient's other answers, and all answers of other patients, would be right in "
-            f"{self.share:.3f} of {self.n:,} headline questions (chance {self.chance:.3f})."
+            "Someone who knew a patient's other answers, and all answers of other patients, would"
+            f" be right in {self.share:.3f} of {self.n:,} headline questions (chance"
+            f" {self.chance:.3f})."
         )
 
 
@@ -92,13 +95,15 @@ class BenchInfo(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """What a reader of the card must know of this source, a sentence each."""
     suspects: tuple[SuspectStudy, ...] = ()
-    """Studies whose anatomy looks wrong; the questions that hang on it are left out, unless it is trusted."""
+    """Studies whose anatomy looks wrong;
+    the questions that hang on it are left out, unless it is trusted."""
     trusted: dict[str, tuple[str, ...]] = {}
     """Study → what the user vouches for (`all`, a doubt, a structure), though it looks wrong."""
     written_by: str = "0.1.0"
     """The version of Situs that built it; the first release did not say."""
     same_patient: SamePatient | None = None
-    """How far a patient's other answers tell; None where nobody is asked two things, or it was not worked out."""
+    """How far a patient's other answers tell;
+    None where nobody is asked two things, or it was not worked out."""
 
 
 class Bench:
@@ -107,14 +112,15 @@ class Bench:
     def __init__(self, folder: Path, info: BenchInfo) -> None:
         self.folder = folder
         self.info = info
-        self._held: list[Item] | None = None
+        self._cached_items: list[Item] | None = None
 
     def studies(self) -> Iterator[StudyRecord]:
         """Every study."""
         return read_table(self.folder / "studies.parquet", StudyRecord)
 
     def facts(self, *, checked: bool = True, **where: str | Collection[str]) -> Iterator[Fact]:
-        """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`); `checked` as of items."""
+        """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`);
+        `checked` as of items."""
         studies = self.study_ids if checked else frozenset()
         for fact in read_table(self.folder / "facts.parquet", Fact, where=where):
             problem = fact_problem(fact, studies) if checked else None
@@ -144,15 +150,16 @@ class Bench:
         checked: bool = True,
         ids: Collection[str] | None = None,
     ) -> Iterator[Item]:
-        """Items in bench order, or those with these `ids`; twice as fast without their reasoning (`steps`).
+        """Items in bench order, or those with these `ids`; twice as fast without their reasoning
+        (`steps`).
 
-        One that contradicts itself or the other tables is refused, and so is a repeated id; `situs check`, which
-        lists them all, reads them as they are (`checked=False`).
+        One that contradicts itself or the other tables is refused, and so is a repeated id; `situs
+        check`, which lists them all, reads them as they are (`checked=False`).
         """
-        if self._held is not None and not steps and checked:
+        if self._cached_items is not None and not steps and checked:
             yield from (
                 one
-                for one in self._held
+                for one in self._cached_items
                 if (split is None or one.split == split) and (ids is None or one.item_id in ids)
             )
             return
@@ -195,15 +202,17 @@ class Bench:
         return bool(pc.any(pc.equal(kinds, kind)).as_py())
 
     def hold_items(self) -> None:
-        """Keep the items in memory, without their reasoning, for whoever goes through them several times.
+        """Keep the items in memory, without their reasoning, for whoever goes through them several
+        times.
 
         A bench of more than 100,000 items stays on disk.
         """
-        if self._held is None and self.info.counts.get("items", 0) <= _MOST_HELD:
-            self._held = list(self.items(steps=False))
+        if self._cached_items is None and self.info.counts.get("items", 0) <= _MOST_HELD:
+            self._cached_items = list(self.items(steps=False))
 
     def verify(self) -> None:
-        """Read every table once: what contradicts is refused now, before work that would be lost is begun."""
+        """Read every table once: what contradicts is refused now,
+        before work that would be lost is begun."""
         for table in (self.studies(), self.facts(), self.items(steps=False)):
             for _ in table:
                 pass

@@ -30,7 +30,8 @@ __all__ = [
 ]
 
 _VISIT = re.compile(
-    r"(?:v|visit|tp?|time ?point|day|week|month|year)?[ _-]?\d{1,3} ?(?:d|w|m|y|days?|weeks?|months?|years?)?"
+    r"(?:v|visit|tp?|time ?point|day|week|month|year)?[ _-]?\d{1,3}"
+    r" ?(?:d|w|m|y|days?|weeks?|months?|years?)?"
     r"|baseline|screening|follow-?up",
     re.IGNORECASE,
 )
@@ -40,12 +41,12 @@ _SHORTEST_KEY = 16
 
 def _key() -> bytes:
     """The user's own key: from SITUS_ID_KEY, else a private file made on first use."""
-    given = os.environ.get("SITUS_ID_KEY")
-    if given:
-        if len(given.encode()) < _SHORTEST_KEY:
+    from_environment = os.environ.get("SITUS_ID_KEY")
+    if from_environment:
+        if len(from_environment.encode()) < _SHORTEST_KEY:
             fix = f"a key has at least {_SHORTEST_KEY} bytes; `openssl rand -hex 32` makes one"
             raise SitusError("is too short to keep ids opaque", where="SITUS_ID_KEY", fix=fix)
-        return given.encode()
+        return from_environment.encode()
     path = config_home() / "situs" / "id.key"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -70,7 +71,8 @@ def _key() -> bytes:
 
 
 IdKind = Literal["opaque", "table", "stem"]
-"""`opaque`: names that a public dataset gave; `table`: also those of a table or an imported file; `stem`: all."""
+"""`opaque`: names that a public dataset gave; `table`:
+also those of a table or an imported file; `stem`: all."""
 
 
 class IdRule(msgspec.Struct, frozen=True):
@@ -95,7 +97,8 @@ class IdRule(msgspec.Struct, frozen=True):
 
 
 def known_as(name: str) -> tuple[str, ...]:
-    """What a bench may call a study or question that another file calls `name`: as it is, or hashed.
+    """What a bench may call a study or question that another file calls `name`: as it is, or
+    hashed.
 
     An id may end in a position, `volume::3`; that part stays readable.
     """
@@ -105,19 +108,22 @@ def known_as(name: str) -> tuple[str, ...]:
 
 
 def as_known(name: str, known: Container[str]) -> str:
-    """The name by which a bench knows what another file calls `name`; the name itself if it does not."""
+    """The name by which a bench knows what another file calls `name`;
+    the name itself if it does not."""
     if not name or name in known:
         return name
     return next((alias for alias in known_as(name) if alias in known), name)
 
 
 def opaque_id(prefix: str, name: str) -> str:
-    """A name nobody can read back: a keyed hash, the same for the same user, so that rebuilding keeps ids."""
+    """A name nobody can read back: a keyed hash,
+    the same for the same user, so that rebuilding keeps ids."""
     return prefix + hmac.new(_key(), name.encode(), hashlib.blake2b).hexdigest()[:12]
 
 
 def visit_of(time: str) -> str:
-    """A visit by number or month (`00m`, `V06`, `24 months`, `baseline`); empty for anything else, such as a date."""
+    """A visit by number or month (`00m`, `V06`, `24 months`, `baseline`);
+    empty for anything else, such as a date."""
     return time if _VISIT.fullmatch(time) else ""
 
 
@@ -130,9 +136,9 @@ def split_patients(patients: Iterable[str], recipe: Recipe, seed: int) -> dict[s
 
 def split_of(patient_id: str, shares: dict[str, float], seed: int) -> str:
     """The split of a patient: by hash, so that adding patients moves nobody."""
-    place = int(digest("split", str(seed), patient_id, size=8), 16) / 2**64
+    drawn = int(digest("split", str(seed), patient_id, size=8), 16) / 2**64
     for name, share in sorted(shares.items()):
-        place -= share
-        if place < 0:
+        drawn -= share
+        if drawn < 0:
             return name
     return max(shares)

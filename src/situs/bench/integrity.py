@@ -1,7 +1,8 @@
 """What must hold within a bench before anything is made of it: tables that agree with each other.
 
-A bench may come from anybody. Each item is looked at once as it is read; everything behind that point
-may count on a known study, an answer among the options, references of a text and finite numbers.
+A bench may come from anybody. Each item is looked at once as it is read; everything behind that
+point may count on a known study, an answer among the options, references of a text and finite
+numbers.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ _SUBJECTS = {
     ),
     **dict.fromkeys(("gap", "main_gap", "height_in"), 2),
 }
-"""Kinds of facts that blind rows, tables and pictures are made from: how many structures each speaks of."""
+"""Kinds of facts that blind rows, tables and pictures are made from:
+how many structures each speaks of."""
 
 
 class Parameters(dict[str, str]):
-    """An item's parameters. Which of them a task reads is the task's affair: one that is missing is a user's error."""
+    """An item's parameters. Which of them a task reads is the task's affair:
+    one that is missing is a user's error."""
 
     def __missing__(self, key: str) -> str:
         fix = "`situs check` lists all that is wrong; rebuild the bench"

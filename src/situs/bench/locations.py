@@ -14,7 +14,10 @@ __all__ = ["Locations", "write_locations"]
 
 
 class Locations:
-    """Hash of a piece of evidence → where it lies. Paths inside the bench folder are kept relative."""
+    """Hash of a piece of evidence → where it lies.
+
+    Paths inside the bench folder are kept relative.
+    """
 
     def __init__(self, bench: Path, table: dict[str, str], data: Path | None = None) -> None:
         self._bench = bench

@@ -1,4 +1,5 @@
-"""What readers of a sample said of a bench's keys: `readings.json`, beside the tables and outside their hash."""
+"""What readers of a sample said of a bench's keys:
+`readings.json`, beside the tables and outside their hash."""
 
 from __future__ import annotations
 
@@ -38,13 +39,14 @@ def read_readings(bench: Path) -> list[KeyReading]:
 
 
 def settle_keys(readings: list[KeyReading]) -> dict[str, KeyVerdict]:
-    """One verdict an item: by the majority of those who decided, else what most said; a tie is unsure."""
-    said: dict[str, Counter[KeyVerdict]] = {}
+    """One verdict an item: by the majority of those who decided,
+    else what most said; a tie is unsure."""
+    verdicts_of: dict[str, Counter[KeyVerdict]] = {}
     for reading in readings:
         for item, verdict in reading.verdicts.items():
-            said.setdefault(item, Counter())[verdict] += 1
+            verdicts_of.setdefault(item, Counter())[verdict] += 1
     result: dict[str, KeyVerdict] = {}
-    for item, counts in sorted(said.items()):
+    for item, counts in sorted(verdicts_of.items()):
         if counts["agree"] != counts["disagree"]:
             result[item] = "agree" if counts["agree"] > counts["disagree"] else "disagree"
         else:

@@ -21,9 +21,11 @@ class SeriesRecord(msgspec.Struct, frozen=True):
     labels_hash: str
     """Hash of the label map: voxels, affine and structure names."""
     shape: tuple[int, int, int]
-    """Of the stored array; (frames, height, width) where there is no affine, 0 for what is not known."""
+    """Of the stored array; (frames, height,
+    width) where there is no affine, 0 for what is not known."""
     affine: tuple[float, ...]
-    """The 16 numbers of the index → RAS+ mm matrix, row by row; empty for a stack of frames without millimetres."""
+    """The 16 numbers of the index → RAS+ mm matrix, row by row;
+    empty for a stack of frames without millimetres."""
     side_basis: str
     """`affine`, or `undeclared` if the file states no orientation."""
     annotation: str
@@ -54,6 +56,7 @@ class StudyRecord(msgspec.Struct, frozen=True):
     split: str
     series: tuple[SeriesRecord, ...]
     evidence: dict[str, str] = {}
-    """What came with the volumes beside masks (`boxes`, `report`, `grades`): its kind → hash of its content."""
+    """What came with the volumes beside masks (`boxes`, `report`, `grades`):
+    its kind → hash of its content."""
     time: str = ""
     """Which visit of the patient it is (`00m`, `V06`), where a table says so; never a date."""

@@ -43,7 +43,10 @@ Where = Mapping[str, str | Collection[str]]
 
 @functools.cache
 def _columns(record: type[msgspec.Struct]) -> Mapping[str, tuple[str, Column]]:
-    """A record's fields: name → stored name and column. The types of a large record take long to inspect."""
+    """A record's fields: name → stored name and column.
+
+    The types of a large record take long to inspect.
+    """
     info = msgspec.inspect.type_info(record)
     assert isinstance(info, msgspec.inspect.StructType)
     return {field.name: (field.encode_name, column_of(field.type)) for field in info.fields}
@@ -116,8 +119,8 @@ def read_table(
 ) -> Iterator[R]:
     """Stream a table's records, optionally only rows whose text columns hold the given values.
 
-    A row group without such a row is not decoded; where the values lie together, it is not even read. Fields
-    `without` which one can do are not read and have their default.
+    A row group without such a row is not decoded; where the values lie together, it is not even
+    read. Fields `without` which one can do are not read and have their default.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -161,7 +164,8 @@ def read_table(
 
 
 def _reader(column: Column, kind: Any, stored: pa.DataType) -> Column:
-    """How a stored column is read: version 0.1 kept everything but text and numbers as JSON text."""
+    """How a stored column is read:
+    version 0.1 kept everything but text and numbers as JSON text."""
     import pyarrow as pa
 
     is_text = pa.types.is_string(stored) or pa.types.is_large_string(stored)
@@ -195,15 +199,16 @@ def _batches(
     """A table in pieces; of a row group that cannot hold the values, only how many rows it has."""
     for group in range(table.num_row_groups):
         about = table.metadata.row_group(group)
-        held = all(_may_hold(about, name, values) for name, values in wanted.items())
-        # A value that a column repeats is stored once: a row may take as much as the whole column does.
+        may_match = all(_may_hold(about, name, values) for name, values in wanted.items())
+        # A value that a column repeats is stored once: a row may take as much as the whole column
+        # does.
         leaves = [about.column(number) for number in range(about.num_columns)]
         widest = max((leaf.total_uncompressed_size for leaf in leaves), default=1)
         if max((leaf.num_values for leaf in leaves), default=0) > _MOST_VALUES:
             raise SitusError(f"more than {_MOST_VALUES:,} values in one row group", fix=_FOREIGN)
         rows = max(1, min(_ROWS, _LARGEST_BATCH // max(1, widest)))
         for batch in table.iter_batches(
-            batch_size=rows, row_groups=[group], columns=names if held else []
+            batch_size=rows, row_groups=[group], columns=names if may_match else []
         ):
             _refuse_large_cells(batch)
             yield batch
@@ -252,7 +257,8 @@ def _matching(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> pa.Array |
 
 
 def _may_hold(group: pq.RowGroupMetaData, name: str, values: list[str]) -> bool:
-    """Whether a column of the group can hold one of the values, by the bounds that the file states."""
+    """Whether a column of the group can hold one of the values,
+    by the bounds that the file states."""
     for index in range(group.num_columns):
         column = group.column(index)
         if column.path_in_schema == name and column.is_stats_set and column.statistics.has_min_max:
@@ -286,8 +292,9 @@ def _decode(
 def _blame(
     readers: Mapping[str, tuple[str, Column]], batch: pa.RecordBatch, places: Sequence[str]
 ) -> None:
-    """Raise for the first cell that cannot be read, with its place: whole columns are read at once."""
-    for row, place in enumerate(places):
+    """Raise for the first cell that cannot be read, with its place:
+    whole columns are read at once."""
+    for row, where in enumerate(places):
         for stored, column in readers.values():
             try:
                 cells(column, batch[stored].slice(row, 1))
@@ -296,4 +303,4 @@ def _blame(
                 text = text.replace("`$", f"`$.{stored}")
                 inner = text.removeprefix("$") if text.startswith("$.") else f": {text}"
                 fix = "restore or rebuild the bench"
-                raise SitusError(f"$.{stored}{inner}", where=place, fix=fix) from error
+                raise SitusError(f"$.{stored}{inner}", where=where, fix=fix) from error

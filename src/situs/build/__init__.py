@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from situs.build.study import with_sources
     from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 else:
-    # `situs.build.masks` and its like, which return benches, stand in `situs.api`, above this package.
+    # `situs.build.masks` and its like, which return benches, stand in `situs.api`, above this
+    # package.
     _SOURCES = ("boxes", "grades", "masks", "phantoms", "reports")
     __getattr__ = lazy_exports(__name__, dict.fromkeys(_SOURCES, "situs.api.build"))
 

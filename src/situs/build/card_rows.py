@@ -1,4 +1,5 @@
-"""What the card says about guessing: collected while a bench is written, so that nothing is read back."""
+"""What the card says about guessing:
+collected while a bench is written, so that nothing is read back."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from situs.score import blind_headlines, option_tricks, told_by_other_answers
 __all__ = ["CardRows"]
 
 _BLIND_ITEMS = 12_000
-"""Of a bench with more closed questions than this, blind rows are worked out on a sample, drawn by id."""
+"""Of a bench with more closed questions than this,
+blind rows are worked out on a sample, drawn by id."""
 _CLOSED = (YesNo, Choice, Choices)
 _BATCH = 512
 _UNSAID = Measured("", {}, ())
@@ -31,7 +33,8 @@ Rows = dict[str, dict[str, str]]
 
 
 class _Packed(Generic[T]):
-    """Records in little memory (about a tenth): encoded and compressed as they come, decoded as they are read."""
+    """Records in little memory (about a tenth):
+    encoded and compressed as they come, decoded as they are read."""
 
     def __init__(self, kind: type[T]) -> None:
         self._decoder = msgspec.msgpack.Decoder(list[kind])  # type: ignore[valid-type]
@@ -43,7 +46,8 @@ class _Packed(Generic[T]):
         self._waiting.append(record)
         self.count += 1
         if len(self._waiting) == _BATCH:
-            # Level 1: texts repeat so much that a higher one saves little and costs more time than the encoding.
+            # Level 1: texts repeat so much that a higher one saves little and costs more time than
+            # the encoding.
             self._batches.append(zlib.compress(msgspec.msgpack.encode(self._waiting), 1))
             self._waiting = []
 
@@ -54,7 +58,8 @@ class _Packed(Generic[T]):
 
 
 class CardRows:
-    """The closed questions of a bench, and what blind rows learn from: pictures, steps and other facts are left out."""
+    """The closed questions of a bench, and what blind rows learn from:
+    pictures, steps and other facts are left out."""
 
     def __init__(self) -> None:
         self._studies = _Packed(StudyRecord)
@@ -64,7 +69,8 @@ class CardRows:
     def add(self, study: StudyRecord, facts: Iterable[Fact], items: Iterable[Item]) -> None:
         """One study with its facts and items."""
         self._studies.add(study)
-        # Tasks about masks alone learn the average anatomy; what came with other evidence is not their ground.
+        # Tasks about masks alone learn the average anatomy; what came with other evidence is not
+        # their ground.
         for fact in () if study.evidence else facts:
             if fact.kind in self._learnt:
                 self._facts.add(msgspec.structs.replace(fact, derivation=_UNSAID))
@@ -74,11 +80,13 @@ class CardRows:
 
     @cached_property
     def _learnt(self) -> frozenset[str]:
-        """Kinds of facts that any task may learn from: which tasks are asked is known at the end only."""
+        """Kinds of facts that any task may learn from:
+        which tasks are asked is known at the end only."""
         return frozenset(AverageAnatomy.kinds(all_tasks()))
 
     def blind(self, folder: Path, info: BenchInfo) -> Rows:
-        """What each blind baseline reaches on yes/no and choice questions, as `situs score` shows it."""
+        """What each blind baseline reaches on yes/no and choice questions,
+        as `situs score` shows it."""
         if not self._items.count:
             return {}
         every = -(-self._items.count // _BLIND_ITEMS)

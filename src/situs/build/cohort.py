@@ -21,6 +21,7 @@ from situs.items import (
     Placement,
     all_tasks,
     arrange,
+    choose_tasks,
     outline,
     task_modules,
     with_declared,
@@ -37,7 +38,11 @@ def build_bench(
     terms: dict[str, Term],
     progress: Progress = lambda done, total: None,
 ) -> BuildResult:
-    """Build a bench at `out`. `jobs_in` lists the studies, given the scratch folder that will become the bench."""
+    """Build a bench at `out`.
+
+    `jobs_in` lists the studies, given the scratch folder that will become the bench.
+    """
+    choose_tasks(options.tasks)  # an unknown one is refused before patients are made or measured
     recipe = with_declared(options.recipe, all_tasks().values())
     options = msgspec.structs.replace(options, recipe=recipe)
     key = resume_key(source, *jobs_in(Path()))
@@ -55,7 +60,8 @@ def build_bench(
         for number, outcome in finished_studies(work, scratch, options, unusable, progress):
             finished.append(number)
             split = outcome.study.split
-            # What readers withdrew leaves before the arrangement: later, it would leave its twins alone.
+            # What readers withdrew leaves before the arrangement: later, it would leave its twins
+            # alone.
             outlines.extend(
                 outline(candidate, split)
                 for candidate in outcome.candidates
@@ -74,13 +80,17 @@ def build_bench(
 
 
 def _notes(source: str, studies: int, seen_on_ct: int) -> tuple[str, ...]:
-    """What the card says of masks that no image could contradict; phantoms are exact by construction."""
+    """What the card says of masks that no image could contradict;
+    phantoms are exact by construction."""
     blind = studies - seen_on_ct
     if source != "masks" or not blind:
         return ()
     return (
-        f"Studies without a CT to check the masks against: {blind:,} of {studies:,}. Their answers rest on the "
-        "masks alone: an organ drawn a few millimetres too large or too small all round goes unnoticed.",
+        (
+            f"Studies without a CT to check the masks against: {blind:,} of {studies:,}. Their"
+            " answers rest on the masks alone: an organ drawn a few millimetres too large or too"
+            " small all round goes unnoticed."
+        ),
     )
 
 

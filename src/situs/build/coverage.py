@@ -1,4 +1,5 @@
-"""What became of the studies a user gave: which were used, which were lost, why, and what to do about it."""
+"""What became of the studies a user gave:
+which were used, which were lost, why, and what to do about it."""
 
 from __future__ import annotations
 
@@ -22,9 +23,12 @@ _FIXES = {
 }
 """Source of a bench → what to do where nothing can be asked."""
 _FIX_OF_UNASKED = {
-    "masks": "add masks of organs or lesions; for knees with readers' grades use `situs build grades`"
+    "masks": (
+        "add masks of organs or lesions; for knees with readers' grades use `situs build grades`"
+    )
 }
-"""The same where nobody asks about the structures that are there, such as cartilage and menisci alone."""
+"""The same where nobody asks about the structures that are there,
+such as cartilage and menisci alone."""
 
 
 class Coverage(msgspec.Struct, frozen=True):
@@ -74,7 +78,8 @@ def coverage_problems(
 ) -> list[Problem]:
     """What was lost, why, and the cure; one line each.
 
-    File and folder names are for the terminal of the user whose files they are; no bench holds them.
+    File and folder names are for the terminal of the user whose files they are; no bench holds
+    them.
     """
     misfits = [source.misfit for source in sources if source.misfit]
     alone = [source.stem for source in sources if source.image is None and not source.misfit]
@@ -82,13 +87,19 @@ def coverage_problems(
         (
             "grid",
             len(misfits),
-            f"{_of(len(misfits), counts.found)} no image on the grid of the labels ({_shown(misfits, most=1)})",
+            (
+                f"{_of(len(misfits), counts.found)} no image on the grid of the labels"
+                f" ({_first_names(misfits, most=1)})"
+            ),
             "resample one onto the other",
         ),
         (
             "image",
             len(alone),
-            f"{_of(len(alone), counts.found)} no image: no model can be shown them ({_shown(alone)})",
+            (
+                f"{_of(len(alone), counts.found)} no image: no model can be shown them"
+                f" ({_first_names(alone)})"
+            ),
             "put each image beside its labels, or list image and labels in a .csv table",
         ),
         (
@@ -100,14 +111,16 @@ def coverage_problems(
         (
             "questions",
             len(silent),
-            f"{_of(len(silent), counts.used)} no question ({_shown(silent)})",
+            f"{_of(len(silent), counts.used)} no question ({_first_names(silent)})",
             "see the table of questions not asked",
         ),
         (
             "layout",
             len(passed_over),
-            f"{_counted(len(passed_over), 'folder')} with volumes skipped: no known layout fits "
-            f"({_shown([folder.name for folder in passed_over])})",
+            (
+                f"{_counted(len(passed_over), 'folder')} with volumes skipped: no known layout fits"
+                f" ({_first_names([folder.name for folder in passed_over])})"
+            ),
             "see `situs list layouts`, or list image and labels in a .csv table",
         ),
     ]
@@ -126,7 +139,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _shown(names: Sequence[str], most: int = _NAMES_SHOWN) -> str:
+def _first_names(names: Sequence[str], most: int = _NAMES_SHOWN) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
@@ -137,7 +150,8 @@ def nothing_asked(
     problems: Iterable[Problem],
     doubted: Sequence[SuspectStudy] = (),
 ) -> SitusError:
-    """The error for a bench without a single question: the main reasons, and the cure of the first."""
+    """The error for a bench without a single question:
+    the main reasons, and the cure of the first."""
     texts = [
         f"{count} × {reason}"
         for reason, count in sorted(not_asked.items(), key=lambda entry: -entry[1])

@@ -19,9 +19,11 @@ from situs.score import clopper_pearson, score_answer
 __all__ = ["Predictable", "blind_row", "debias", "predictable_templates", "template_of"]
 
 _BLIND = tuple(name for name, kind in BASELINES.items() if kind.thins)
-"""All are fitted without the patient that is asked, the last on the whole rendered prompt; none is a contestant."""
+"""All are fitted without the patient that is asked,
+the last on the whole rendered prompt; none is a contestant."""
 _ENOUGH = 8
-"""Items under which even an answer that is always the same proves nothing: such texts are judged by their kind only."""
+"""Items under which even an answer that is always the same proves nothing:
+such texts are judged by their kind only."""
 
 
 class _Template(msgspec.Struct):
@@ -44,7 +46,8 @@ class _Template(msgspec.Struct):
             self.right[name] = self.right.get(name, 0) + right
 
     def predictable(self, error: float = 0.05) -> bool:
-        """Whether some blind baseline is clearly above chance: the lower end of its exact interval is."""
+        """Whether some blind baseline is clearly above chance:
+        the lower end of its exact interval is."""
         chance = self.chance / self.asked
         return any(
             clopper_pearson(k, self.asked, 1.0 - error)[0] > chance for k in self.right.values()
@@ -54,12 +57,13 @@ class _Template(msgspec.Struct):
 def debias(
     folder: Path, out: Path, *, overwrite: bool = False, data: Path | None = None
 ) -> BuildResult:
-    """Copy a bench without the templates that the whole prompt, the average anatomy or others' answers predict.
+    """Copy a bench without the templates that the whole prompt, the average anatomy or others'
+    answers predict.
 
-    A template is a question text with its options. Texts that are not predictable on their own are judged together
-    with the others of their task, form and stratum, and leave together; what is too rare for that goes by its
-    stratum. Every prediction is made without the patient
-    asked about, and no single item leaves because it was guessed: blind accuracy of other patients on what stays is
+    A template is a question text with its options. Texts that are not predictable on their own are
+    judged together with the others of their task, form and stratum, and leave together; what is too
+    rare for that goes by its stratum. Every prediction is made without the patient asked about, and
+    no single item leaves because it was guessed: blind accuracy of other patients on what stays is
     inside chance, not below it.
     """
     bench = open_bench(folder)
@@ -74,10 +78,10 @@ def debias(
             writer.trust(info.trusted)
             writer.add_suspects(info.suspects)
             for number, (study, facts, items) in enumerate(rows_by_study(bench)):
-                kept = [item for item in items if not dropped.holds(item)]
+                remaining_items = [item for item in items if not dropped.holds(item)]
                 reasons = Counter(info.not_asked if number == 0 else {})
-                reasons["predictable without looking"] += len(items) - len(kept)
-                writer.add(study, facts, kept, reasons, known_places(study, locations))
+                reasons["predictable without looking"] += len(items) - len(remaining_items)
+                writer.add(study, facts, remaining_items, reasons, known_places(study, locations))
         return writer.finish([], info.notes, may_be_empty=True)
 
 
@@ -96,11 +100,13 @@ class Predictable(msgspec.Struct, frozen=True):
 
     texts: set[Key]
     kinds: set[Kind]
-    """Task, form and stratum whose other texts are predictable together, also those not seen so far."""
+    """Task, form and stratum whose other texts are predictable together,
+    also those not seen so far."""
     cleared: set[Kind]
     """Kinds asked often enough that they would have shown it."""
     strata: set[str]
-    """Strata that are predictable as a whole: what is asked too seldom there to be judged leaves with them."""
+    """Strata that are predictable as a whole:
+    what is asked too seldom there to be judged leaves with them."""
 
     def holds(self, item: Item) -> bool:
         """Whether the item's template is one of them."""
@@ -114,21 +120,23 @@ class Predictable(msgspec.Struct, frozen=True):
 
 
 def predictable_templates(bench: Bench) -> Predictable:
-    """Texts that are predictable on their own, then kinds whose remaining texts are so together, then rare kinds.
+    """Texts that are predictable on their own, then kinds whose remaining texts are so together,
+    then rare kinds.
 
-    One text is asked of few patients, and what a few show proves little; many such texts may add up to much. A kind
-    too rare to be judged by itself is taken for what its stratum is: without twins, few things are a surprise.
+    One text is asked of few patients, and what a few show proves little; many such texts may add up
+    to much. A kind too rare to be judged by itself is taken for what its stratum is: without twins,
+    few things are a surprise.
     """
-    found = _predictability(bench)
-    errors = _errors(key[2] for key in found)
+    templates = _predictability(bench)
+    errors = _errors(key[2] for key in templates)
     texts = {
         key
-        for key, one in found.items()
+        for key, one in templates.items()
         if one.asked >= _ENOUGH and one.predictable(errors[key[2]])
     }
     kinds: dict[Kind, _Template] = defaultdict(_Template)
     strata: dict[str, _Template] = defaultdict(_Template)
-    for key, one in found.items():
+    for key, one in templates.items():
         strata[key[2]].merge(one)
         if key not in texts:
             kinds[key[:3]].merge(one)
@@ -146,7 +154,8 @@ def predictable_templates(bench: Bench) -> Predictable:
 
 
 def blind_row(bench: Bench, stratum: str) -> tuple[str, float, float, bool] | None:
-    """The best blind baseline on a stratum: name, accuracy, chance, and whether it is clearly above chance.
+    """The best blind baseline on a stratum: name, accuracy, chance, and whether it is clearly above
+    chance.
 
     None where the stratum has no question with options.
     """
@@ -162,10 +171,12 @@ def blind_row(bench: Bench, stratum: str) -> tuple[str, float, float, bool] | No
 
 
 def _errors(strata: Iterable[str]) -> dict[str, float]:
-    """The error level of each stratum's interval; in the headline it is shared by all that are tried (Bonferroni).
+    """The error level of each stratum's interval; in the headline it is shared by all that are
+    tried (Bonferroni).
 
-    There the answers are drawn, and a text on which the commonest answer does well is mostly one whose answers came
-    out uneven. If such texts left, those that stay would be too even, and the rarest answer so far the likeliest.
+    There the answers are drawn, and a text on which the commonest answer does well is mostly one
+    whose answers came out uneven. If such texts left, those that stay would be too even, and the
+    rarest answer so far the likeliest.
     """
     counts = Counter(strata)
     return {

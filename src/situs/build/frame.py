@@ -1,7 +1,9 @@
-"""The frame of every build: studies are worked on once, those that cannot be used are named, questions are placed.
+"""The frame of every build: studies are worked on once, those that cannot be used are named,
+questions are placed.
 
-A source lists its jobs (`StudyWork`), says what a worker does with one, and asks its questions. Spreading the work over
-processes, keeping it on disk, progress, refusing or skipping what cannot be read, splits and placement are here.
+A source lists its jobs (`StudyWork`), says what a worker does with one, and asks its questions.
+Spreading the work over processes, keeping it on disk, progress, refusing or skipping what cannot be
+read, splits and placement are here.
 """
 
 from __future__ import annotations
@@ -67,8 +69,8 @@ def finished_studies(
 ) -> Iterator[tuple[int, Outcome]]:
     """The number of each job that can be used, and its outcome, in their order.
 
-    Those that cannot are added to the problems. Once all are worked on, they are an error, unless the user skips them
-    and others are left.
+    Those that cannot are added to the problems. Once all are worked on, they are an error, unless
+    the user skips them and others are left.
     """
     bad: list[Problem] = []
     total = len(work.jobs)
@@ -126,7 +128,8 @@ def in_bench_order(items: Iterable[Item]) -> list[Item]:
 
 
 def facts_behind(known: Iterable[Fact], basics: Iterable[str], items: Iterable[Item]) -> list[Fact]:
-    """The facts a bench keeps of a study: those it always keeps (ids), and those its items rest on."""
+    """The facts a bench keeps of a study:
+    those it always keeps (ids), and those its items rest on."""
     used = (fact_id for item in items for fact_id in item.fact_ids)
     return with_sources(known, [*basics, *used])
 

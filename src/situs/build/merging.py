@@ -1,4 +1,5 @@
-"""Whole benches of one kind put together, such as those of two hospitals; what does not fit together is named."""
+"""Whole benches of one kind put together, such as those of two hospitals;
+what does not fit together is named."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ __all__ = ["merge_benches"]
 
 
 def merge_benches(folders: Sequence[Path], out: Path, *, overwrite: bool = False) -> BuildResult:
-    """One bench with the studies of all, in the order given; refused where they contradict each other.
+    """One bench with the studies of all, in the order given; refused where they contradict each
+    other.
 
     Questions stay as they are, and twins stay among those of their own bench.
     """
@@ -46,15 +48,17 @@ def merge_benches(folders: Sequence[Path], out: Path, *, overwrite: bool = False
                 writer.count_not_asked(Counter(bench.info.not_asked))
                 locations = Locations.read(bench.folder)
                 for study, facts, items in rows_by_study(bench):
-                    own = [_own_twins(item, bench, shared) for item in items]
-                    writer.add(study, facts, own, {}, known_places(study, locations))
+                    study_items = [_own_twins(item, bench, shared) for item in items]
+                    writer.add(study, facts, study_items, {}, known_places(study, locations))
         names = ", ".join(bench.info.name for bench in benches)
         return writer.finish([], (*notes, f"Put together from {len(benches)} benches: {names}."))
 
 
 _FIXES = {
-    "source": "a bench rests on one kind of evidence, by whose rules `situs check` recomputes it and the same words "
-    "are asked of several patients: run and score each by itself",
+    "source": (
+        "a bench rests on one kind of evidence, by whose rules `situs check` recomputes it and the"
+        " same words are asked of several patients: run and score each by itself"
+    ),
     "format": "rebuild the older one with this version",
 }
 
@@ -66,8 +70,8 @@ def _refuse_unlike(benches: Sequence[Bench]) -> None:
         for what in ("source", "format", "seed", "recipe"):
             mine, theirs = getattr(bench.info, what), getattr(first.info, what)
             if mine != theirs:
-                shown = f" ({mine}, not {theirs})" if what != "recipe" else ""
-                problem = f"has a different {what} from {first.folder}{shown}"
+                difference = f" ({mine}, not {theirs})" if what != "recipe" else ""
+                problem = f"has a different {what} from {first.folder}{difference}"
                 fix = _FIXES.get(what, "build both the same way")
                 raise SitusError(problem, where=bench.folder, fix=fix)
 
@@ -111,7 +115,8 @@ def _terms(benches: Sequence[Bench]) -> dict[str, Term]:
 
 
 def _shared_groups(benches: Sequence[Bench]) -> set[str]:
-    """Groups of twins that several benches have: their answers are balanced in each, not over all."""
+    """Groups of twins that several benches have:
+    their answers are balanced in each, not over all."""
     counts = Counter(
         group
         for bench in benches

@@ -1,4 +1,5 @@
-"""The scans of studies whose questions come from words: found by the volume's name, linked by hash."""
+"""The scans of studies whose questions come from words:
+found by the volume's name, linked by hash."""
 
 from __future__ import annotations
 
@@ -46,9 +47,11 @@ def find_scans(
     skip_bad: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Scan]:
-    """Name → scan; what is lacking is added to the problems, and that all of it is lacking is an error.
+    """Name → scan; what is lacking is added to the problems, and that all of it is lacking is an
+    error.
 
-    With `frames` they are stacks of frames (fastMRI HDF5, pictures), which have pixels and no millimetres.
+    With `frames` they are stacks of frames (fastMRI HDF5, pictures), which have pixels and no
+    millimetres.
     """
     if root is None:
         return {}
@@ -81,8 +84,8 @@ def find_scans(
 
 
 def _stacks(root: Path, names: Collection[str]) -> dict[str, Path]:
-    found = find_stacks(root)
-    return {name: found[name] for name in sorted(names) if name in found}
+    stacks = find_stacks(root)
+    return {name: stacks[name] for name in sorted(names) if name in stacks}
 
 
 def _frames(path: Path) -> SeriesRecord:

@@ -1,7 +1,9 @@
-"""A build in parts, for job arrays: each part works on some of the studies, and a merge makes the bench of them.
+"""A build in parts, for job arrays: each part works on some of the studies, and a merge makes the
+bench of them.
 
-A part is a folder with `shard.json` and the finished outcomes of its studies. Putting the parts together is the same
-build, which finds every study worked on: so the bench is the one that a single build makes, byte for byte.
+A part is a folder with `shard.json` and the finished outcomes of its studies. Putting the parts
+together is the same build, which finds every study worked on: so the bench is the one that a single
+build makes, byte for byte.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Work on many studies: spread over processes, kept on disk as it is finished, resumed where it was interrupted."""
+"""Work on many studies: spread over processes,
+kept on disk as it is finished, resumed where it was interrupted."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class _Entry(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Spool(Generic[T]):
-    """One file for each finished job, by its number; valid while the files it rests on stay as they are."""
+    """One file for each finished job, by its number;
+    valid while the files it rests on stay as they are."""
 
     def __init__(self, folder: Path, kind: type[T]) -> None:
         self._folder = folder
@@ -61,7 +63,8 @@ class Spool(Generic[T]):
         return entry.stamps == _stamps(map(Path, entry.files))
 
     def write(self, number: int, outcome: T, files: Sequence[Path]) -> None:
-        """Keep an outcome. Not forced to the disk: an entry that a power cut tears is done again."""
+        """Keep an outcome. Not forced to the disk:
+        an entry that a power cut tears is done again."""
         entry = _Entry([str(file) for file in files], _stamps(files), outcome)
         file = self._file(number)
         part = file.with_suffix(".part")
@@ -110,15 +113,18 @@ def map_studies(
     spool: Spool[T],
     files_of: Callable[[Job, T], Sequence[Path]],
 ) -> Iterator[T | Problem]:
-    """The outcome of each job, by its number, in order; a study that cannot be used, or kills its worker, is a problem.
+    """The outcome of each job, by its number, in order; a study that cannot be used, or kills its
+    worker, is a problem.
 
-    `open_worker` is called once in each process and gives the function that does a job. What the spool
-    holds is not done again; every new outcome is kept in it with `files_of` it, the files it rests on.
+    `open_worker` is called once in each process and gives the function that does a job. What the
+    spool holds is not done again; every new outcome is kept in it with `files_of` it, the files it
+    rests on.
     """
     missing = [number for number in jobs if number not in spool]
     to_do = set(missing)
     new_jobs = [jobs[number] for number in missing]
-    # Workers are sent home here, not whenever the last reference goes: a Ctrl-C would be lost there.
+    # Workers are sent home here, not whenever the last reference goes: a Ctrl-C would be lost
+    # there.
     with closing(map_on(engine, partial(_careful, open_worker), new_jobs)) as new:
         for number, job in jobs.items():
             if number not in to_do:

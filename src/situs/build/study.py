@@ -18,7 +18,14 @@ from situs.bench import (
     terms_for,
 )
 from situs.errors import Problem, Severity
-from situs.facts import Fact, Ledger, Measured, Recipe
+from situs.facts import (
+    Fact,
+    Ledger,
+    MaskedSeries,
+    Measured,
+    Recipe,
+    ScanValues,
+)
 from situs.items import Candidate, candidates, choose_tasks, import_tasks
 from situs.space import AXES
 from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_labels, open_volume
@@ -66,12 +73,14 @@ class StudyJob(msgspec.Struct, frozen=True):
 
 
 class StudyOutcome(msgspec.Struct, frozen=True):
-    """What a worker found; written to disk, since the candidates of a cohort do not fit in memory."""
+    """What a worker found; written to disk,
+    since the candidates of a cohort do not fit in memory."""
 
     study: StudyRecord
     facts: list[Fact]
     basics: list[str]
-    """Ids of the facts about every structure, which a bench keeps whether or not a question rests on them."""
+    """Ids of the facts about every structure,
+    which a bench keeps whether or not a question rests on them."""
     candidates: list[Candidate]
     not_asked: dict[str, int]
     problems: list[Problem]
@@ -110,9 +119,9 @@ def process(job: StudyJob) -> StudyOutcome:
     ]
     if unknown := sorted(set(names) - set(known)):
         verb = "structure has a name" if len(unknown) == 1 else "structures have names"
-        shown = ", ".join(map(repr, unknown[:_NAMES_SHOWN]))
-        shown += ", …" if len(unknown) > _NAMES_SHOWN else ""
-        text = f"{len(unknown)} {verb} that no vocabulary knows ({shown}); not asked about"
+        listed = ", ".join(map(repr, unknown[:_NAMES_SHOWN]))
+        listed += ", …" if len(unknown) > _NAMES_SHOWN else ""
+        text = f"{len(unknown)} {verb} that no vocabulary knows ({listed}); not asked about"
         problems.append(_warning("names", job, text))
     values, image_hash = image.array_and_hash() if image is not None else (None, "")
     modality = modality_of(values) if values is not None else "labels"
@@ -141,17 +150,23 @@ def process(job: StudyJob) -> StudyOutcome:
     )
     ledger = Ledger(
         restrict(labels, known),
-        labels_hash=labels.hash,
-        study_id=job.study_id,
-        series=series.series,
+        MaskedSeries(
+            study_id=job.study_id,
+            series=series.series,
+            labels_hash=labels.hash,
+            annotation=job.annotation,
+            side_basis=series.side_basis,
+        ),
         recipe=job.recipe,
-        annotation=job.annotation,
-        side_basis=series.side_basis,
         terms=terms,
-        image=values,
-        brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
-        ct=values if modality == "ct" else None,
         trusted=job.trusted,
+        scan=ScanValues(
+            image=values,
+            brain=brain_of(values, labels.grid.affine.voxel_volume_mm3)
+            if values is not None
+            else None,
+            ct=values if modality == "ct" else None,
+        ),
     )
     asked, not_asked = candidates(
         ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
@@ -175,7 +190,8 @@ def process(job: StudyJob) -> StudyOutcome:
 
 
 def basic_facts(ledger: Ledger) -> list[str]:
-    """Ids of the facts about every structure, which a bench keeps whether or not a question rests on them."""
+    """Ids of the facts about every structure,
+    which a bench keeps whether or not a question rests on them."""
     basics = [
         ledger.fact(kind, name).fact_id for name in ledger.structures for kind in _STRUCTURE_FACTS
     ]
@@ -190,15 +206,16 @@ def basic_facts(ledger: Ledger) -> list[str]:
 
 
 def _named_by_file(labels: LabelMap, names: Mapping[int, str]) -> dict[int, str]:
-    """Structures whose name comes from their file, not from a label of the map: those that patterns may rename."""
+    """Structures whose name comes from their file, not from a label of the map:
+    those that patterns may rename."""
     return {s.label: s.name for s in labels.structures if names.get(s.label) != s.name}
 
 
 def _labels_by_name(names: dict[int, str], present: set[int]) -> dict[str, int]:
     """The label of each name; of two labels with one name, the one that the file holds.
 
-    The user's own words for what the file does not hold are not kept. Their numbers are: masks without a label are
-    numbered after the largest.
+    The user's own words for what the file does not hold are not kept. Their numbers are: masks
+    without a label are numbered after the largest.
     """
     return {
         name if label in present or canonical_name(name) is not None else f"label_{label}": label

@@ -1,4 +1,5 @@
-"""What the user vouches for, though it looks wrong: `--trust STUDY`, `--trust STUDY:scale`, `--trust STUDY:liver`."""
+"""What the user vouches for, though it looks wrong:
+`--trust STUDY`, `--trust STUDY:scale`, `--trust STUDY:liver`."""
 
 from __future__ import annotations
 
@@ -13,11 +14,15 @@ __all__ = ["trusted_studies"]
 
 
 EVERY = "*"
-"""In place of a study: all of them, e.g. a cohort of children, whose scale an adult's anatomy puts in doubt."""
+"""In place of a study: all of them, e.g.
+a cohort of children, whose scale an adult's anatomy puts in doubt."""
 
 
 def trusted_studies(specs: Sequence[str], ids: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Study id → what is trusted of it. `ids`: every name by which a study may be called → its id."""
+    """Study id → what is trusted of it.
+
+    `ids`: every name by which a study may be called → its id.
+    """
     result: dict[str, set[str]] = defaultdict(set)
     for spec in specs:
         study, what = (spec, "") if spec in ids else _split(spec)

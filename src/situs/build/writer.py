@@ -131,7 +131,8 @@ class BenchWriter:
         not_asked: Mapping[str, int],
         places: Mapping[str, str],
     ) -> None:
-        """One study with its facts and items; those that readers withdrew are counted and left out."""
+        """One study with its facts and items;
+        those that readers withdrew are counted and left out."""
         self._refuse_repeated(items)
         withdrawn = self._options.withdrawn
         self.count_not_asked(
@@ -183,7 +184,8 @@ class BenchWriter:
     ) -> BuildResult:
         """Write `bench.json`, locations and card, once the tables are closed.
 
-        A bench without a question is an error unless it `may_be_empty`, as one made from another bench.
+        A bench without a question is an error unless it `may_be_empty`, as one made from another
+        bench.
         """
         if not self._items.count and not may_be_empty:
             doubted = [
@@ -239,7 +241,8 @@ class BenchWriter:
         )
 
     def _spoken_of(self) -> set[str]:
-        """The user's own names that a study uses, with the families of its lesions and what structures are part of."""
+        """The user's own names that a study uses,
+        with the families of its lesions and what structures are part of."""
         waiting = list(self._used)
         result: set[str] = set()
         while waiting:

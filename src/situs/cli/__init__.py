@@ -42,14 +42,20 @@ _COMMANDS = {
     "view": "Follow runs in a browser; read-only, on this machine.",
     "quiz": "Let people answer a sample in a browser, offline, as a model would.",
     "audit": "Have people rate a sample of a bench, and measure how far they agree.",
-    "review": "Let radiologists vet a bench in the browser, blinded, with agreement and an audit trail.",
+    "review": (
+        "Let radiologists vet a bench in the browser, blinded, with agreement and an audit trail."
+    ),
     "library": "Index abstracts on disk: search them, and verify quotations word for word.",
-    "adapter-check": "Test whether a model tells left from right, up from down and the order of slices.",
+    "adapter-check": (
+        "Test whether a model tells left from right, up from down and the order of slices."
+    ),
     "purge": "Remove cached answers, rendered slices and copies of remote data.",
     "tune": "Train a model that looks: build, check, export, run, merge, eval, audit-reward.",
     "serve": "Serve scans to agents on this machine, over the Model Context Protocol.",
     "export": "Write a bench or a run as files that other tools load.",
-    "list": "Show which models, names, layouts, tasks, profiles, probes, metrics and formats are known.",
+    "list": (
+        "Show which models, names, layouts, tasks, profiles, probes, metrics and formats are known."
+    ),
     "doctor": "Check that this installation works.",
 }
 
@@ -94,15 +100,18 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="situs")
 def program() -> None:
-    """Spatial questions on CT and MRI whose answers can be proved, and whether a model looked or guessed.
+    """Spatial questions on CT and MRI whose answers can be proved, and whether a model looked or
+    guessed.
 
-    Try `situs demo` first. Every command has --help, and --json for one JSON object on standard output. Tab completes
-    commands and values after `eval "$(_SITUS_COMPLETE=bash_source situs)"` (zsh_source, fish_source).
+    Try `situs demo` first. Every command has --help, and --json for one JSON object on standard
+    output. Tab completes commands and values after `eval "$(_SITUS_COMPLETE=bash_source situs)"`
+    (zsh_source, fish_source).
     """
 
 
 def main() -> None:
-    """Run the program. A user's mistake is one line on standard error and exit code 2, never a traceback."""
+    """Run the program.
+    A user's mistake is one line on standard error and exit code 2, never a traceback."""
     if is_completing():
         program.main(prog_name="situs")  # it writes bytes to the shell, and exits
     stopped_by = signal.SIGINT
@@ -170,9 +179,11 @@ def _reason(error: Exception) -> str:
 
 @contextmanager
 def _stoppable_at_once() -> Iterator[None]:
-    """While modules load, Ctrl-C and SIGTERM end the program as they end any other: nothing has been begun.
+    """While modules load, Ctrl-C and SIGTERM end the program as they end any other: nothing has
+    been begun.
 
-    An exception instead would come out of the middle of an import, where libraries in C turn it into one of theirs.
+    An exception instead would come out of the middle of an import, where libraries in C turn it
+    into one of theirs.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -188,7 +199,8 @@ def _stoppable_at_once() -> Iterator[None]:
 
 
 def _prepare_streams() -> None:
-    """Let nothing that is printed end the program: signs that a terminal's encoding lacks are spelt out."""
+    """Let nothing that is printed end the program:
+    signs that a terminal's encoding lacks are spelt out."""
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         # Files that are opened later must not take the numbers of closed streams.
         for number in (0, 1, 2):
@@ -196,11 +208,11 @@ def _prepare_streams() -> None:
                 os.fstat(number)
             except OSError:
                 os.open(os.devnull, os.O_RDWR)
-        told = sys.stdout is not None
+        has_output = sys.stdout is not None
         sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
         sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
         sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        if not told:
+        if not has_output:
             ErrorStream(sys.stderr).write("situs: standard output is closed; nothing is printed\n")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -55,15 +55,16 @@ def command(
     of_turns: bool,
     as_json: bool,
 ) -> None:
-    """Test on phantoms whether the model SPEC tells left from right, front from back, up from down, and slice order.
+    """Test on phantoms whether the model SPEC tells left from right, front from back, up from down,
+    and slice order.
 
-    Bright balls in a dark body go through the profile to the model, as the questions of a bench do. Beside each count
-    stands what a coin would reach 99.9 times in 100. `reversed`: the model is wrong more often than a coin, so
-    something between scan and model is mirrored. Exit code 1 if any ability that the profile gives is missing or
-    reversed.
+    Bright balls in a dark body go through the profile to the model, as the questions of a bench do.
+    Beside each count stands what a coin would reach 99.9 times in 100. `reversed`: the model is
+    wrong more often than a coin, so something between scan and model is mirrored. Exit code 1 if
+    any ability that the profile gives is missing or reversed.
 
-    With --room: whether known actions come back as JSON and as native tool calls. What is proved here is used by
-    situs run --room; a server that accepts tools and calls none is asked for JSON.
+    With --room: whether known actions come back as JSON and as native tool calls. What is proved
+    here is used by situs run --room; a server that accepts tools and calls none is asked for JSON.
     """
     if of_turns:
         _check_turns(spec, seed, concurrency, as_json)
@@ -108,19 +109,19 @@ def _check_turns(spec: str, seed: int, concurrency: int, as_json: bool) -> None:
     from situs.room import check_turns
 
     parsed = parse_spec(spec)
-    found = check_turns(
+    check = check_turns(
         make_client(parsed), parsed, limits=Limits(concurrency=concurrency), seed=seed
     )
     if as_json:
-        print_json(found)
+        print_json(check)
     else:
         rows = [
-            ["JSON actions", f"{found.schema} of {found.trials}"],
-            ["native tool calls", f"{found.native} of {found.trials}"],
+            ["JSON actions", f"{check.schema} of {check.trials}"],
+            ["native tool calls", f"{check.native} of {check.trials}"],
         ]
-        used = "native tool calls" if found.proved else "JSON actions"
-        caption = f"situs run --room uses {used}." if found.usable else "Neither can be used."
-        print_table(f"{found.model}: turns of a room", ["", "right"], rows, caption)
-        for trial, said in found.replies.items():
-            warn(f"{trial}: {said}")
-    sys.exit(0 if found.usable else 1)
+        used = "native tool calls" if check.proved else "JSON actions"
+        caption = f"situs run --room uses {used}." if check.usable else "Neither can be used."
+        print_table(f"{check.model}: turns of a room", ["", "right"], rows, caption)
+        for trial, reply in check.replies.items():
+            warn(f"{trial}: {reply}")
+    sys.exit(0 if check.usable else 1)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @click.group("audit")
 def command() -> None:
-    """Have people rate a sample of a bench: plan it, hand out sheets, and measure how far they agree."""
+    """Have people rate a sample of a bench:
+    plan it, hand out sheets, and measure how far they agree."""
 
 
 @command.command("plan")
@@ -108,14 +109,14 @@ def _export(
 ) -> None:
     """Write a sheet to fill in: yes or no under spatial, relevant and correct.
 
-    Each row has the study, the question, its options and the key. Where answers rest on a report, the sentence that
-    proves each stands beside it; with --pictures, a link to what can be seen.
+    Each row has the study, the question, its options and the key. Where answers rest on a report,
+    the sentence that proves each stands beside it; with --pictures, a link to what can be seen.
     """
     from situs.base.files import write_atomic
     from situs.bench import open_bench
     from situs.errors import SitusError
     from situs.facts import Quoted
-    from situs.review import audit_sheet, draw_items, write_quiz
+    from situs.review import QuizDraw, audit_sheet, draw_items, write_quiz
 
     form = out.suffix.lower().removeprefix(".")
     if form not in ("csv", "json"):
@@ -125,22 +126,24 @@ def _export(
     opened = open_bench(bench)
     chosen = draw_items(list(opened.items()), count, seed)
     names = [name.strip() for name in raters.split(",")]
-    said = {
+    quote_of = {
         fact.fact_id: fact.derivation.quote
         for fact in opened.facts()
         if isinstance(fact.derivation, Quoted)
     }
     quotes = {
-        item.item_id: " ".join(said[own] for own in item.fact_ids if own in said) for item in chosen
+        item.item_id: " ".join(
+            quote_of[fact_id] for fact_id in item.fact_ids if fact_id in quote_of
+        )
+        for item in chosen
     }
     seen = None
     if pictures is not None:
         seen = write_quiz(
             bench,
             pictures,
+            QuizDraw(count, seed),
             profile=profile,
-            items=count,
-            seed=seed,
             verify=True,
             data=data,
             allow_restricted=allow_restricted,
@@ -193,10 +196,11 @@ def _links(page: Path, sheet: Path, items: Sequence[str]) -> dict[str, str]:
 def _import(
     bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool
 ) -> None:
-    """Read filled-in sheets and print shares and agreement. A validator's sheet is known by its column `role`.
+    """Read filled-in sheets and print shares and agreement. A validator's sheet is known by its
+    column `role`.
 
-    A folder of `situs review export` counts as a sheet; its readers' verdicts on the keys also go into the bench, and
-    the key-error rate onto its card.
+    A folder of `situs review export` counts as a sheet; its readers' verdicts on the keys also go
+    into the bench, and the key-error rate onto its card.
     """
     from situs.bench import open_bench
     from situs.review import audit_agreement, read_audit
@@ -239,21 +243,21 @@ def _print(result: AuditResult) -> None:
     print_table("shares", ["question", "yes", "share", "95 % interval", "tied"], rows, caption)
     rows = [
         [
-            held.question,
-            held.raters,
-            f"{held.items:,}",
+            row.question,
+            row.raters,
+            f"{row.items:,}",
             *(
                 "–"
                 if value is None
                 else f"{value:.3f}" + ("" if ci is None else f" ({ci[0]:.2f} – {ci[1]:.2f})")
                 for value, ci in (
-                    (held.percent, held.percent_ci95),
-                    (held.kappa, held.kappa_ci95),
-                    (held.ac1, held.ac1_ci95),
-                    (held.alpha, held.alpha_ci95),
+                    (row.percent, row.percent_ci95),
+                    (row.kappa, row.kappa_ci95),
+                    (row.ac1, row.ac1_ci95),
+                    (row.alpha, row.alpha_ci95),
                 )
             ),
         ]
-        for held in result.agreement
+        for row in result.agreement
     ]
     print_table("agreement", ["question", "raters", "items", "equal", "κ", "AC1", "α"], rows)

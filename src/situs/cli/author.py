@@ -59,21 +59,23 @@ _SPEC = "SPEC"
 )
 @ask_options
 @json_option
-def command(bench: Path, out: Path, **given: Any) -> None:
-    """Make a new bench from the studies of BENCH: models choose and phrase, and never give an answer.
+def command(bench: Path, out: Path, **options: Any) -> None:
+    """Make a new bench from the studies of BENCH: models choose and phrase, and never give an
+    answer.
 
-    Every role may be left out. Without a planner all provable questions are taken; without a writer Situs's own
-    wordings; without critics every question waits for readers. A wording is used only if a parser reads it back as
-    exactly the question that was meant. What models said is kept in OUT.asked: the same command resumes.
+    Every role may be left out. Without a planner all provable questions are taken; without a writer
+    Situs's own wordings; without critics every question waits for readers. A wording is used only
+    if a parser reads it back as exactly the question that was meant. What models said is kept in
+    OUT.asked: the same command resumes.
 
     \b
     situs author bench --out authored --writer openai:qwen3@http://localhost:8000/v1
-    situs author bench --out authored --planner SPEC --writer SPEC --critic SPEC --critic SPEC --panel SPEC
+    situs author bench --out authored --planner SPEC --writer SPEC --critic SPEC --panel SPEC
     """
     from situs.api.authoring import author
 
-    asking = asking_from(given)
-    as_json, arms, dry_run = (given.pop(name) for name in ("as_json", "arms", "dry_run"))
+    asking = asking_from(options)
+    as_json, arms, dry_run = (options.pop(name) for name in ("as_json", "arms", "dry_run"))
     with progress_bar("studies") as progress:
         results = author(
             bench,
@@ -84,7 +86,7 @@ def command(bench: Path, out: Path, **given: Any) -> None:
             progress=progress,
             ended=leave_if_interrupted,
             tell=_tell,
-            **given,
+            **options,
         )
     if as_json:
         print_json(results if arms or dry_run else results[""])

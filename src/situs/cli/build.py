@@ -18,7 +18,8 @@ from situs.cli.output.progress import progress_bar
 
 @click.group("build", cls=Sources)
 def command() -> None:
-    """Build a bench: a folder with studies, measured facts, and questions whose answers follow from them."""
+    """Build a bench: a folder with studies, measured facts,
+    and questions whose answers follow from them."""
 
 
 @command.command("phantoms")
@@ -33,24 +34,26 @@ def command() -> None:
     help="Body part: knees come with grades and are asked about as in `build grades`.",
 )
 @shared_options
-def _phantoms(studies: int, body: str, **given: Any) -> None:
+def _phantoms(studies: int, body: str, **arguments: Any) -> None:
     """Make synthetic patients (CT- and MR-like, with masks) and ask about them."""
     from situs.build import build_knees, build_phantoms
 
     with progress_bar("phantoms") as progress:
-        options = options_from(given, synthetic=True)
+        options = options_from(arguments, synthetic=True)
         make = build_knees if body == "knee" else build_phantoms
-        result = make(studies, given["out"], options, progress)
-    finish(result, given)
+        result = make(studies, arguments["out"], options, progress)
+    finish(result, arguments)
 
 
 _trust_option = click.option(
     "--trust",
     multiple=True,
     metavar="STUDY[:DOUBT]",
-    help="Ask about a study (*: every study) although its anatomy looks wrong; repeatable. "
-    "DOUBT: left_right, front_back, up_down, scale, levels, structure, or a structure's name; "
-    "without it, everything.",
+    help=(
+        "Ask about a study (*: every study) although its anatomy looks wrong; repeatable. "
+        "DOUBT: left_right, front_back, up_down, scale, levels, structure, or a structure's name; "
+        "without it, everything."
+    ),
 )
 
 
@@ -67,34 +70,36 @@ _trust_option = click.option(
     "--annotation",
     default="automatic",
     show_default=True,
-    help="How the masks were made: exact, manual, corrected or automatic; sets how far they may err.",
+    help=(
+        "How the masks were made: exact, manual, corrected or automatic; sets how far they may err."
+    ),
 )
 @_trust_option
 @source_options
 @shared_options
 @shardable("masks")
 def _masks(
-    roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any
+    roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **arguments: Any
 ) -> None:
     """Ask about volumes with segmentation masks.
 
-    ROOTS are study folders (ct.nii.gz or mri.nii.gz beside segmentations/), folders of such, MSD, nnU-Net, AMOS,
-    KiTS or BraTS datasets, DICOM folders with a SEG or RTSTRUCT, label files, or CSV tables with the columns
-    study, patient, image, labels.
+    ROOTS are study folders (ct.nii.gz or mri.nii.gz beside segmentations/), folders of such, MSD,
+    nnU-Net, AMOS, KiTS or BraTS datasets, DICOM folders with a SEG or RTSTRUCT, label files, or CSV
+    tables with the columns study, patient, image, labels.
     """
     from situs.build import build_masks
 
     with progress_bar("studies") as progress:
         result = build_masks(
             roots,
-            given["out"],
-            options_from(given),
+            arguments["out"],
+            options_from(arguments),
             names=names,
             annotation=annotation,
             layout=layout,
             progress=progress,
         )
-    finish(result, given)
+    finish(result, arguments)
 
 
 @command.command("boxes")
@@ -127,32 +132,33 @@ def _boxes(
     images: Path | None,
     sides: Path | None,
     mix: str | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Ask about findings that readers drew as boxes on frames.
 
-    FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with columns file, slice (from 0), x, y,
-    width, height, label, or COCO-style JSON. A file of names only, one per line, lists reviewed volumes, as after
-    --lists. Without --images (found by the volume's name) the questions rest on the annotations alone: no model can be
-    shown them, and boxes are run and scored with --profile sgmri-frames.
+    FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with columns file, slice
+    (from 0), x, y, width, height, label, or COCO-style JSON. A file of names only, one per line,
+    lists reviewed volumes, as after --lists. Without --images (found by the volume's name) the
+    questions rest on the annotations alone: no model can be shown them, and boxes are run and
+    scored with --profile sgmri-frames.
     """
     import msgspec
 
     from situs.build import build_boxes, parse_mix
 
-    options = options_from(given)
+    options = options_from(arguments)
     recipe = msgspec.structs.replace(options.recipe, boxes=parse_mix(mix, options.recipe.boxes))
     with progress_bar("images") as progress:
         result = build_boxes(
             [file for file in files if not _is_list(file)],
-            given["out"],
+            arguments["out"],
             msgspec.structs.replace(options, recipe=recipe),
             lists=[*lists, *filter(_is_list, files)],
             images=images,
             sides=sides,
             progress=progress,
         )
-    finish(result, given)
+    finish(result, arguments)
 
 
 @command.command("reports")
@@ -179,14 +185,14 @@ def _boxes(
 @ask_options
 @shardable("reports")
 def _reports(
-    file: Path, writer: str, validator: str | None, images: Path | None, **given: Any
+    file: Path, writer: str, validator: str | None, images: Path | None, **arguments: Any
 ) -> None:
     """Ask what radiology reports prove.
 
-    FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or the reports of
-    CT-SpatialVQA. Rules write by default: they ask only what one sentence states and no other contradicts. A model
-    as writer proposes, quoting its sentence; rules check before and after a validator does. What models were asked
-    is kept in OUT.asked: the same command resumes.
+    FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or
+    the reports of CT-SpatialVQA. Rules write by default: they ask only what one sentence states and
+    no other contradicts. A model as writer proposes, quoting its sentence; rules check before and
+    after a validator does. What models were asked is kept in OUT.asked: the same command resumes.
     """
     from contextlib import ExitStack
 
@@ -196,8 +202,8 @@ def _reports(
     from situs.errors import SitusError
     from situs.judges import asker_of
 
-    asking = asking_from(given)
-    if given["shard"] and (writer != "rules" or validator is not None):
+    asking = asking_from(arguments)
+    if arguments["shard"] and (writer != "rules" or validator is not None):
         fix = "let rules write, or leave --shard out"
         raise SitusError("models are asked about all reports at once", where="--shard", fix=fix)
     if writer != "rules" and validator is None:
@@ -230,15 +236,15 @@ def _reports(
         looked = stack.enter_context(progress_bar("volumes", shown=images is not None))
         result = build_reports(
             file,
-            given["out"],
-            options_from(given),
+            arguments["out"],
+            options_from(arguments),
             images=images,
             progress=looked,
             writer=roles.get("writer"),
             validator=roles.get("validator"),
             ended=ended,
         )
-    finish(result, given, done)
+    finish(result, arguments, done)
 
 
 @command.command("grades")
@@ -296,12 +302,13 @@ def _grades(
     words: str,
     by: str,
     annotation: str,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Ask for readers' grades: where the region lies, and how severe the sign is.
 
-    TABLE is a CSV with the columns study, question, sub_score, grade, and where they apply patient, side, time, image,
-    labels (paths relative to the table), or shape and affine. Boxes come from the masks or from --boxes.
+    TABLE is a CSV with the columns study, question, sub_score, grade, and where they apply patient,
+    side, time, image, labels (paths relative to the table), or shape and affine. Boxes come from
+    the masks or from --boxes.
     """
     from situs.build import GradeSource, build_grades
 
@@ -316,8 +323,8 @@ def _grades(
         annotation=annotation,
     )
     with progress_bar("studies") as progress:
-        result = build_grades(source, given["out"], options_from(given), progress)
-    finish(result, given)
+        result = build_grades(source, arguments["out"], options_from(arguments), progress)
+    finish(result, arguments)
 
 
 def _is_list(path: Path) -> bool:

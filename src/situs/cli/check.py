@@ -23,15 +23,16 @@ from situs.cli.output.progress import progress_bar
 )
 @engine_options
 @json_option
-def command(bench: Path, data: Path | None, as_json: bool, **given: Any) -> int:
-    """Recompute every fact and answer of BENCH from its evidence files. Exit code 1 if any is wrong.
+def command(bench: Path, data: Path | None, as_json: bool, **options: Any) -> int:
+    """Recompute every fact and answer of BENCH from its evidence files. Exit code 1 if any is
+    wrong.
 
     A bench that situs probe made is derived again from the files of its source.
     """
     from situs.bench import check_bench
     from situs.probe import check_made
 
-    engine = engine_from(given)
+    engine = engine_from(options)
     result = check_made(bench, data)
     if result is None:
         with progress_bar("studies") as progress:
@@ -43,8 +44,8 @@ def command(bench: Path, data: Path | None, as_json: bool, **given: Any) -> int:
         if rows:
             print_table("problems", ["", "code", "where", "problem", "fix"], rows)
         echo(
-            f"{counted(result.items, 'item')}: {result.recomputed:,} recomputed, "
-            f"{result.given:,} given by their source; "
-            f"{counted(result.errors, 'error')}, {counted(len(result.problems) - result.errors, 'warning')}"
+            f"{counted(result.items, 'item')}: {result.recomputed:,} recomputed, {result.given:,}"
+            f" given by their source; {counted(result.errors, 'error')},"
+            f" {counted(len(result.problems) - result.errors, 'warning')}"
         )
     return 1 if result.errors else 0

@@ -19,11 +19,13 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 )
 @json_option
 def command(folder: Path, ratings: Path | None, as_json: bool) -> None:
-    """Test whether agents wrote better questions than templates, from the arms of `situs author --arms`.
+    """Test whether agents wrote better questions than templates, from the arms of `situs author
+    --arms`.
 
-    An arm is better only if no blind baseline is above chance on its headline, its wrong keys are shown to be at most
-    5 points more than those of T, and readers rate it above T. Keys are read with `situs audit import` into the
-    benches of the folder. Without ratings or read keys the answer is: not shown.
+    An arm is better only if no blind baseline is above chance on its headline, its wrong keys are
+    shown to be at most 5 points more than those of T, and readers rate it above T. Keys are read
+    with `situs audit import` into the benches of the folder. Without ratings or read keys the
+    answer is: not shown.
     """
     from situs.build.authoring.arms import compare_arms
 

@@ -23,13 +23,14 @@ from situs.cli.output.progress import working
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def command(bench: Path, data: Path | None, **given: Any) -> None:
-    """Copy BENCH without the question texts that the prompt, the average anatomy or others' answers predict.
+def command(bench: Path, data: Path | None, **arguments: Any) -> None:
+    """Copy BENCH without the question texts that the prompt, the average anatomy or others' answers
+    predict.
 
     Whole texts are left out, never single items, and no model under test is asked.
     """
     from situs.build import debias
 
     with working("looking for questions that need no image"):
-        built = debias(bench, given["out"], overwrite=given["overwrite"], data=data)
-    finish(built, given)
+        built = debias(bench, arguments["out"], overwrite=arguments["overwrite"], data=data)
+    finish(built, arguments)

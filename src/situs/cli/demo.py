@@ -33,9 +33,9 @@ _STUDIES = 20
 def command(out: Path, seed: int, as_json: bool) -> None:
     """End to end on synthetic patients: one reader looks, one guesses, and the report shows which.
 
-    Builds a bench, recomputes every answer, and asks two small embedded readers with and without pictures: one
-    measures the pictures it is shown, the other writes confident prose and never looks. A minute or two; nothing is
-    downloaded. Neither is a model for real patients.
+    Builds a bench, recomputes every answer, and asks two small embedded readers with and without
+    pictures: one measures the pictures it is shown, the other writes confident prose and never
+    looks. A minute or two; nothing is downloaded. Neither is a model for real patients.
     """
     from situs.base.publish import new_folder
     from situs.demo import run_demo
@@ -79,7 +79,8 @@ def command(out: Path, seed: int, as_json: bool) -> None:
             )
             for row in result.rows
         ],
-        "right: questions that need sight, answered correctly. sight gain: right minus right without pictures.",
+        "right: questions that need sight, answered correctly. sight gain: right minus right"
+        " without pictures.",
         {"95 % interval": INTERVAL, "its interval": INTERVAL},
     )
     echo(f"report: {report} ({result.report_bytes / 2**20:.1f} MB)")

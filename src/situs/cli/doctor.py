@@ -15,10 +15,12 @@ from situs.cli.output.printing import json_option, print_json, print_table
 )
 @json_option
 def command(warm: bool, as_json: bool) -> int:
-    """Check that this installation works, and say what to do if it does not. Exit code 1 if something fails.
+    """Check that this installation works, and say what to do if it does not. Exit code 1 if
+    something fails.
 
-    Measures a ball, reads a small file of every format, renders pictures and asks a server on this machine; nothing
-    leaves it. Parts that need an extra are listed; that they are absent is no failure.
+    Measures a ball, reads a small file of every format, renders pictures and asks a server on this
+    machine; nothing leaves it. Parts that need an extra are listed; that they are absent is no
+    failure.
     """
     from situs.doctor import Check, examine, warm_kernels
 

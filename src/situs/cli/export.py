@@ -18,8 +18,11 @@ from situs.cli.output.progress import progress_bar
     "--to",
     required=True,
     metavar="FORMAT",
-    help="lmms-eval, vlmevalkit, inspect, hf, 3dreasonknee; what was measured as dicom-seg, dicom-sr, slicer-markups, "
-    "croissant; of a run in a room also traces. `situs list formats` explains them.",
+    help=(
+        "lmms-eval, vlmevalkit, inspect, hf, 3dreasonknee; what was measured as dicom-seg,"
+        " dicom-sr, slicer-markups, croissant; of a run in a room also traces. `situs list formats`"
+        " explains them."
+    ),
 )
 @out_option("the export (a new folder)")
 @click.option(
@@ -29,7 +32,9 @@ from situs.cli.output.progress import progress_bar
 @click.option(
     "--limit",
     type=click.IntRange(1),
-    help="For a bench: only the first N items; for dicom-* and slicer-markups, the first N studies.",
+    help=(
+        "For a bench: only the first N items; for dicom-* and slicer-markups, the first N studies."
+    ),
 )
 @click.option("--data", type=INPUT, help="The folder the volumes are in, if they were moved.")
 @click.option("--bench", type=INPUT, help="For a run: its bench, if it has moved.")
@@ -53,16 +58,18 @@ def command(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Write a BENCH, with its pictures, or the answers of a RUN, without any, as files that another tool loads.
+    """Write a BENCH, with its pictures, or the answers of a RUN, without any, as files that another
+    tool loads.
 
-    --to traces writes sessions of a run in a room as chat examples with pictures, for training: only those that were
-    right and had seen what they answered.
+    --to traces writes sessions of a run in a room as chat examples with pictures, for training:
+    only those that were right and had seen what they answered.
 
-    dicom-seg, dicom-sr and slicer-markups write images, masks, measurements, boxes and marks study by study, for 3D
-    Slicer and OHIF (DICOM needs `pip install 'situs[dicom]'`); croissant describes the bench for dataset search.
+    dicom-seg, dicom-sr and slicer-markups write images, masks, measurements, boxes and marks study
+    by study, for 3D Slicer and OHIF (DICOM needs `pip install 'situs[dicom]'`); croissant describes
+    the bench for dataset search.
     """
     from situs.errors import SitusError
-    from situs.export import export_bench, export_run
+    from situs.export import Scope, export_bench, export_run
 
     is_run = (source / "run.json").is_file()
     odd = (
@@ -89,13 +96,10 @@ def command(
                 source,
                 to,
                 out,
+                Scope(split, limit, data, progress),
                 profile=profile,
-                split=split,
-                limit=limit,
-                data=data,
                 allow_restricted=allow_restricted,
                 overwrite=overwrite,
-                progress=progress,
             )
     counts = {result.counted: result.items, "pictures": result.pictures}
     hint = f"load it with: {result.load}"

@@ -56,20 +56,23 @@ def command() -> None:
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
+def _items(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> None:
     """Import questions from JSON Lines files.
 
-    One object per line: study, question, answer, and where they apply options, unit, tolerance, patient, task, id,
-    split, tags. The answer is yes/no, a letter or text of an option (a list for several), a number, or free text.
-    With --images a model is shown the scan whose file name, without its ending, is the study's, from any folder
-    below; without it, questions are asked as text only.
+    One object per line: study, question, answer, and where they apply options, unit, tolerance,
+    patient, task, id, split, tags. The answer is yes/no, a letter or text of an option (a list for
+    several), a number, or free text. With --images a model is shown the scan whose file name,
+    without its ending, is the study's, from any folder below; without it, questions are asked as
+    text only.
     """
     from situs.build import import_items
 
-    options = options_from(given)
+    options = options_from(arguments)
     with progress_bar("volumes", shown=images is not None) as looked:
-        result = import_items(list(paths), given["out"], options, images=images, progress=looked)
-    finish(result, given)
+        result = import_items(
+            list(paths), arguments["out"], options, images=images, progress=looked
+        )
+    finish(result, arguments)
 
 
 @command.command("ct-spatialvqa")
@@ -98,21 +101,22 @@ def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
 @ask_options
 @json_option
 def _ct_spatialvqa(
-    path: Path, reports: Path | None, images: Path | None, categories: str | None, **given: Any
+    path: Path, reports: Path | None, images: Path | None, categories: str | None, **arguments: Any
 ) -> None:
     """Import the released questions of CT-SpatialVQA.
 
-    QA.json is the released file with or without categories, or JSON Lines with case_id, question and answer. Ids
-    are `volume::position`, as published; the patient is taken from the volume's name. Import predictions with
-    `situs run --model replay:FILE`, verdicts with `situs score --verdicts NAME=FILE`.
+    QA.json is the released file with or without categories, or JSON Lines with case_id, question
+    and answer. Ids are `volume::position`, as published; the patient is taken from the volume's
+    name. Import predictions with `situs run --model replay:FILE`, verdicts with `situs score
+    --verdicts NAME=FILE`.
     """
     from situs.build import CategorySource, import_ct_spatialvqa
     from situs.cli.options.judges import leave_if_stopped
     from situs.cli.output.progress import run_progress
     from situs.judges import asker_of
 
-    asking = asking_from(given)
-    options = options_from(given)
+    asking = asking_from(arguments)
+    options = options_from(arguments)
     by_model = (
         categories is not None
         and categories != "rules"
@@ -120,12 +124,12 @@ def _ct_spatialvqa(
         and ":" in categories
     )
     load = functools.partial(
-        import_ct_spatialvqa, path, given["out"], options, reports=reports, images=images
+        import_ct_spatialvqa, path, arguments["out"], options, reports=reports, images=images
     )
     if not by_model:
         with progress_bar("volumes", shown=images is not None) as looked:
             result = load(categories=CategorySource(categories), progress=looked)
-        finish(result, given)
+        finish(result, arguments)
         return
     done: list[Any] = []
 
@@ -138,7 +142,7 @@ def _ct_spatialvqa(
             str(categories), "--categories", asking, cache, progress=progress, say=warn
         )
         result = load(categories=CategorySource(None, labeller, ended))
-    finish(result, given, done)
+    finish(result, arguments, done)
 
 
 @command.command("sgmri-vqa")
@@ -146,7 +150,10 @@ def _ct_spatialvqa(
 @click.option(
     "--images",
     type=INPUT,
-    help="Folder of fastMRI .h5 files or PNG stacks, found by the volume's name: what a model is shown.",
+    help=(
+        "Folder of fastMRI .h5 files or PNG stacks, found by the volume's name: what a model is"
+        " shown."
+    ),
 )
 @out_option("the bench (a new folder)")
 @source_options
@@ -158,17 +165,20 @@ def _ct_spatialvqa(
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _sgmri(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
+def _sgmri(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> None:
     """Import SGMRI-VQA: its QA JSON, or result files of its inference script.
 
-    Boxes and answers are taken as they are given. A result file's own answers are scored with `replay:FILE`.
+    Boxes and answers are taken as they are given. A result file's own answers are scored with
+    `replay:FILE`.
     """
     from situs.build import import_sgmri
 
-    options = options_from(given)
+    options = options_from(arguments)
     with progress_bar("volumes", shown=images is not None) as looked:
-        result = import_sgmri(list(paths), given["out"], options, images=images, progress=looked)
-    finish(result, given)
+        result = import_sgmri(
+            list(paths), arguments["out"], options, images=images, progress=looked
+        )
+    finish(result, arguments)
 
 
 @command.command("3dreasonknee")
@@ -195,19 +205,21 @@ def _sgmri(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
 def _3dreasonknee(
-    table: Path, answers: Path, images: Path | None, fields: Path | None, **given: Any
+    table: Path, answers: Path, images: Path | None, fields: Path | None, **arguments: Any
 ) -> None:
     """Import 3DReasonKnee: its split table and its released answers.
 
-    The names of the fields in the answers are not published: the shipped field map is a guess, marked unverified.
-    Give your own with --fields. Boxes need the images, since they count voxels.
+    The names of the fields in the answers are not published: the shipped field map is a guess,
+    marked unverified. Give your own with --fields. Boxes need the images, since they count voxels.
     """
     from situs.build import import_3dreasonknee
 
-    options = options_from(given)
+    options = options_from(arguments)
     finish(
-        import_3dreasonknee(table, answers, given["out"], options, images=images, fields=fields),
-        given,
+        import_3dreasonknee(
+            table, answers, arguments["out"], options, images=images, fields=fields
+        ),
+        arguments,
     )
 
 
@@ -231,14 +243,14 @@ def _offered_command(name: str) -> click.Command:
     )
     @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
     @json_option
-    def run(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
+    def run(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> None:
         from situs.build import import_bench, offered_importer
 
         importer = offered_importer(name, paths)
         with progress_bar("volumes", shown=images is not None) as looked:
             result = import_bench(
-                importer, given["out"], options_from(given), images=images, progress=looked
+                importer, arguments["out"], options_from(arguments), images=images, progress=looked
             )
-        finish(result, given)
+        finish(result, arguments)
 
     return run

@@ -22,7 +22,8 @@ _LIBRARY = click.argument("library", type=LOCAL)
 
 @click.group("library")
 def command() -> None:
-    """Index abstracts on this machine: search them, and verify quotations word for word. No network is used."""
+    """Index abstracts on this machine: search them, and verify quotations word for word.
+    No network is used."""
 
 
 @command.command("build")
@@ -44,11 +45,13 @@ def _build(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Index PubMed files (.xml.gz, with .md5 beside them), .nbib or .jsonl files, or folders of them.
+    """Index PubMed files (.xml.gz, with .md5 beside them), .nbib or .jsonl files, or folders of
+    them.
 
-    Later files win, as PubMed's update files ask for. Deleted and retracted publications and notices of
-    retraction are left out; an expression of concern is flagged. A line of a .jsonl file has pmid, title,
-    abstract (text, or a list of label and text), and may have journal, year, retracted and concern.
+    Later files win, as PubMed's update files ask for. Deleted and retracted publications and
+    notices of retraction are left out; an expression of concern is flagged. A line of a .jsonl file
+    has pmid, title, abstract (text, or a list of label and text), and may have journal, year,
+    retracted and concern.
 
     \b
     situs library build pubmed/ --out library
@@ -132,7 +135,7 @@ def _cite(library: Path, pmid: int, quote: str, as_json: bool) -> None:
     elif citation is None:
         echo(f"{pmid} does not say that in these words")
     else:
-        place = "title" if citation.section < 0 else f"section {citation.section + 1}"
-        echo(f"{pmid}, {place}, characters {citation.start}–{citation.end}: {citation.quote}")
+        position = "title" if citation.section < 0 else f"section {citation.section + 1}"
+        echo(f"{pmid}, {position}, characters {citation.start}–{citation.end}: {citation.quote}")
     if citation is None:
         raise click.exceptions.Exit(1)

@@ -10,7 +10,8 @@ from situs.cli.output.printing import json_option, print_json, print_table
 
 @click.group("list", cls=Sources)
 def command() -> None:
-    """Show what Situs knows: models, names, layouts, tasks, profiles, rooms, probes, metrics and formats."""
+    """Show what Situs knows: models, names, layouts,
+    tasks, profiles, rooms, probes, metrics and formats."""
 
 
 @command.command("models")
@@ -30,9 +31,9 @@ def _models(as_json: bool) -> None:
 def _names(words: tuple[str, ...], kind: str | None, vocabulary: str | None, as_json: bool) -> None:
     """List the structures and lesions whose names are known, and the vocabularies that number them.
 
-    WORDS narrow the list: every word must occur in the name, its synonyms, its kind or what it is part of. Any
-    spelling of a name works in files and name maps: `kidney_left`, `Left Kidney`, `L kidney`. A name map (--names of
-    build and measure) adds names of your own, lesions too.
+    WORDS narrow the list: every word must occur in the name, its synonyms, its kind or what it is
+    part of. Any spelling of a name works in files and name maps: `kidney_left`, `Left Kidney`, `L
+    kidney`. A name map (--names of build and measure) adds names of your own, lesions too.
 
     \b
     situs list names lung lesion
@@ -64,11 +65,12 @@ def _layouts(as_json: bool) -> None:
 @json_option
 def _tasks(as_json: bool) -> None:
     """List what can be asked about masks, for `build --tasks`."""
+    from situs.base.docstrings import summary
     from situs.items import all_tasks
 
     _show(
         "tasks",
-        {name: (task.__doc__ or "").partition("\n")[0] for name, task in all_tasks().items()},
+        {name: summary(task) for name, task in all_tasks().items()},
         as_json,
     )
 
@@ -85,7 +87,8 @@ def _profiles(as_json: bool) -> None:
 @command.command("rooms")
 @json_option
 def _rooms(as_json: bool) -> None:
-    """List the shipped reading rooms, for `run --room`, and the scripted readers and lying tools that go with them."""
+    """List the shipped reading rooms, for `run --room`,
+    and the scripted readers and lying tools that go with them."""
     from situs.room import LIES, READERS, shipped_rooms
 
     if as_json:

@@ -17,7 +17,10 @@ from situs.cli.output.printing import echo, json_option, print_json, warn
 @click.argument("labels", type=INPUT)
 @click.option(
     "--names",
-    help="A vocabulary (totalsegmentator, aal116, …) or a file: CSV label,name or JSON {label: name}.",
+    help=(
+        "A vocabulary (totalsegmentator, aal116, …) or a file: CSV label,name or JSON {label:"
+        " name}."
+    ),
 )
 @click.option("--pairs", help="all, touching, or two structures as A,B.")
 @click.option(
@@ -47,22 +50,23 @@ def command(
     details: bool,
     csv_file: Path | None,
     as_json: bool,
-    **given: Any,
+    **engine_arguments: Any,
 ) -> None:
-    """Measure every structure of LABELS: a label file, a .seg.nrrd, a DICOM-SEG or RTSTRUCT, a folder of masks,
-    or the folder of one study (TotalSegmentator, KiTS, BraTS, DICOM).
+    """Measure every structure of LABELS: a label file, a .seg.nrrd, a DICOM-SEG or RTSTRUCT, a
+    folder of masks, or the folder of one study (TotalSegmentator, KiTS, BraTS, DICOM).
 
-    Given a table (CSV with the columns study, patient, image, labels), it measures every study, with --jobs or
-    --engine, and prints one line of JSON for each. Exit code 1: some could not be measured; their lines say why.
+    Given a table (CSV with the columns study, patient, image, labels), it measures every study,
+    with --jobs or --engine, and prints one line of JSON for each. Exit code 1: some could not be
+    measured; their lines say why.
 
-    An image beside the labels tells where the scan ends. Volumes in mL, places in RAS+ millimetres, index boxes
-    half-open in stored order.
+    An image beside the labels tells where the scan ends. Volumes in mL, places in RAS+ millimetres,
+    index boxes half-open in stored order.
     """
     from situs.base.files import write_atomic
     from situs.facts import is_table, measure_file, measured_tables
     from situs.tables import csv_text, print_table
 
-    engine = engine_from(given)
+    engine = engine_from(engine_arguments)
     if is_table(labels):
         _measure_cohort(
             labels, names=names, pairs=pairs, annotation=annotation, details=details, engine=engine

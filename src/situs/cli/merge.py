@@ -17,14 +17,16 @@ from situs.errors import SitusError
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench or run.")
 @json_option
 def command(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) -> None:
-    """Combine PARTS of one build or one run that were made with --shard, or whole benches of one kind.
+    """Combine PARTS of one build or one run that were made with --shard, or whole benches of one
+    kind.
 
-    The bench is the one that a single build makes, byte for byte; it needs the files it was built from. A run has the
-    answers of all parts. Parts that are missing, belong to something else or contradict each other are named.
+    The bench is the one that a single build makes, byte for byte; it needs the files it was built
+    from. A run has the answers of all parts. Parts that are missing, belong to something else or
+    contradict each other are named.
 
-    The questions of whole benches, such as those of two hospitals, stay as they are. They must be of one source,
-    seed and recipe; a study in two of them, a patient in two splits, or a name with two meanings is an error that
-    names it.
+    The questions of whole benches, such as those of two hospitals, stay as they are. They must be
+    of one source, seed and recipe; a study in two of them, a patient in two splits, or a name with
+    two meanings is an error that names it.
     """
     kinds = {_kind(part) for part in parts}
     if len(kinds) > 1:
@@ -38,7 +40,8 @@ def command(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) 
             print_json(merged)
         else:
             echo(
-                f"{out}: {merged.items:,} items of {merged.parts} parts, {merged.missing:,} without an answer"
+                f"{out}: {merged.items:,} items of {merged.parts} parts, {merged.missing:,} without"
+                " an answer"
             )
         return
     if kinds == {"bench"}:

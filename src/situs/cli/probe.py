@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     default="blind,swap",
     show_default=True,
     metavar="NAME,…",
-    help="Probes or groups: all, blind, representation, patient, choice, lesions; see docs/probes.md.",
+    help=(
+        "Probes or groups: all, blind, representation, patient, choice, lesions; see"
+        " docs/probes.md."
+    ),
 )
 @out_option("the runs (a folder of run folders; unfinished ones resume)", resumes=True)
 @click.option("--split", help="Only this split: train, val or test.")
@@ -74,18 +77,20 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Test whether a model looks at the scan: ask it again with the picture withheld, changed or exchanged.
+    """Test whether a model looks at the scan: ask it again with the picture withheld, changed or
+    exchanged.
 
-    Every run is an ordinary run folder under --out, which situs score, compare and report read. The run on the
-    bench as it is (original) and two without pictures (text, silent) are always made. --max-cost and --max-tokens-
-    total apply to all runs of one call together. With --room every run is one of sessions in that room.
+    Every run is an ordinary run folder under --out, which situs score, compare and report read. The
+    run on the bench as it is (original) and two without pictures (text, silent) are always made.
+    --max-cost and --max-tokens- total apply to all runs of one call together. With --room every run
+    is one of sessions in that room.
 
     Exit code 1: a run stopped early; 130: interrupted; the same command resumes.
     """
     from situs.bench import open_bench
     from situs.cli.output.progress import run_progress
     from situs.errors import SitusError
-    from situs.probe import Stopped, choose_probes, forecast_probes, probe
+    from situs.probe import ProbeOptions, Stopped, choose_probes, forecast_probes, probe
     from situs.profiles import load_profile
     from situs.run import respondent_of
 
@@ -109,10 +114,10 @@ def command(
         raise SitusError("is a run, a bench or a file", where=out, fix="choose another --out")
     try:
         if dry_run:
-            told = forecast_probes(
+            forecast = forecast_probes(
                 opened, chosen, names, out, asker, split=split, limit=limit, data=data
             )
-            print_forecast(told, as_json)
+            print_forecast(forecast, as_json)
             return
         result = probe(
             opened,
@@ -120,12 +125,9 @@ def command(
             names,
             out,
             asker,
-            split=split,
-            limit=limit,
-            data=data,
-            seed=seed,
-            stratum=stratum,
-            engine=engine,
+            ProbeOptions(
+                split=split, limit=limit, data=data, seed=seed, stratum=stratum, engine=engine
+            ),
         )
     except Stopped as stop:
         why = "interrupted" if stop.result.interrupted else f"stopped early: {stop.result.stopped}"
@@ -151,7 +153,8 @@ def _stage(folder: str, names: list[str]) -> str:
 
 
 def _through_room(names: list[str], probes: str, profile: str | None) -> list[str]:
-    """The probes that mean something in a room; one that was named and means nothing there is refused."""
+    """The probes that mean something in a room;
+    one that was named and means nothing there is refused."""
     from situs.errors import SitusError
     from situs.probe import PROBES
     from situs.room import THROUGH_ROOMS
@@ -176,8 +179,9 @@ def _print(result: ProbeResult) -> None:
     if result.rotations is not None and result.rotations.n:
         turned = result.rotations
         echo(
-            f"rotations: {turned.n:,} questions, right in all {_share(turned.all_right)}, on average "
-            f"{_share(turned.mean)}, same answer {_share(turned.same_answer)}, letter bias {_share(turned.letter_bias)}"
+            f"rotations: {turned.n:,} questions, right in all {_share(turned.all_right)}, on"
+            f" average {_share(turned.mean)}, same answer {_share(turned.same_answer)}, letter bias"
+            f" {_share(turned.letter_bias)}"
         )
     if result.yes_bias is not None:
         yes = result.yes_bias
@@ -189,14 +193,16 @@ def _print(result: ProbeResult) -> None:
     if result.wordings is not None and result.wordings.band is not None:
         low, high = result.wordings.band
         echo(
-            f"wordings: accuracy {low:.3f} to {high:.3f}, same answer {_share(result.wordings.same_answer)}"
+            f"wordings: accuracy {low:.3f} to {high:.3f}, same answer"
+            f" {_share(result.wordings.same_answer)}"
         )
     _print_diagnosis(result.diagnosis)
 
 
 def _print_gain(gain: SightGain) -> None:
     echo(
-        f"without pictures: {_share(gain.text)} right when told so (text), {_share(gain.silent)} when not (silent)"
+        f"without pictures: {_share(gain.text)} right when told so (text), {_share(gain.silent)}"
+        " when not (silent)"
     )
     mirage = gain.mirage
     if mirage.rate is not None:
@@ -214,7 +220,8 @@ def _print_diagnosis(diagnosis: Diagnosis) -> None:
     echo(f"  (decided on: {diagnosis.items})")
     if diagnosis.detectable is not None:
         echo(
-            f"  (a sight gain of {diagnosis.detectable:.3f} would be shown in four of five such benches)"
+            f"  (a sight gain of {diagnosis.detectable:.3f} would be shown in four of five such"
+            " benches)"
         )
     for name, finding in diagnosis.findings.items():
         echo(f"  {name.replace('_', ' ')}: {verdict_words(finding.verdict)}: {finding.words}")

@@ -15,8 +15,8 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 def command(yes: bool, as_json: bool) -> None:
     """Remove cached answers of models, rendered slices and copies of remote data.
 
-    Runs, benches and your configuration stay. It first lists what there is and how large it is; nothing is removed
-    until you confirm.
+    Runs, benches and your configuration stay. It first lists what there is and how large it is;
+    nothing is removed until you confirm.
     """
     from situs.base.cache import cache_folder
     from situs.clients import cache_parts, purge_caches

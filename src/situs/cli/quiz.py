@@ -67,9 +67,9 @@ def command(
 ) -> None:
     """Let people read a sample of BENCH in a browser, offline, and take their answers back.
 
-    The file holds no answer key; with `--verify` it shows the key, to find out how often that is wrong. `--import
-    FILE --out RUN` turns a reader's answers into a run like a model's; `--import FILE` puts verdicts on the key
-    onto the bench's card.
+    The file holds no answer key; with `--verify` it shows the key, to find out how often that is
+    wrong. `--import FILE --out RUN` turns a reader's answers into a run like a model's; `--import
+    FILE` puts verdicts on the key onto the bench's card.
     """
     from situs.errors import SitusError
 
@@ -78,18 +78,16 @@ def command(
         return
     if out is None:
         raise SitusError("where to?", where="--out", fix="give --out quiz.html")
-    from situs.review import write_quiz
+    from situs.review import QuizDraw, write_quiz
 
     chosen = "full-stack" if full_stack else profile
     with working("drawing the pictures"):
         result = write_quiz(
             bench,
             out,
+            QuizDraw(items, seed, split),
             profile=chosen,
-            items=items,
-            seed=seed,
             verify=verify,
-            split=split,
             data=data,
             allow_restricted=allow_restricted,
         )
@@ -98,11 +96,13 @@ def command(
         return
     lost = "".join(f"; left out, {reason}: {count}" for reason, count in result.left_out.items())
     echo(
-        f"{out}: {counted(result.items, 'item')} to {result.mode}, {result.bytes / 1e6:.1f} MB{lost}"
+        f"{out}: {counted(result.items, 'item')} to {result.mode}, {result.bytes / 1e6:.1f}"
+        f" MB{lost}"
     )
     if result.bytes > _ITEM_BYTES * result.items:
         echo(
-            "Over 0.7 MB per item: a profile with fewer slices makes it smaller (situs list profiles)."
+            "Over 0.7 MB per item: a profile with fewer slices makes it smaller (situs list"
+            " profiles)."
         )
 
 

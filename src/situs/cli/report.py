@@ -88,24 +88,27 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Write one self-contained HTML file about RUNS on one bench: leaderboard, tables and an item viewer."""
-    from situs.report import write_report
+    """Write one self-contained HTML file about RUNS on one bench:
+    leaderboard, tables and an item viewer."""
+    from situs.report import ReportOptions, write_report
 
     with working("reading the runs, drawing their pictures"):
         result = write_report(
             runs,
             out,
-            bench=bench,
-            data=data,
-            pictures=pictures,
-            allow_pixels=allow_pixels,
-            max_bytes=int(max_mb * 1_000_000),
-            tables=tables,
-            charts=charts,
-            names=[name.strip() for name in names.split(",")] if names else (),
-            published=published,
-            stratum=stratum,
-            seed=seed,
+            ReportOptions(
+                bench=bench,
+                data=data,
+                pictures=pictures,
+                allow_pixels=allow_pixels,
+                max_bytes=int(max_mb * 1_000_000),
+                tables=tables,
+                charts=charts,
+                names=[name.strip() for name in names.split(",")] if names else (),
+                published=published,
+                stratum=stratum,
+                seed=seed,
+            ),
         )
     if as_json:
         print_json(result)

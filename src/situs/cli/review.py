@@ -28,10 +28,11 @@ _PROJECT = click.option("--project", required=True, help="The project's name.")
 
 @click.group("review")
 def command() -> None:
-    """Let radiologists vet a bench in the browser, blinded: answer unaided first, then judge the key.
+    """Let radiologists vet a bench in the browser, blinded: answer unaided first, then judge the
+    key.
 
     \b
-    situs review init station                                  # a folder with a database, and an invitation
+    situs review init station                        # a folder with a database, and an invitation
     situs review user station add R1 --role reader
     situs review import station bench --project pilot --items 200
     situs review assign station --project pilot --readers R1,R2 --freeze
@@ -281,19 +282,19 @@ def _assign(
 
     codes = [code.strip() for code in readers.split(",") if code.strip()]
     with database.write() as db:
-        held = find_project(db, project)
+        stored_project = find_project(db, project)
         if leaves or lock:
             changed: dict[str, Any] = {"state": "locked"}
             if leaves:
-                changed = release_reader(db, held, leaves, "command line")
+                changed = release_reader(db, stored_project, leaves, "command line")
             else:
-                lock_project(db, held, "command line")
+                lock_project(db, stored_project, "command line")
             print_json(changed) if as_json else echo(str(changed))
             return
         plan = (
-            freeze_plan(db, held, codes, "command line")
+            freeze_plan(db, stored_project, codes, "command line")
             if freeze
-            else preview_plan(db, held, codes)
+            else preview_plan(db, stored_project, codes)
         )
     if as_json:
         print_json(
@@ -336,9 +337,11 @@ def _export(
     from situs.review.station.store.projects import find_project
 
     with database.read() as db:
-        held = find_project(db, project)
+        stored_project = find_project(db, project)
     opened = open_bench(bench) if bench is not None else None
-    result = export_station(database, held, out, bench=opened, volumes=volumes, overwrite=overwrite)
+    result = export_station(
+        database, stored_project, out, bench=opened, volumes=volumes, overwrite=overwrite
+    )
     database.close()
     if as_json:
         print_json(result)
@@ -372,7 +375,8 @@ def _number(entry: dict[str, Any], key: str) -> str:
 @_DIR
 @json_option
 def _verify(folder: Path, as_json: bool) -> None:
-    """Check that nothing was changed, removed or added behind the station's back; exit code 1 if it was."""
+    """Check that nothing was changed, removed or added behind the station's back;
+    exit code 1 if it was."""
     opened, database = _open(folder)
     from situs.review.station.store.verify import verify
 

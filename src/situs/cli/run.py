@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     "--model",
     required=True,
     metavar="SPEC",
-    help="openai:MODEL@URL, hf:FOLDER, plugin:MODULE:OBJECT, or a baseline; settings as ?temperature=0&seed=1.",
+    help=(
+        "openai:MODEL@URL, hf:FOLDER, plugin:MODULE:OBJECT, or a baseline; settings as"
+        " ?temperature=0&seed=1."
+    ),
 )
 @click.option(
     "--profile",
@@ -54,7 +57,10 @@ if TYPE_CHECKING:
 @click.option(
     "--shard",
     metavar="I/N",
-    help="Ask only part I of N of the questions, never splitting a study; `situs merge` combines the parts.",
+    help=(
+        "Ask only part I of N of the questions, never splitting a study; `situs merge` combines the"
+        " parts."
+    ),
 )
 @click.option(
     "--batch",
@@ -83,11 +89,12 @@ def command(
 ) -> None:
     """Ask a model or baseline the questions of BENCH. If interrupted, the same command resumes.
 
-    An API key is read from OPENAI_API_KEY, or from the variable named by ?key_env=NAME. Exit code 1: the run stopped
-    early (the server is down, or the budget is used up); 130: interrupted.
+    An API key is read from OPENAI_API_KEY, or from the variable named by ?key_env=NAME. Exit code
+    1: the run stopped early (the server is down, or the budget is used up); 130: interrupted.
 
-    With --room the model asks for its pictures, one action per turn, and every look is recorded in turns.jsonl; the
-    scripted readers driller, random-looker and peeker serve as baselines. situs score shows what it saw.
+    With --room the model asks for its pictures, one action per turn, and every look is recorded in
+    turns.jsonl; the scripted readers driller, random-looker and peeker serve as baselines. situs
+    score shows what it saw.
 
     \b
     situs run BENCH --model openai:qwen3-vl@http://localhost:8000/v1 --room frugal --out runs/frugal
@@ -140,23 +147,24 @@ def _print(out: Path, result: RunResult) -> None:
     rows = [[state, f"{count:,}"] for state, count in result.states.items()]
     if result.unasked:
         rows.append(["not asked", f"{result.unasked:,}"])
-    said = [f"{result.requests:,} asked now in {result.seconds:.1f} s"]
+    summary = [f"{result.requests:,} asked now in {result.seconds:.1f} s"]
     turns, looks = getattr(result, "turns", 0), getattr(result, "looks", 0)
     if turns:
-        said.append(f"{turns:,} turns and {looks:,} looks in all")
+        summary.append(f"{turns:,} turns and {looks:,} looks in all")
     if result.cached:
-        said.append(f"{result.cached:,} from the cache")
+        summary.append(f"{result.cached:,} from the cache")
     if any(result.tokens.values()):
-        said.append(f"{result.tokens['prompt']:,} + {result.tokens['completion']:,} tokens")
-        said.append("cost unknown" if result.cost is None else f"${result.cost:.2f}")
+        summary.append(f"{result.tokens['prompt']:,} + {result.tokens['completion']:,} tokens")
+        summary.append("cost unknown" if result.cost is None else f"${result.cost:.2f}")
     notes = [*result.notes]
     ends = getattr(result, "ends", {})
     if ends.keys() - {"answered"}:
-        told = ", ".join(f"{count:,} {end.replace('_', ' ')}" for end, count in ends.items())
-        notes.append(f"Sessions ended: {told}. A session without an answer counts as unread.")
+        end_counts = ", ".join(f"{count:,} {end.replace('_', ' ')}" for end, count in ends.items())
+        notes.append(f"Sessions ended: {end_counts}. A session without an answer counts as unread.")
     if result.hidden:
         notes.append(
-            f"{result.hidden:,} items cannot be answered under this profile (hidden.jsonl); they are scored separately."
+            f"{result.hidden:,} items cannot be answered under this profile (hidden.jsonl); they"
+            " are scored separately."
         )
     if result.cut:
         notes.append(
@@ -165,7 +173,7 @@ def _print(out: Path, result: RunResult) -> None:
     if result.states.get("failed"):
         notes.append("Run the same command again to retry failed calls.")
     print_table(
-        f"{out}: {counted(result.items, 'item')}, {', '.join(said)}",
+        f"{out}: {counted(result.items, 'item')}, {', '.join(summary)}",
         ["state", "items"],
         rows,
         "\n".join(notes),
@@ -178,7 +186,8 @@ def _end(result: RunResult) -> None:
         sys.exit(130)
     if result.stopped:
         warn(
-            f"stopped early: {result.stopped}; {result.unasked:,} items are left; the same command resumes"
+            f"stopped early: {result.stopped}; {result.unasked:,} items are left; the same command"
+            " resumes"
         )
         sys.exit(1)
     if result.states.get("failed") and len(result.states) == 1:

@@ -39,15 +39,20 @@ if TYPE_CHECKING:
     "judges",
     multiple=True,
     metavar="SPEC",
-    help="A model to judge free-text answers (all others are read by rule), e.g. openai:MODEL@URL?batch=5&name=gpt; "
-    "repeat for a jury.",
+    help=(
+        "A model to judge free-text answers (all others are read by rule), e.g."
+        " openai:MODEL@URL?batch=5&name=gpt; repeat for a jury."
+    ),
 )
 @click.option(
     "--protocol", help="Also score by the rules a paper released: ct-spatialvqa or sgmri-vqa."
 )
 @click.option(
     "--profile",
-    help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
+    help=(
+        "For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own"
+        " pixels."
+    ),
 )
 @click.option(
     "--reply-language",
@@ -64,7 +69,10 @@ if TYPE_CHECKING:
     multiple=True,
     type=INPUT,
     metavar="RUN",
-    help="For a run in a room: other runs of the bench to compare with, e.g. without scrolling; repeatable.",
+    help=(
+        "For a run in a room: other runs of the bench to compare with, e.g. without scrolling;"
+        " repeatable."
+    ),
 )
 @click.option(
     "--truthful",
@@ -91,7 +99,10 @@ if TYPE_CHECKING:
     is_flag=False,
     flag_value="",
     metavar="[PAPER]",
-    help="Show a paper's numbers alongside: sgmri-vqa, ct-spatialvqa, spatialmed, 3dreasonknee. Default: by the bench.",
+    help=(
+        "Show a paper's numbers alongside: sgmri-vqa, ct-spatialvqa, spatialmed, 3dreasonknee."
+        " Default: by the bench."
+    ),
 )
 @click.option(
     "--tables",
@@ -130,16 +141,17 @@ def command(
 ) -> None:
     """Score a run on BENCH, beside rows that show how much of the score needs no image.
 
-    The headline, shown first, is accuracy on the questions with options of --stratum, with chance and the blind
-    rows on the same items; numeric answers are reported separately, as skill over the mean of other patients. Every
-    table, report and comparison shows this same number.
+    The headline, shown first, is accuracy on the questions with options of --stratum, with chance
+    and the blind rows on the same items; numeric answers are reported separately, as skill over the
+    mean of other patients. Every table, report and comparison shows this same number.
 
-    Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right
-    inside its fact's interval, and a box is right if it overlaps the true one by half, label by label. Intervals
-    are over patients, not items. Free text is right if more than half of all judges say so; text metrics compare
-    wording and never rank. For a run in a room, score also reports how much of the evidence it saw, what a look was
-    worth, and what a lying tool did to it. Verdicts of --judge are kept in the run, under verdicts/: a second call
-    asks only what is still open. Writes scores.json into the run; --tables makes its own folder.
+    Accuracy = right / all answerable items: unparsed and refused answers count as not right, a
+    number is right inside its fact's interval, and a box is right if it overlaps the true one by
+    half, label by label. Intervals are over patients, not items. Free text is right if more than
+    half of all judges say so; text metrics compare wording and never rank. For a run in a room,
+    score also reports how much of the evidence it saw, what a look was worth, and what a lying tool
+    did to it. Verdicts of --judge are kept in the run, under verdicts/: a second call asks only
+    what is still open. Writes scores.json into the run; --tables makes its own folder.
     """
     import msgspec
 
@@ -161,7 +173,7 @@ def command(
     files = tuple(parse_verdicts_option(text) for text in verdicts)
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")
-    shown = None if profile is None else load_profile(profile)
+    shown_profile = None if profile is None else load_profile(profile)
     paper = paper_of(bench, published)
     chosen = choose_metrics(metrics)
     if dry_run:
@@ -180,11 +192,16 @@ def command(
     asked = ask_judges(
         bench, answers, judges, [name for name, _ in files], protocol, asking_from(options)
     )
-    given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
-    replies = open_replies(answers, bench, profile=shown, reply_language=reply_language)
+    all_verdicts = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
+    replies = open_replies(answers, bench, profile=shown_profile, reply_language=reply_language)
     with working("reading and scoring replies"):
         run, scores = tables_of_run(
-            replies, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates, stratum=stratum
+            replies,
+            metrics=chosen,
+            seed=seed,
+            verdicts=all_verdicts,
+            rates=asked.rates,
+            stratum=stratum,
         )
     with working("breaking the score down"):
         extras = extras_of(
@@ -248,8 +265,8 @@ def _of_room(room: RoomScores | None) -> dict[str, object]:
     if room is None:
         return {}
     about = {"name": room.room, "tools": room.tools_name, "undecided": room.undecided}
-    told = {"evidence": room.evidence, "looks": room.looks, "tools": room.tools, "room": about}
-    return told | ({"beside": room.beside} if room.beside else {})
+    sections = {"evidence": room.evidence, "looks": room.looks, "tools": room.tools, "room": about}
+    return sections | ({"beside": room.beside} if room.beside else {})
 
 
 def _contract(scores: Scores) -> dict[str, object]:

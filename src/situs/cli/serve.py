@@ -45,11 +45,12 @@ def command() -> None:
 def _mcp(
     source: Path, room_name: str, transport: Literal["stdio", "http"], port: int, data: Path | None
 ) -> None:
-    """Offer the reading room over the Model Context Protocol: any agent that speaks it can look and measure.
+    """Offer the reading room over the Model Context Protocol: any agent that speaks it can look and
+    measure.
 
-    The agent lists the studies of BENCH, or opens STUDY (an image file or study folder), and gets pictures and
-    millimetres; never an answer, a label, a name or a path. Needs pip install 'situs[mcp]'. HTTP is served at
-    http://127.0.0.1:PORT/mcp and to this machine only.
+    The agent lists the studies of BENCH, or opens STUDY (an image file or study folder), and gets
+    pictures and millimetres; never an answer, a label, a name or a path. Needs pip install
+    'situs[mcp]'. HTTP is served at http://127.0.0.1:PORT/mcp and to this machine only.
 
     \b
     situs serve mcp BENCH

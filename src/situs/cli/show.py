@@ -46,17 +46,20 @@ def command(
     list_all: bool,
     as_json: bool,
 ) -> None:
-    """See exactly what a model will see of a STUDY (an image file or study folder) or of an item of a BENCH.
+    """See exactly what a model will see of a STUDY (an image file or study folder) or of an item of
+    a BENCH.
 
-    A folder gets the very pictures that are sent, 001.png …, and prompt.txt; a .png gets them all on one sheet.
-    With --json: the prompt, where each picture lies in the patient, and why the profile hides the item, if it does.
+    A folder gets the very pictures that are sent, 001.png …, and prompt.txt; a .png gets them all
+    on one sheet. With --json: the prompt, where each picture lies in the patient, and why the
+    profile hides the item, if it does.
 
     \b
     situs show scan.nii.gz --profile three-views --out sheet.png
     situs show BENCH --item i0123456789abcdef --profile default --out seen/
 
-    For a RUN in a room it replays the session of an item: every look with what it showed of the evidence, what was
-    measured, what a tool said, and the answer; as one .html page, one .png sheet, or a folder of the pictures.
+    For a RUN in a room it replays the session of an item: every look with what it showed of the
+    evidence, what was measured, what a tool said, and the answer; as one .html page, one .png
+    sheet, or a folder of the pictures.
 
     \b
     situs show runs/frugal --item i0123456789abcdef --out session.html
@@ -78,18 +81,19 @@ def command(
         return
     from situs.show import show
 
-    shown = show(source, profile or "default", out, item_id=item_id, data=data)
+    result = show(source, profile or "default", out, item_id=item_id, data=data)
     if as_json:
-        print_json(shown)
+        print_json(result)
         return
     echo(
-        f"{out}: {counted(shown.pictures, 'picture')}, profile {shown.profile} ({shown.profile_hash[:8]})"
+        f"{out}: {counted(result.pictures, 'picture')}, profile {result.profile}"
+        f" ({result.profile_hash[:8]})"
     )
-    if shown.prompt:
-        echo(f"\n{shown.prompt}")
-    for reason in shown.hidden:
+    if result.prompt:
+        echo(f"\n{result.prompt}")
+    for reason in result.hidden:
         echo(f"not answerable: {reason}")
-    for doubt in shown.unknown:
+    for doubt in result.unknown:
         echo(f"not decided: {doubt}")
 
 
@@ -110,8 +114,8 @@ def _session(
         raise SitusError("needs --item ID", where=run, fix="take an id from answers.jsonl")
     if profile is not None:
         raise SitusError("a run knows what it showed", where="--profile", fix="drop it")
-    shown = show_session(run, item_id, out, data=data, allow_pixels=allow_pixels)
+    result = show_session(run, item_id, out, data=data, allow_pixels=allow_pixels)
     if as_json:
-        print_json(shown)
+        print_json(result)
         return
-    echo(f"{out}: {shown.turns} turns, {shown.pictures} pictures; {shown.verdict}")
+    echo(f"{out}: {result.turns} turns, {result.pictures} pictures; {result.verdict}")

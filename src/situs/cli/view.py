@@ -26,10 +26,11 @@ from situs.cli.output.printing import json_option, print_json, warn
 )
 @json_option
 def command(runs_dir: Path, port: int, data: Path | None, as_json: bool) -> None:
-    """Watch the runs below RUNS_DIR in a browser: progress, states, cost, and every item with what was sent and said.
+    """Watch the runs below RUNS_DIR in a browser: progress, states, cost, and every item with what
+    was sent and said.
 
-    The page is served to this machine only, changes nothing, and follows runs as they progress. An item looks as it
-    does in the report. Press Ctrl-C to stop.
+    The page is served to this machine only, changes nothing, and follows runs as they progress. An
+    item looks as it does in the report. Press Ctrl-C to stop.
 
     \b
     situs view runs

@@ -22,11 +22,12 @@ __all__ = ["ObjectClient", "PluginClient"]
 
 
 class ObjectClient(ClientDefaults):
-    """Wraps an object with `answer(request)`. What it raises becomes a failed call that bears its message.
+    """Wraps an object with `answer(request)`. What it raises becomes a failed call that bears its
+    message.
 
-    The object may declare `remote` (False: it sends nothing off this machine; undeclared counts as remote),
-    `concurrency` (calls at once; one for a plain `answer`, as many as the run allows for an async one) and `version`
-    (its answers are then cached under it).
+    The object may declare `remote` (False: it sends nothing off this machine; undeclared counts as
+    remote), `concurrency` (calls at once; one for a plain `answer`, as many as the run allows for
+    an async one) and `version` (its answers are then cached under it).
     """
 
     takes_volume = True
@@ -46,8 +47,12 @@ class ObjectClient(ClientDefaults):
         version = getattr(self._object, "version", None)
         if version is not None:
             self.versions = {self.spec.name: str(version)}
-            own = {key: value for key, value in self.spec.settings.items() if key not in GENERATION}
-            self.cache_key = f"{self.spec.kind}:{self.spec.name}@{version}?{sorted(own.items())}"
+            object_settings = {
+                key: value for key, value in self.spec.settings.items() if key not in GENERATION
+            }
+            self.cache_key = (
+                f"{self.spec.kind}:{self.spec.name}@{version}?{sorted(object_settings.items())}"
+            )
         at_once = getattr(self._object, "concurrency", None)
         if at_once is not None and (not isinstance(at_once, int) or at_once < 1):
             raise SitusError(
@@ -68,26 +73,28 @@ class ObjectClient(ClientDefaults):
         """What the object says."""
         try:
             if self._threads is not None:
-                said = await asyncio.get_running_loop().run_in_executor(
+                answer = await asyncio.get_running_loop().run_in_executor(
                     self._threads, self._answer, request
                 )
             elif self._turns is not None:
                 async with self._turns:
-                    said = await self._answer(request)
+                    answer = await self._answer(request)
             else:
-                said = await self._answer(request)
+                answer = await self._answer(request)
         except Exception as error:
             return Reply(
                 "failed",
                 error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
                 fatal=True,
             )
-        if isinstance(said, str):
-            return Reply("answered", said)
-        if isinstance(said, Reply):
-            return said
+        if isinstance(answer, str):
+            return Reply("answered", answer)
+        if isinstance(answer, Reply):
+            return answer
         return Reply(
-            "failed", error=f"answer() gave {type(said).__name__}, not text or a Reply", fatal=True
+            "failed",
+            error=f"answer() gave {type(answer).__name__}, not text or a Reply",
+            fatal=True,
         )
 
     async def close(self) -> None:
@@ -105,9 +112,15 @@ class PluginClient(ObjectClient):
     """The object that `plugin:module:object` names."""
 
     def __init__(self, spec: Spec, reach: Reach | None = None) -> None:
-        found = _find(spec)
-        own = {key: value for key, value in spec.settings.items() if key not in GENERATION}
-        super().__init__(_made(found, own, spec), spec, settings_of(spec, own=tuple(own)))
+        plugin = _find(spec)
+        plugin_settings = {
+            key: value for key, value in spec.settings.items() if key not in GENERATION
+        }
+        super().__init__(
+            _made(plugin, plugin_settings, spec),
+            spec,
+            settings_of(spec, own=tuple(plugin_settings)),
+        )
 
 
 def _find(spec: Spec) -> Any:
@@ -129,15 +142,15 @@ def _find(spec: Spec) -> Any:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
-    found = _loaded(lambda: importlib.import_module(module_name), spec)
+    plugin = _loaded(lambda: importlib.import_module(module_name), spec)
     for part in path.split("."):
-        if not hasattr(found, part):
-            names = [name for name in dir(found) if not name.startswith("_")]
+        if not hasattr(plugin, part):
+            names = [name for name in dir(plugin) if not name.startswith("_")]
             raise SitusError(
                 f"there is no {part!r} in it", where=str(spec), fix=did_you_mean(part, names)
             )
-        found = getattr(found, part)
-    return found
+        plugin = getattr(plugin, part)
+    return plugin
 
 
 def _loaded(load: Callable[[], Any], spec: Spec) -> Any:
@@ -150,11 +163,12 @@ def _loaded(load: Callable[[], Any], spec: Spec) -> Any:
         ) from error
 
 
-def _made(found: Any, settings: dict[str, str], spec: Spec) -> Any:
-    """An object that answers: the one found, or what the class or factory found makes of the settings."""
-    if inspect.isclass(found) or (callable(found) and not hasattr(found, "answer")):
+def _made(plugin: Any, settings: dict[str, str], spec: Spec) -> Any:
+    """An object that answers: the one found,
+    or what the class or factory found makes of the settings."""
+    if inspect.isclass(plugin) or (callable(plugin) and not hasattr(plugin, "answer")):
         try:
-            found = found(**settings)
+            plugin = plugin(**settings)
         except SitusError:
             raise
         except Exception as error:
@@ -167,4 +181,4 @@ def _made(found: Any, settings: dict[str, str], spec: Spec) -> Any:
         raise SitusError(
             f"is made already and takes no {min(settings)!r}", where=str(spec), fix=fix
         )
-    return found
+    return plugin

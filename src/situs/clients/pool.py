@@ -14,9 +14,11 @@ _FIRST_REST = 1.0
 """Seconds a server that failed is left alone; doubled with each failure in a row."""
 _LONGEST_REST = 60.0
 _SLACK = 2
-"""How many more calls the server that knows a study's pictures may have in flight than the idlest one.
+"""How many more calls the server that knows a study's pictures may have in flight than the idlest
+one.
 
-A server keeps the beginning of earlier prompts, the pictures, in its cache; another would read them anew.
+A server keeps the beginning of earlier prompts, the pictures, in its cache; another would read them
+anew.
 """
 
 
@@ -42,10 +44,11 @@ class _Server:
 
 
 class ServerPool(ClientDefaults):
-    """Sends each request to the server with the fewest calls in flight, and elsewhere if that one fails.
+    """Sends each request to the server with the fewest calls in flight, and elsewhere if that one
+    fails.
 
-    A server that fails rests, longer each time; one that denies everything is left out. Only when every server has
-    failed a request does it come back as failed.
+    A server that fails rests, longer each time; one that denies everything is left out. Only when
+    every server has failed a request does it come back as failed.
     """
 
     def __init__(self, name: str, members: Sequence[tuple[str, Client]]) -> None:
@@ -87,8 +90,8 @@ class ServerPool(ClientDefaults):
         now = asyncio.get_running_loop().time()
         awake = [server for server in left if server.rests_until <= now]
         if not awake:
-            # Every other server failed just now too: the one that rested longest is asked, so that a request never
-            # waits here. Pace and patience are the session's.
+            # Every other server failed just now too: the one that rested longest is asked, so that
+            # a request never waits here. Pace and patience are the session's.
             return min(left, key=lambda server: server.rests_until) if not tried else None
         fewest = min(server.in_flight for server in awake)
         knows = [server for server in awake if first_picture and server.pictures == first_picture]
@@ -114,10 +117,10 @@ class ServerPool(ClientDefaults):
             server.failures = 0
             return
         server.failures += 1
-        rest = min(_LONGEST_REST, _FIRST_REST * 2.0 ** (server.failures - 1))
+        pause_s = min(_LONGEST_REST, _FIRST_REST * 2.0 ** (server.failures - 1))
         if reply.retry_after is not None:
-            rest = max(rest, reply.retry_after)
-        server.rests_until = asyncio.get_running_loop().time() + rest
+            pause_s = max(pause_s, reply.retry_after)
+        server.rests_until = asyncio.get_running_loop().time() + pause_s
         others = any(not other.out for other in self._servers if other is not server)
         if reply.fault == "denied" and others and not server.out:
             server.out = True

@@ -142,7 +142,8 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def _make_whole(struct: msgspec.Struct, names: Sequence[str]) -> None:
-    """Models cut characters in half; such text could not be kept, and would end the run that got it."""
+    """Models cut characters in half;
+    such text could not be kept, and would end the run that got it."""
     for name in names:
         text = getattr(struct, name)
         if isinstance(text, str) and not text.isascii():
@@ -150,7 +151,8 @@ def _make_whole(struct: msgspec.Struct, names: Sequence[str]) -> None:
 
 
 class BatchTrouble(Exception):
-    """The server did not do what a batch needs; `reply` says how, and whether trying again may help."""
+    """The server did not do what a batch needs;
+    `reply` says how, and whether trying again may help."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.error)

@@ -31,12 +31,12 @@ class CachePart(msgspec.Struct, frozen=True):
 def cache_parts() -> list[CachePart]:
     """Every cache with its size."""
     folder = cache_folder(create=False)
-    found = {
+    files_of = {
         "responses": _responses(folder),
         _SLICES: _files(folder / _SLICES),
         "remote": [path for path in _files(folder / _REMOTE) if not is_stand_in(path)],
     }
-    return [CachePart(name, len(paths), sum(map(_size, paths))) for name, paths in found.items()]
+    return [CachePart(name, len(paths), sum(map(_size, paths))) for name, paths in files_of.items()]
 
 
 def purge_caches() -> list[CachePart]:

@@ -28,10 +28,11 @@ class Reach(msgspec.Struct, frozen=True):
     """Hosts that count as this machine: restricted data may go there."""
 
 
-def checked_proxy(given: str) -> str:
-    """The proxy's address: as given, else from SITUS_PROXY, which alone may hold a user name and password."""
-    address = given or os.environ.get(_VARIABLE, "").strip()
-    where = "--proxy" if given else _VARIABLE
+def checked_proxy(from_option: str) -> str:
+    """The proxy's address: as given, else from SITUS_PROXY,
+    which alone may hold a user name and password."""
+    address = from_option or os.environ.get(_VARIABLE, "").strip()
+    where = "--proxy" if from_option else _VARIABLE
     if not address:
         return ""
     try:
@@ -41,7 +42,7 @@ def checked_proxy(given: str) -> str:
         sound = False
     if not sound:
         raise SitusError("is not the address of a proxy", where=where, fix="write http://HOST:PORT")
-    if given and "@" in parts.netloc:
+    if from_option and "@" in parts.netloc:
         fix = f"put the address with them into the environment: {_VARIABLE}"
         raise SitusError("contains a user name or password", where=where, fix=fix)
     return address

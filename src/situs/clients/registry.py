@@ -60,5 +60,9 @@ def make_client(spec: Spec, *, reach: Reach | None = None) -> Client:
 def settings_for(client: Client, spec: Spec) -> Settings:
     """How the spec wants the client to generate."""
     general = {key: value for key, value in spec.settings.items() if key in GENERATION}
-    own = client.settings
-    return own if own is not None else settings_of(Spec(spec.kind, spec.name, spec.url, general))
+    client_settings = client.settings
+    return (
+        client_settings
+        if client_settings is not None
+        else settings_of(Spec(spec.kind, spec.name, spec.url, general))
+    )

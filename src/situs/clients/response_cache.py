@@ -24,7 +24,10 @@ _SECONDS = 2.0
 
 
 class ResponseCache:
-    """A private SQLite file that several processes may share. A cache that cannot be used is left aside, once said."""
+    """A private SQLite file that several processes may share.
+
+    A cache that cannot be used is left aside, once said.
+    """
 
     def __init__(
         self, folder: Path, *, samples: bool = False, say: Callable[[str], None] = lambda text: None
@@ -46,7 +49,8 @@ class ResponseCache:
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
             self._base.execute(
-                "CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, reply BLOB) WITHOUT ROWID"
+                "CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, reply BLOB) WITHOUT"
+                " ROWID"
             )
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
@@ -124,7 +128,8 @@ _settings_seen: tuple[Settings, bytes] | None = None
 
 
 def request_key(client_key: str, request: Request) -> bytes:
-    """A hash of all that decides an answer: client, settings, words, and digests of pictures and volumes."""
+    """A hash of all that decides an answer:
+    client, settings, words, and digests of pictures and volumes."""
     state = hashlib.blake2b(digest_size=24)
 
     def add(kind: bytes, value: bytes) -> None:

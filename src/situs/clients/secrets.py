@@ -17,13 +17,15 @@ from situs.errors import SitusError
 __all__ = ["refuse_secrets", "without_secret"]
 
 _NAMED_SECRET = re.compile(
-    r"(?:.*[-_.])?(?:api[-_]?key|key|token|secret|password|passwd|pwd|auth|authorization|bearer|credentials?|cookie"
+    r"(?:.*[-_.])?(?:api[-_]?key|key|token|secret|password|passwd|pwd|auth|authorization|bearer|"
+    r"credentials?|cookie"
     r"|headers?)(?:[-_.].*)?",
     re.IGNORECASE,
 )
 """Names of settings and environment variables under which people keep keys."""
 _FOLDERS = {"PWD", "OLDPWD"}
-"""Where a shell stands and stood: they are called like passwords and are folders, often those of models."""
+"""Where a shell stands and stood:
+they are called like passwords and are folders, often those of models."""
 _HARMLESS = {
     "key_env",
     "max_tokens",
@@ -33,7 +35,8 @@ _HARMLESS = {
 }
 
 _SHAPES = re.compile(
-    r"\b(?:sk|pk|rk|key|api|gsk|xai|tok|pat)[-_][A-Za-z0-9_-]{12,}"  # OpenAI, Anthropic, Stripe, Groq and kin
+    # OpenAI, Anthropic, Stripe, Groq and kin
+    r"\b(?:sk|pk|rk|key|api|gsk|xai|tok|pat)[-_][A-Za-z0-9_-]{12,}"
     r"|\bhf_[A-Za-z0-9]{16,}|\bgh[opsur]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"
     r"|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abprs]-[\w-]{10,}"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]+)?"  # JSON web tokens
@@ -48,7 +51,8 @@ _MADE_OF_NAMES = {"the model's kind", "the model's name", "a setting's name"}
 _HEX_DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 """Digests name model snapshots; they are long and random too, and no secret."""
 _RANDOM_BITS = 3.6
-"""Bits a character from which a long word reads as drawn at random; English text and names stay below it."""
+"""Bits a character from which a long word reads as drawn at random;
+English text and names stay below it."""
 _SHORTEST_KEY = 8
 
 
@@ -71,9 +75,9 @@ def without_secret(reply: Reply, secret: str) -> Reply:
     """A reply in which a server that repeats the key has not, in whatever field and letters."""
     if len(secret) < _SHORTEST_KEY:
         return reply
-    said = msgspec.to_builtins(reply, builtin_types=())
-    plain = _without(said, re.compile(re.escape(secret), re.IGNORECASE))
-    return reply if plain == said else msgspec.convert(plain, Reply)
+    fields = msgspec.to_builtins(reply, builtin_types=())
+    plain = _without(fields, re.compile(re.escape(secret), re.IGNORECASE))
+    return reply if plain == fields else msgspec.convert(plain, Reply)
 
 
 def _without(value: Any, secret: re.Pattern[str]) -> Any:
@@ -92,7 +96,8 @@ def _misplaced(where: str) -> SitusError:
 
 
 def _keys_of_environment() -> list[str]:
-    """Values of variables that are called like keys; short ones stand in too many words by chance."""
+    """Values of variables that are called like keys;
+    short ones stand in too many words by chance."""
     return [
         value
         for name, value in os.environ.items()

@@ -26,7 +26,7 @@ def settings_of(
 
     Where `unusual` fields may be sent, too, they are given as `body.NAME`.
     """
-    rest: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
     known = (*GENERATION, *own, *body)
     for key, raw in spec.settings.items():
         field = key.removeprefix("body.") if unusual else key
@@ -37,7 +37,7 @@ def settings_of(
             if unusual and field not in _OURS:
                 fix += f" (to send an unusual field all the same: body.{key}=…)"
             raise SitusError(f"{spec.kind} does not take {key!r}", where="--model", fix=fix)
-        rest[field] = _value(raw)
+        extra[field] = _value(raw)
     seed = spec.whole("seed", 0) if "seed" in spec.settings else None
     left_to_server = spec.settings.get("temperature") == "default"
     temperature = None if left_to_server else spec.number("temperature", 0.0, 5.0)
@@ -46,7 +46,7 @@ def settings_of(
         max_tokens=max(1, spec.whole("max_tokens", Settings().max_tokens)),
         top_p=spec.number("top_p", 0.0, 1.0),
         seed=seed,
-        extra=rest,
+        extra=extra,
     )
 
 

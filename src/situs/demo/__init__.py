@@ -1,4 +1,5 @@
-"""The demo: synthetic patients, a small reader that looks, and a confident guesser that does not."""
+"""The demo: synthetic patients, a small reader that looks,
+and a confident guesser that does not."""
 
 from situs.demo.guesser import ConfidentGuesser
 from situs.demo.reader import PhantomReader

@@ -41,14 +41,15 @@ class Findings(NamedTuple):
 
 
 def measure_findings(sight: Sight) -> Findings:
-    """Organs as the largest connected part of their class, lesions as spots inside or beside them."""
+    """Organs as the largest connected part of their class,
+    lesions as spots inside or beside them."""
     spots, count = ndimage.label(sight.shares[CLASS_LESION] > _LESION_SHARE, structure=_WHOLE)
     organs, masks = {}, {}
     for name in ORGANS:
         mask = _largest(sight.shares[CLASSES.index(name)] > 0.5)
         if mask is not None:
             masks[name] = mask
-    held: list[Finding] = []
+    lesions: list[Finding] = []
     for number in range(1, count + 1):
         spot = spots == number
         one = _finding("", spot, sight)
@@ -58,10 +59,10 @@ def measure_findings(sight: Sight) -> Findings:
         if not owner or one.volume_ml < _LESION_ML or touches[owner] < 0.25 * rim.sum():
             continue
         masks[owner] = masks[owner] | spot
-        held.append(one._replace(name=owner))
+        lesions.append(one._replace(name=owner))
     for name, mask in masks.items():
         organs[name] = _finding(name, mask, sight)
-    return Findings(organs, sorted(held, key=lambda one: -one.volume_ml))
+    return Findings(organs, sorted(lesions, key=lambda one: -one.volume_ml))
 
 
 def _largest(mask: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -77,7 +78,8 @@ def _finding(name: str, mask: NDArray[np.bool_], sight: Sight) -> Finding:
     spacing = np.array(sight.stack.spacing_mm)
     points = np.argwhere(mask) * spacing
     voxel_ml = float(spacing.prod()) / 1000.0
-    # An ellipsoid of half-axis h has the variance h² / 5 along it; one slice adds its own thickness.
+    # An ellipsoid of half-axis h has the variance h² / 5 along it; one slice adds its own
+    # thickness.
     along = float(points[:, 0].var()) + spacing[0] ** 2 / 12.0 * (len(np.unique(points[:, 0])) == 1)
     areas = mask.sum(axis=(1, 2))
     across = 2.0 * float(np.sqrt(areas.max() * spacing[1] * spacing[2] / np.pi))

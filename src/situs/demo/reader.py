@@ -1,6 +1,8 @@
-"""A small reader that really looks: it measures organs and lesions in the pictures it is shown, and answers from that.
+"""A small reader that really looks: it measures organs and lesions in the pictures it is shown, and
+answers from that.
 
-It receives what any model receives, pictures and words, through `answer(request)`. It knows synthetic patients only.
+It receives what any model receives, pictures and words, through `answer(request)`. It knows
+synthetic patients only.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ _NEIGHBOURS_MM = {
     "the gallbladder": ("liver", (-50.0, -35.0, 10.0)),
     "the stomach": ("spleen", (0.0, -60.0, -40.0)),
 }
-"""Structures it does not recognise → roughly where they lie from one that it does: to the head, back and left."""
+"""Structures it does not recognise → roughly where they lie from one that it does:
+to the head, back and left."""
 
 
 class PhantomReader:
-    """Measures the pictures with a perceptron trained on other synthetic patients, and answers by rule."""
+    """Measures the pictures with a perceptron trained on other synthetic patients,
+    and answers by rule."""
 
     remote = False
 
@@ -48,9 +52,10 @@ class PhantomReader:
         for pattern, reply in _RULES:
             match = pattern.search(words)
             if match:
-                said = reply(match, words, self._findings(request, scale))
+                measured = reply(match, words, self._findings(request, scale))
                 return (
-                    said or f"I do not find it in the pictures, so this is a guess. {guess(words)}"
+                    measured
+                    or f"I do not find it in the pictures, so this is a guess. {guess(words)}"
                 )
         return f"I did not learn to measure this, so this is a guess. {guess(words)}"
 
@@ -123,8 +128,8 @@ def _kidneys(match: re.Match[str], words: str, findings: Findings) -> str | None
     if left is None or right is None:
         return None
     larger = "left" if left.volume_ml > right.volume_ml else "right"
-    said = f"Left {left.volume_ml:.0f} mL, right {right.volume_ml:.0f} mL."
-    return _option(words, f"the {larger}", said)
+    volumes = f"Left {left.volume_ml:.0f} mL, right {right.volume_ml:.0f} mL."
+    return _option(words, f"the {larger}", volumes)
 
 
 def _longer_of(match: re.Match[str], words: str, findings: Findings) -> str | None:
@@ -132,8 +137,8 @@ def _longer_of(match: re.Match[str], words: str, findings: Findings) -> str | No
     known = {name: one.height_mm for name, one in pair if one is not None}
     if len(known) < 2:
         return None
-    said = ", ".join(f"{name} {mm / 10:.1f} cm" for name, mm in known.items())
-    return _option(words, f"the {max(known, key=lambda name: known[name])}", f"{said}.")
+    heights = ", ".join(f"{name} {mm / 10:.1f} cm" for name, mm in known.items())
+    return _option(words, f"the {max(known, key=lambda name: known[name])}", f"{heights}.")
 
 
 def _side(match: re.Match[str], words: str, findings: Findings) -> str | None:
@@ -152,8 +157,8 @@ def _nearest(match: re.Match[str], words: str, findings: Findings) -> str | None
     lesion = _lesion(match[1], findings)
     if lesion is None:
         return None
-    found = {text: _distance_mm(text, lesion, findings) for text in options_of(words).values()}
-    known = {text: mm for text, mm in found.items() if mm is not None}
+    distances = {text: _distance_mm(text, lesion, findings) for text in options_of(words).values()}
+    known = {text: mm for text, mm in distances.items() if mm is not None}
     if not known:
         return None
     return _option(words, min(known, key=lambda text: known[text]), "By distance from the lesion:")
@@ -176,9 +181,9 @@ def _plain(name: str) -> str:
     return " ".join(reversed(name.split("_")))
 
 
-def _option(words: str, text: str, said: str) -> str | None:
+def _option(words: str, text: str, reason: str) -> str | None:
     letter = next((key for key, option in options_of(words).items() if option == text), None)
-    return None if letter is None else f"{said} ({letter})"
+    return None if letter is None else f"{reason} ({letter})"
 
 
 Reply = Callable[[re.Match[str], str, Findings], str | None]

@@ -1,8 +1,9 @@
-"""What the demo's reader sees: pictures → a coarse grid of grey values → an organ for every point of it.
+"""What the demo's reader sees: pictures → a coarse grid of grey values → an organ for every point
+of it.
 
-Deliberately small: smoothed grey values and positions go through a perceptron of two hidden layers that was trained on
-other synthetic patients (`benchmarks/train_reader.py`). It knows the phantoms of Situs and nothing else; it is no
-model for patients.
+Deliberately small: smoothed grey values and positions go through a perceptron of two hidden layers
+that was trained on other synthetic patients (`benchmarks/train_reader.py`). It knows the phantoms
+of Situs and nothing else; it is no model for patients.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def stack_of(pictures: list[bytes], pixel_mm: float, gap_mm: float, *, is_ct: bo
 
 
 def features(stack: Stack) -> Floats:
-    """(feature, slice, y, x): grey values at several scales, position in the body, and what kind of scan it is."""
+    """(feature, slice, y, x): grey values at several scales,
+    position in the body, and what kind of scan it is."""
     grey = stack.grey
     in_mm = np.array(stack.spacing_mm)
 
@@ -93,7 +95,8 @@ def features(stack: Stack) -> Floats:
 
 
 def _positions(body: NDArray[np.bool_], in_mm: NDArray[np.float64]) -> list[Floats]:
-    """Where a point lies in the trunk: across, front to back, along, in units of about ten centimetres."""
+    """Where a point lies in the trunk:
+    across, front to back, along, in units of about ten centimetres."""
     z, y, x = (np.arange(size, dtype=np.float32) for size in body.shape)
     counts = body.sum(axis=0)
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
@@ -115,19 +118,22 @@ class _Weights(NamedTuple):
 
 @cache
 def _weights() -> _Weights:
-    with files("situs.demo").joinpath("data/reader.npz").open("rb") as file, np.load(file) as held:
-        count = sum(name.startswith("w") for name in held.files)
+    with (
+        files("situs.demo").joinpath("data/reader.npz").open("rb") as file,
+        np.load(file) as stored,
+    ):
+        count = sum(name.startswith("w") for name in stored.files)
         layers = tuple(
-            (held[f"w{n}"].astype(np.float32), held[f"b{n}"].astype(np.float32))
+            (stored[f"w{n}"].astype(np.float32), stored[f"b{n}"].astype(np.float32))
             for n in range(count)
         )
-        return _Weights(held["mean"], held["scale"], layers)
+        return _Weights(stored["mean"], stored["scale"], layers)
 
 
 def classify(stack: Stack) -> Sight:
     """Which organ each point of the grid belongs to."""
-    weights, given = _weights(), features(stack)
-    values = given.reshape(len(given), -1).T
+    weights, inputs = _weights(), features(stack)
+    values = inputs.reshape(len(inputs), -1).T
     values = (values - weights.mean) / weights.scale
     for number, (matrix, bias) in enumerate(weights.layers):
         values = values @ matrix + bias

@@ -15,7 +15,7 @@ from situs.errors import SitusError
 from situs.facts import load_recipe
 from situs.probe import ProbeResult, probe
 from situs.profiles import load_profile
-from situs.report import write_report
+from situs.report import ReportOptions, write_report
 from situs.run import respondent_of
 from situs.run.respondent import ItemProgress, RunProgress
 from situs.score import Scores, score_run
@@ -93,10 +93,12 @@ def run_demo(
         report = write_report(
             [folder / "probes" / name / "original" for name in READERS],
             folder / "report.html",
-            bench=folder / "bench",
-            names=list(READERS),
-            pictures=_PICTURES,
-            max_bytes=_REPORT_BYTES,
+            ReportOptions(
+                bench=folder / "bench",
+                names=list(READERS),
+                pictures=_PICTURES,
+                max_bytes=_REPORT_BYTES,
+            ),
         )
     rows = (
         *(_reader_row(name, scores[name], probes[name]) for name in READERS),

@@ -37,8 +37,8 @@ def _tried(what: str, trial: Trial, folder: Path) -> Check:
             return Check(what, False, str(error), f"pip install {error.name}")
         return Check(what, True, "not installed", f"pip install 'situs[{extra}]' if you need it")
     except Exception as error:
-        found = f"{type(error).__name__}: {error}"
-        return Check(what, False, found[:200], "report this as a bug, with this table")
+        problem = f"{type(error).__name__}: {error}"
+        return Check(what, False, problem[:200], "report this as a bug, with this table")
 
 
 _EXTRA_OF = {

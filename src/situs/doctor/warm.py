@@ -11,7 +11,8 @@ __all__ = ["warm_kernels"]
 
 
 def warm_kernels() -> tuple[int, int]:
-    """Build and check a small phantom, which calls the kernels. How many are compiled, and how many there are.
+    """Build and check a small phantom, which calls the kernels. How many are compiled, and how many
+    there are.
 
     The others, of rare file encodings, compile when they are first needed.
     """

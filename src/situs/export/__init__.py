@@ -6,6 +6,7 @@ from situs.base.lazy import lazy_exports
 from situs.base.verbs import make_callable
 
 if TYPE_CHECKING:
+    from situs.export.evidence import Scope
     from situs.export.formats import FORMATS, Exported, export_bench, export_run, known_formats
     from situs.export.traces import Trace, traces_of
 else:
@@ -14,6 +15,7 @@ else:
 __all__ = [
     "FORMATS",
     "Exported",
+    "Scope",
     "Trace",
     "export_bench",
     "export_run",

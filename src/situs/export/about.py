@@ -48,15 +48,15 @@ class About(msgspec.Struct, frozen=True):
             if self.profile
             else ""
         )
-        told = [
+        sentences = [
             f"Bench {markdown_safe(self.bench.name)} (source: {markdown_safe(self.bench.source)}, "
             f"licence: {markdown_safe(self.bench.licence) or 'none named'}, "
             f"content hash `{self.bench.content_hash}`){profile}."
         ]
         if self.model:
             pictures = "" if self.pixels else " Pictures are not included: scoring needs none."
-            told.append(f"Answers of {markdown_safe(self.model)}.{pictures}")
-        return [f"**{self.banner}**", "", *told] if self.banner else told
+            sentences.append(f"Answers of {markdown_safe(self.model)}.{pictures}")
+        return [f"**{self.banner}**", "", *sentences] if self.banner else sentences
 
 
 def public_name(client: str) -> str:

@@ -1,4 +1,5 @@
-"""A bench with its description in Croissant: JSON-LD that dataset search engines and loaders read."""
+"""A bench with its description in Croissant:
+JSON-LD that dataset search engines and loaders read."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ from situs.export.written import Written
 __all__ = ["write_croissant"]
 
 _FILES = {
-    "items.parquet": "One row per question, with its typed answer, steps and the ids of the facts that prove it",
+    "items.parquet": (
+        "One row per question, with its typed answer, steps and the ids of the facts that prove it"
+    ),
     "facts.parquet": "One row per measured statement, with value, unit, interval and derivation",
     "studies.parquet": "One row per study: opaque ids, grids and hashes of the evidence",
 }
@@ -70,7 +73,8 @@ _SCALARS = {
 
 
 def write_croissant(bench: Bench, scope: Scope, folder: Path, about: About) -> Written:
-    """The bench's tables with a Croissant description (`croissant.json`), responsible-AI fields included."""
+    """The bench's tables with a Croissant description (`croissant.json`),
+    responsible-AI fields included."""
     for name in (*_FILES, "bench.json", "README.md"):
         shutil.copyfile(bench.folder / name, folder / name)
     if about.banner:
@@ -97,8 +101,9 @@ def _document(bench: Bench, folder: Path, about: About) -> dict[str, Any]:
         "name": about.name,
         "alternateName": info.name,
         "description": (
-            f"{info.counts['items']:,} spatial questions on {info.counts['studies']:,} CT and MRI studies of "
-            f"{info.counts['patients']:,} patients, with answers that are recomputed from measured facts."
+            f"{info.counts['items']:,} spatial questions on {info.counts['studies']:,} CT and MRI"
+            f" studies of {info.counts['patients']:,} patients, with answers that are recomputed"
+            " from measured facts."
         ),
         "identifier": info.content_hash,
         "version": "1.0.0",
@@ -124,8 +129,11 @@ def _responsible(bench: Bench) -> dict[str, Any]:
     ]
     biases = [
         "Patients, scanners and diseases are those of the source and not a sample of a population.",
-        "Questions in the stratum 'textbook' can be answered from anatomical knowledge, without the scan; the "
-        "stratum 'headline' is balanced so that question texts alone do not tell the answer.",
+        (
+            "Questions in the stratum 'textbook' can be answered from anatomical knowledge, without"
+            " the scan; the stratum 'headline' is balanced so that question texts alone do not tell"
+            " the answer."
+        ),
     ]
     release = (
         "Restricted: share the tables only with people who may hold the source data."
@@ -133,15 +141,20 @@ def _responsible(bench: Bench) -> dict[str, Any]:
         else "Not restricted; the licence of the source applies."
     )
     return {
-        "rai:dataCollection": f"Built by Situs {info.written_by} from {info.source}, seed {info.seed}.",
+        "rai:dataCollection": (
+            f"Built by Situs {info.written_by} from {info.source}, seed {info.seed}."
+        ),
         "rai:dataCollectionType": ["Secondary Data Analysis"],
-        "rai:dataAnnotationProtocol": f"Evidence: {', '.join(filter(None, annotations)) or info.source}.",
+        "rai:dataAnnotationProtocol": (
+            f"Evidence: {', '.join(filter(None, annotations)) or info.source}."
+        ),
         "rai:dataAnnotationAnalysis": (
-            "Every number has an interval for voxel size and annotation error; questions whose answer would not hold "
-            "over it are not asked."
+            "Every number has an interval for voxel size and annotation error; questions whose"
+            " answer would not hold over it are not asked."
         ),
         "rai:dataPreprocessingProtocol": [
-            "Structures are measured in millimetres from label volumes; every answer names its facts."
+            "Structures are measured in millimetres from label volumes; every answer names its"
+            " facts."
         ],
         "rai:dataUseCases": ["Evaluation of models that read CT and MRI", "Not for clinical use"],
         "rai:dataLimitations": limits,
@@ -150,7 +163,8 @@ def _responsible(bench: Bench) -> dict[str, Any]:
             "Derived from health data. Ids are opaque; no name, date or path is inside."
         ],
         "rai:dataSocialImpact": (
-            "Scores say how well a model answers these questions, not how well it would care for patients."
+            "Scores say how well a model answers these questions, not how well it would care for"
+            " patients."
         ),
         "rai:dataReleaseMaintenancePlan": f"{release} A change gives a new content hash.",
     }
@@ -170,7 +184,8 @@ def _file_object(path: Path, words: str) -> dict[str, Any]:
 
 
 def _record_set(path: Path, words: str) -> dict[str, Any]:
-    """The columns that hold texts and numbers, and lists of them; nested ones are only in the file."""
+    """The columns that hold texts and numbers, and lists of them;
+    nested ones are only in the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,5 @@
-"""The series of a bench with what is known of each: the facts of the ledger, labels, image and marks."""
+"""The series of a bench with what is known of each:
+the facts of the ledger, labels, image and marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One item as every exported format tells it: what is shown, what is right, and, of a run, what was said."""
+"""One item as every exported format tells it:
+what is shown, what is right, and, of a run, what was said."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ class Said(msgspec.Struct, frozen=True):
     response: str
     """The model's words, verbatim."""
     read: str
-    """What Situs read from them: a letter, yes or no, a number; empty where it counts as no answer."""
+    """What Situs read from them: a letter, yes or no, a number;
+    empty where it counts as no answer."""
     right: bool | None
 
 
@@ -53,7 +55,10 @@ class Example(msgspec.Struct, frozen=True):
 def example_of(
     item: Item, prompt: str = "", images: tuple[Image, ...] = (), said: Said | None = None
 ) -> Example | None:
-    """An item as an example; None where its form is not one that other tools score. No prompt: the bare question."""
+    """An item as an example; None where its form is not one that other tools score.
+
+    No prompt: the bare question.
+    """
     interval: tuple[float, float] | None = None
     options = {letter_of(item, option.value): option.text for option in item.options}
     match item.answer:
@@ -69,7 +74,7 @@ def example_of(
         case _:
             return None
     words = prompt or "\n".join(filter(None, (item.question, options_text(item))))
-    before, found, _ = words.rpartition(item.question)
+    before, question, _ = words.rpartition(item.question)
     return Example(
         item_id=item.item_id,
         study_id=item.study_id,
@@ -80,7 +85,7 @@ def example_of(
         split=item.split,
         tags=item.tags,
         prompt=words,
-        question=before + found if found else words,
+        question=before + question if question else words,
         options=options,
         targets=targets,
         interval=interval,

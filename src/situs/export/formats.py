@@ -1,4 +1,5 @@
-"""`situs export`: which items go out, what is left behind, and one folder written whole or not at all."""
+"""`situs export`: which items go out, what is left behind,
+and one folder written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from situs.base.docstrings import summary
 from situs.base.files import canonical_json
 from situs.base.publish import new_folder
 from situs.bench import Bench, open_bench
@@ -40,12 +42,14 @@ FORMATS: dict[str, Callable[[Iterator[Example], Path, About], Written]] = {
 
 
 def _write_segmentations(bench: Bench, scope: Scope, folder: Path, about: About) -> Written:
-    """Images and masks of every study as DICOM images and segmentations; needs the extra `dicom`."""
+    """Images and masks of every study as DICOM images and segmentations;
+    needs the extra `dicom`."""
     return _dicom_writer()(bench, scope, folder, about, report=False)
 
 
 def _write_reports(bench: Bench, scope: Scope, folder: Path, about: About) -> Written:
-    """As dicom-seg, with a structured report of every measurement (TID 1500); needs the extra `dicom`."""
+    """As dicom-seg, with a structured report of every measurement (TID 1500);
+    needs the extra `dicom`."""
     return _dicom_writer()(bench, scope, folder, about, report=True)
 
 
@@ -72,6 +76,7 @@ _REASONKNEE = "3dreasonknee"
 _TRACES = "traces"
 """Sessions of a run in a room; it holds their pictures."""
 _MARKER = "export.json"
+_EVERYTHING = Scope()
 _NOT_ANSWERABLE = "not answerable under the profile"
 _NO_METRIC = "a {form} answer, which these tools do not score"
 
@@ -101,25 +106,23 @@ def known_formats() -> dict[str, str]:
         _TRACES: write_traces,
         **EVIDENCE_FORMATS,
     }
-    return {name: (write.__doc__ or "").partition("\n")[0] for name, write in writers.items()}
+    return {name: summary(write) for name, write in writers.items()}
 
 
 def export_bench(
     folder: Path,
     to: str,
     out: Path,
+    scope: Scope = _EVERYTHING,
     *,
     profile: str | None = None,
-    split: str | None = None,
-    limit: int | None = None,
-    data: Path | None = None,
     allow_restricted: bool = False,
     overwrite: bool = False,
-    progress: Progress = lambda done, total: None,
 ) -> Exported:
-    """A bench with the pictures and words of a profile, or what was measured in it (`EVIDENCE_FORMATS`).
+    """A bench with the pictures and words of a profile, or what was measured in it
+    (`EVIDENCE_FORMATS`).
 
-    `limit` counts items, or studies where a format writes those.
+    The limit of a scope counts items, or studies where a format writes those.
     """
     _check_format(to)
     if to == _TRACES:
@@ -132,14 +135,12 @@ def export_bench(
             "its data are restricted: pictures would leave the bench", where=folder, fix=fix
         )
     if to in EVIDENCE_FORMATS:
-        return _export_evidence(
-            bench, to, out, profile, Scope(split, limit, data, progress), overwrite
-        )
+        return _export_evidence(bench, to, out, profile, scope, overwrite)
     chosen = load_profile(profile or "default")
     if to == _REASONKNEE:
         about = About(bench.info, chosen.name, chosen.hash)
-        items = _progressing(bench, split, limit, progress)
-        return _whole(
+        items = _progressing(bench, scope.split, scope.limit, scope.progress)
+        return _write_folder(
             to,
             out,
             about,
@@ -147,19 +148,19 @@ def export_bench(
             {},
             overwrite,
         )
-    presenter = Presenter(bench, chosen, data=data)
+    presenter = Presenter(bench, chosen, data=scope.data)
     left_out: Counter[str] = Counter()
 
     def examples() -> Iterator[Example]:
-        for item in _by_study(_progressing(bench, split, limit, progress)):
+        for item in _by_study(_progressing(bench, scope.split, scope.limit, scope.progress)):
             if not item.series or not presenter.series(item).image_hash:
                 left_out["its study has no image"] += 1
                 continue
             if presenter.hidden(item):
                 left_out[_NOT_ANSWERABLE] += 1
                 continue
-            shown = presenter.present(item)
-            example = example_of(item, shown.prompt, shown.images)
+            presented = presenter.present(item)
+            example = example_of(item, presented.prompt, presented.images)
             if example is None:
                 left_out[_NO_METRIC.format(form=item.form)] += 1
             else:
@@ -184,7 +185,9 @@ def _export_evidence(
             )
     about = About(bench.info, pixels=to in _WITH_PIXELS)
     write = EVIDENCE_FORMATS[to]
-    return _whole(to, out, about, lambda folder: write(bench, scope, folder, about), {}, overwrite)
+    return _write_folder(
+        to, out, about, lambda folder: write(bench, scope, folder, about), {}, overwrite
+    )
 
 
 def export_run(
@@ -198,10 +201,11 @@ def export_run(
     overwrite: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Exported:
-    """The answers of a run in the tool's own result form, without pictures; or its sessions, as `traces`.
+    """The answers of a run in the tool's own result form, without pictures; or its sessions, as
+    `traces`.
 
-    What the tool reads is what Situs read from each response, so that both count the same answers; the words themselves
-    stand beside it.
+    What the tool reads is what Situs read from each response, so that both count the same answers;
+    the words themselves stand beside it.
     """
     _check_format(to)
     if to == _REASONKNEE or to in EVIDENCE_FORMATS:
@@ -263,7 +267,7 @@ def _export_traces(
         written = write_traces(traces, folder, about)
         return msgspec.structs.replace(written, left_out=dict(left_out))
 
-    return _whole(_TRACES, out, about, write, {}, overwrite)
+    return _write_folder(_TRACES, out, about, write, {}, overwrite)
 
 
 def _check_format(to: str) -> None:
@@ -304,12 +308,12 @@ def _write(
     left_out: Counter[str],
     overwrite: bool,
 ) -> Exported:
-    return _whole(
+    return _write_folder(
         to, out, about, lambda folder: FORMATS[to](examples, folder, about), left_out, overwrite
     )
 
 
-def _whole(
+def _write_folder(
     to: str,
     out: Path,
     about: About,

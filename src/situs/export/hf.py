@@ -1,4 +1,5 @@
-"""A folder that `datasets.load_dataset` reads: rows with their pictures by split, and a dataset card."""
+"""A folder that `datasets.load_dataset` reads:
+rows with their pictures by split, and a dataset card."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class _Split:
 
 
 def write_hf(examples: Iterator[Example], folder: Path, about: About) -> Written:
-    """`<split>/metadata.jsonl` with `<split>/images/`, or `<split>/data.jsonl` where there are no pictures."""
+    """`<split>/metadata.jsonl` with `<split>/images/`,
+    or `<split>/data.jsonl` where there are no pictures."""
     splits: dict[str, _Split] = {}
     with ExitStack() as files:
         for example in examples:
@@ -37,7 +39,10 @@ def write_hf(examples: Iterator[Example], folder: Path, about: About) -> Written
             split = splits[name]
             split.rows.add(_row(example, split.pictures.add(example), about.pixels))
     load = "datasets.load_dataset('<this folder>')"
-    columns = "`prompt` is all a model is told; `targets` are the right answers, `low` and `high` bound a number's."
+    columns = (
+        "`prompt` is all a model is told; `targets` are the right answers, `low` and `high` bound a"
+        " number's."
+    )
     write_readme(folder, about, [f"`{load}`", "", columns], front=_front(about, splits))
     items = sum(split.rows.count for split in splits.values())
     return Written(items, sum(len(split.pictures) for split in splits.values()), load)
@@ -62,12 +67,12 @@ def _row(example: Example, names: list[str], pixels: bool) -> dict[str, Any]:
         "high": high,
     }
     if example.said is not None:
-        said = example.said
+        reply = example.said
         row |= {
-            "state": said.state,
-            "response": said.response,
-            "prediction": said.read,
-            "right": said.right,
+            "state": reply.state,
+            "response": reply.response,
+            "prediction": reply.read,
+            "right": reply.right,
         }
     return row
 

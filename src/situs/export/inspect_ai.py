@@ -1,4 +1,5 @@
-"""Inspect: samples with chat messages and targets, a task that reads them, and of a run a log to be scored."""
+"""Inspect: samples with chat messages and targets,
+a task that reads them, and of a run a log to be scored."""
 
 from __future__ import annotations
 

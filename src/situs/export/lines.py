@@ -27,7 +27,8 @@ class MeasuredLine(msgspec.Struct, frozen=True):
 
 
 def measured_lines(ledger: Ledger, facts: list[Fact]) -> Iterator[MeasuredLine]:
-    """A line for every length whose ends are known; structures that touch have none between them."""
+    """A line for every length whose ends are known;
+    structures that touch have none between them."""
     for fact in facts:
         ends_of = _ENDS.get(fact.kind)
         known = all(name in ledger.structures for name in fact.subjects)

@@ -1,4 +1,5 @@
-"""lmms-eval: a task (YAML and functions), the items as JSON lines with pictures, and of a run a log it replays."""
+"""lmms-eval: a task (YAML and functions),
+the items as JSON lines with pictures, and of a run a log it replays."""
 
 from __future__ import annotations
 
@@ -66,9 +67,9 @@ def write_lmms_eval(examples: Iterator[Example], folder: Path, about: About) -> 
                 )
             items.add(_row(example, pictures.add(example)))
     (folder / "utils.py").write_text(template("lmms_eval_utils.py.txt"), "utf-8")
-    said = "".join(_METRIC.format(name=name) for name in sorted(metrics))
+    metric_lines = "".join(_METRIC.format(name=name) for name in sorted(metrics))
     (folder / f"{file_name(about.name)}.yaml").write_text(
-        _YAML.format(name=about.name, metrics=said), "utf-8"
+        _YAML.format(name=about.name, metrics=metric_lines), "utf-8"
     )
     model = "…"
     if about.model:

@@ -30,7 +30,8 @@ _LPS_AXES = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 
 
 def write_markups(bench: Bench, scope: Scope, folder: Path, about: About) -> Written:
-    """Measured lines, boxes, centres and marked points of every study, for 3D Slicer (`.mrk.json`, LPS)."""
+    """Measured lines, boxes, centres and marked points of every study,
+    for 3D Slicer (`.mrk.json`, LPS)."""
     left_out: Counter[str] = Counter()
     studies: set[str] = set()
     for evidence in evidence_of(bench, scope, left_out):
@@ -44,9 +45,12 @@ def write_markups(bench: Bench, scope: Scope, folder: Path, about: About) -> Wri
     words = [
         "One folder per study and series; drag files or folders into 3D Slicer.",
         "",
-        "`line-*` are measured lengths (the name says which, the value is the ledger's), `box-*` the boxes of "
-        "structures along the patient's axes, `centres` their centroids, `marks-*` the marked points of a question. "
-        "Coordinates are LPS millimetres (x to the left, y to the back, z to the head), as each file states.",
+        (
+            "`line-*` are measured lengths (the name says which, the value is the ledger's),"
+            " `box-*` the boxes of structures along the patient's axes, `centres` their centroids,"
+            " `marks-*` the marked points of a question. Coordinates are LPS millimetres (x to the"
+            " left, y to the back, z to the head), as each file states."
+        ),
     ]
     write_readme(folder, about, words)
     return Written(

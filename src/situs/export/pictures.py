@@ -23,7 +23,8 @@ class PictureFolder:
         self._written: set[str] = set()
 
     def add(self, example: Example) -> list[str]:
-        """Write the example's pictures that are not there yet; their paths from the folder's parent."""
+        """Write the example's pictures that are not there yet;
+        their paths from the folder's parent."""
         names = [picture_name(image) for image in example.images]
         for name, image in zip(names, example.images):
             if name not in self._written:

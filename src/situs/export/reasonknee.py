@@ -1,4 +1,5 @@
-"""Graded knees in the published form of 3DReasonKnee: a split table, and answers with boxes of voxels."""
+"""Graded knees in the published form of 3DReasonKnee:
+a split table, and answers with boxes of voxels."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ _SIDE = re.compile(r"This is a (left|right) knee\.")
 
 
 def write_reasonknee(items: Iterator[Item], bench: Bench, folder: Path, about: About) -> Written:
-    """`split.csv` and `answers.jsonl`, in the fields that `situs import 3dreasonknee` reads; no pixels."""
+    """`split.csv` and `answers.jsonl`,
+    in the fields that `situs import 3dreasonknee` reads; no pixels."""
     bank = load_bank("moaks-knee")
     studies = {study.study_id: study for study in bench.studies()}
     sides: dict[str, str] = {}
@@ -52,15 +54,26 @@ def write_reasonknee(items: Iterator[Item], bench: Bench, folder: Path, about: A
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(_COLUMNS)
         for study, knee_side in sides.items():
-            own = studies[study]
-            writer.writerow((own.patient_id, own.time, study, "", knee_side, _image(study), ""))
+            record = studies[study]
+            writer.writerow(
+                (record.patient_id, record.time, study, "", knee_side, _image(study), "")
+            )
     write_readme(
         folder,
         about,
         (
-            "`answers.jsonl` has a record for each question. `bbox` is [start_slice, end_slice, x_min, x_max, y_min,",
-            "y_max] in voxels of the stored array with its sagittal axis first, ends included. Images are not here.",
-            "Boxes of oblique scans are wider than their structures: they hold a box along the patient's axes.",
+            (
+                "`answers.jsonl` has a record for each question. `bbox` is [start_slice, end_slice,"
+                " x_min, x_max, y_min,"
+            ),
+            (
+                "y_max] in voxels of the stored array with its sagittal axis first, ends included."
+                " Images are not here."
+            ),
+            (
+                "Boxes of oblique scans are wider than their structures: they hold a box along the"
+                " patient's axes."
+            ),
         ),
     )
     load = "situs import 3dreasonknee split.csv answers.jsonl --images DIR --out BENCH"
@@ -73,15 +86,17 @@ def _record(item: Item, study: StudyRecord, bank: Bank) -> dict[str, Any]:
     grades = next(part.grades for part in parts.values() if isinstance(part, Grades))
     boxes = boxes_in(item.answer)
     grid = next((series.grid for series in study.series if series.series == item.series), None)
-    place = next((box for box in boxes if isinstance(box, WorldBox)), None)
+    region_box = next((box for box in boxes if isinstance(box, WorldBox)), None)
     published = {sub.key: sub.published for sub in bank.sub_scores_of(question)}
     return {
         "image_filepath": _image(item.study_id),
         "question_id": question.id,
         "question": item.question,
-        "bbox": list(to_published(place, grid))
-        if place is not None and isinstance(grid, Grid)
-        else None,
+        "bbox": (
+            list(to_published(region_box, grid))
+            if region_box is not None and isinstance(grid, Grid)
+            else None
+        ),
         "approximate": "approximate" in item.tags,
         "reasoning": [step.text for step in item.steps],
         "answer": {

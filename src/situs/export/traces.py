@@ -1,4 +1,5 @@
-"""Sessions as training examples: whole conversations with their pictures, only where the model saw what it answered."""
+"""Sessions as training examples: whole conversations with their pictures,
+only where the model saw what it answered."""
 
 from __future__ import annotations
 
@@ -58,18 +59,19 @@ def traces_of(
     splits: tuple[str, ...] | None = None,
     left_out: Counter[str] | None = None,
 ) -> Iterator[Trace]:
-    """The successful, saw-it sessions of a run in a room, played back; never one that was right unseen.
+    """The successful, saw-it sessions of a run in a room, played back; never one that was right
+    unseen.
 
-    `splits` are those that may be trained on; None: all but `test`, unless the bench has no other. `left_out` counts
-    reasons.
+    `splits` are those that may be trained on; None: all but `test`, unless the bench has no other.
+    `left_out` counts reasons.
     """
     counts = Counter[str]() if left_out is None else left_out
     replayer = Replayer(run, bench, data)
     right = {
         item_id
-        for item_id, outcome in read_run(open_replies(run, replayer.bench.folder))
-        .outcomes()
-        .items()
+        for item_id, outcome in (
+            read_run(open_replies(run, replayer.bench.folder)).outcomes().items()
+        )
         if outcome.right
     }
     allowed = _splits(replayer, splits)
@@ -127,7 +129,8 @@ def _trace(played: PlayedSession) -> Trace:
 
 
 def write_traces(traces: Iterator[Trace], folder: Path, about: About) -> Written:
-    """`traces.jsonl` in the chat form that trainers read (`messages` with image paths), and `images/` beside it."""
+    """`traces.jsonl` in the chat form that trainers read (`messages` with image paths),
+    and `images/` beside it."""
     items = pictures = 0
     written: set[str] = set()
     with JsonLines(folder / "traces.jsonl") as lines:
@@ -151,7 +154,10 @@ def write_traces(traces: Iterator[Trace], folder: Path, about: About) -> Written
         folder,
         about,
         [
-            "Each line of `traces.jsonl` is a session that was answered correctly after all of its evidence had been",
+            (
+                "Each line of `traces.jsonl` is a session that was answered correctly after all of"
+                " its evidence had been"
+            ),
             "seen: `messages` in chat form, `images` in the order of their places.",
         ],
     )

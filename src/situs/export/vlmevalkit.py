@@ -1,4 +1,5 @@
-"""VLMEvalKit: a TSV of choices with the pictures in base64, one of open questions, and of a run its prediction file."""
+"""VLMEvalKit: a TSV of choices with the pictures in base64,
+one of open questions, and of a run its prediction file."""
 
 from __future__ import annotations
 
@@ -46,11 +47,12 @@ _ABOUT = ("item_id", "category", "l2-category", "bench_split")
 
 
 def write_vlmevalkit(examples: Iterator[Example], folder: Path, about: About) -> Written:
-    """`<name>.tsv`, `<name>_openended.tsv` and, of a run, `<model>_<name>.tsv`, for the folder `$LMUData`."""
+    """`<name>.tsv`, `<name>_openended.tsv` and, of a run,
+    `<model>_<name>.tsv`, for the folder `$LMUData`."""
     name = file_name(about.name)
     choices = _Table(folder / f"{name}.tsv", ("answer", *_LETTERS[:8]), about.pixels)
     others = _Table(folder / f"{name}_openended.tsv", ("answer",), about.pixels)
-    said = _Table(
+    predictions = _Table(
         folder / f"{file_name(about.model or 'model')}_{name}.tsv",
         ("answer", *_LETTERS[:8], "prediction", "response"),
     )
@@ -65,17 +67,20 @@ def write_vlmevalkit(examples: Iterator[Example], folder: Path, about: About) ->
             cells = _choice_cells(example)
             if example.said is not None:
                 words = {"prediction": _prediction(example), "response": example.said.response}
-                said.add(example, example.question, cells | words, choices.count)
+                predictions.add(example, example.question, cells | words, choices.count)
             choices.add(example, example.question, cells)
-    for table in (choices, others, said):
+    for table in (choices, others, predictions):
         table.close()
     load = f"LMUData=<this folder> python run.py --data {about.name} --model …"
     if about.model:
-        load = f"VLMEvalKit's evaluate() on {said.name}"
+        load = f"VLMEvalKit's evaluate() on {predictions.name}"
     notes = [
         f"`{load}`",
         "",
-        "Choices and yes/no (as two options) are in one table; numbers and text, which VLMEvalKit does not score in",
+        (
+            "Choices and yes/no (as two options) are in one table; numbers and text, which"
+            " VLMEvalKit does not score in"
+        ),
         "a custom set, in the `_openended` one.",
         "",
         "A prediction is the letter Situs read (`Z`: none); `response` is what the model said.",
@@ -165,10 +170,13 @@ def _unfit(example: Example) -> str:
 def _choice_cells(example: Example) -> dict[str, str]:
     if example.form == "yes_no":
         return {"A": "Yes", "B": "No", "answer": "A" if example.targets == ("yes",) else "B"}
-    return {**{k: _kept(text) for k, text in example.options.items()}, "answer": example.targets[0]}
+    return {
+        **{k: _not_empty(text) for k, text in example.options.items()},
+        "answer": example.targets[0],
+    }
 
 
-def _kept(text: str) -> str:
+def _not_empty(text: str) -> str:
     return f"{text}." if text in _READ_AS_EMPTY else text
 
 

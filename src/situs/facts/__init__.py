@@ -1,4 +1,5 @@
-"""From evidence to facts: typed statements with value, interval and derivation, kept in a ledger."""
+"""From evidence to facts: typed statements with value,
+interval and derivation, kept in a ledger."""
 
 from situs.facts.boxes.ledger import ANY, BoxLedger, Middle, check_fits, is_finding
 from situs.facts.boxes.tubes import Tube, link, stable_count
@@ -10,7 +11,16 @@ from situs.facts.masks.cut import stored_cuts
 from situs.facts.masks.kinds import is_cut, number, span
 from situs.facts.masks.kinds_slices import axial_spacing_mm, end_is_cut, has_axial_slices, spanned
 from situs.facts.masks.kinds_spine import LEVELS, has_anchor, level_name
-from situs.facts.masks.ledger import DOUBT_OF_AXIS, SIZE, WHOLE, Ledger, hangs_on, kind
+from situs.facts.masks.ledger import (
+    DOUBT_OF_AXIS,
+    SIZE,
+    WHOLE,
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+    hangs_on,
+    kind,
+)
 from situs.facts.masks.marks.kinds import mark_points, marked_structures
 from situs.facts.measured import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
 from situs.facts.measured_cohort import MeasuredStudy, is_table, measure_cohort
@@ -46,6 +56,7 @@ __all__ = [
     "FactValue",
     "Interval",
     "Ledger",
+    "MaskedSeries",
     "Measured",
     "MeasuredFile",
     "MeasuredPair",
@@ -54,6 +65,7 @@ __all__ = [
     "Middle",
     "Quoted",
     "Recipe",
+    "ScanValues",
     "Truth",
     "Tube",
     "TwinRules",

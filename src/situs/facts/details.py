@@ -46,9 +46,11 @@ class StructureDetails(msgspec.Struct, frozen=True):
     slice_boxes: list[tuple[int, int, int, int, int]]
     """Per axial slice: slice, then low and one past high along the other two stored axes."""
     lies_on: str | None
-    """`left`, `right` or `both` of the midline, from the spine or paired organs; null if neither is annotated."""
+    """`left`, `right` or `both` of the midline, from the spine or paired organs;
+    null if neither is annotated."""
     level: str | None
-    """Vertebra beside its centre; null if fewer than three are annotated, or it is none of them for certain."""
+    """Vertebra beside its centre; null if fewer than three are annotated,
+    or it is none of them for certain."""
     symmetry: dict[str, float] | None
     """For the left one of a pair: how its right partner compares."""
     flags: list[str]
@@ -98,14 +100,16 @@ def _symmetry(ledger: Ledger, name: str) -> dict[str, float] | None:
     entry = ledger.terms[name]
     if entry.side is not Side.LEFT or entry.partner not in ledger.regions or ledger.midline is None:
         return None
-    found = pair_symmetry(ledger.regions[str(entry.partner)], ledger.regions[name], ledger.midline)
-    return {field: float(getattr(found, field)) for field in found.__struct_fields__}
+    symmetry = pair_symmetry(
+        ledger.regions[str(entry.partner)], ledger.regions[name], ledger.midline
+    )
+    return {field: float(getattr(symmetry, field)) for field in symmetry.__struct_fields__}
 
 
 def _flags(ledger: Ledger, name: str) -> list[str]:
     region = ledger.regions[name]
     others = [other for other in ledger.structures if other != name]
-    found = {
+    flag_states = {
         "cut": ledger.is_cut(name),
         "islands": any(
             n < ledger.recipe.truth.island_share * region.voxels for n in region.component_voxels
@@ -113,4 +117,4 @@ def _flags(ledger: Ledger, name: str) -> list[str]:
         "thin": region.core_voxels == 0,
         "overlapping": any(ledger.contacts.shared_voxels(name, other) for other in others),
     }
-    return [flag for flag, holds in found.items() if holds]
+    return [flag for flag, holds in flag_states.items() if holds]

@@ -1,4 +1,5 @@
-"""What looks wrong about a study, and which of it the user vouches for: the same for every kind of ledger."""
+"""What looks wrong about a study, and which of it the user vouches for:
+the same for every kind of ledger."""
 
 from __future__ import annotations
 
@@ -28,13 +29,18 @@ class Doubted:
 
     @functools.cached_property
     def doubts(self) -> list[Suspicion]:
-        """What cannot be relied on: suspicions that bear on questions and that nobody vouches for."""
+        """What cannot be relied on:
+        suspicions that bear on questions and that nobody vouches for."""
         return [
-            found for found in self.suspicions if found.doubt is not None and not self.trusts(found)
+            suspicion
+            for suspicion in self.suspicions
+            if suspicion.doubt is not None and not self.trusts(suspicion)
         ]
 
-    def trusts(self, found: Suspicion) -> bool:
+    def trusts(self, suspicion: Suspicion) -> bool:
         """Whether the user vouches for what a suspicion doubts."""
-        whole_doubt = found.doubt is not None and found.doubt.value in self.trusted
-        structures = found.doubt is Doubt.STRUCTURE and self.trusted.issuperset(found.structures)
+        whole_doubt = suspicion.doubt is not None and suspicion.doubt.value in self.trusted
+        structures = suspicion.doubt is Doubt.STRUCTURE and self.trusted.issuperset(
+            suspicion.structures
+        )
         return ALL in self.trusted or whole_doubt or structures

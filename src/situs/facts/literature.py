@@ -1,4 +1,7 @@
-"""Citations as facts: why a kind of question matters, and where a publication says so. Never part of an answer."""
+"""Citations as facts: why a kind of question matters, and where a publication says so.
+
+Never part of an answer.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,11 @@ def literature_fact(
     document: str,
     quote: str = "",
 ) -> Fact:
-    """A citation for a cell of question and structure (`closer|liver_lesion`): its value is the PubMed id.
+    """A citation for a cell of question and structure (`closer|liver_lesion`): its value is the
+    PubMed id.
 
-    `span` counts characters of the section's normalised text, `section` is -1 for the title. The words themselves
-    may be protected and are kept only on request.
+    `span` counts characters of the section's normalised text, `section` is -1 for the title. The
+    words themselves may be protected and are kept only on request.
     """
     return Fact(
         fact_id=fact_id(study_id, series, LITERATURE, (cell,)),

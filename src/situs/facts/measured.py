@@ -11,7 +11,11 @@ from situs.anatomy import Vocabulary, load_vocabulary
 from situs.errors import SitusError, did_you_mean
 from situs.facts.details import StructureDetails, details_of
 from situs.facts.masks.kinds import box_slack_mm, number
-from situs.facts.masks.ledger import Ledger
+from situs.facts.masks.ledger import (
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+)
 from situs.facts.recipe import load_recipe
 from situs.measure import Region
 from situs.space import AXES, Axis
@@ -40,8 +44,8 @@ class MeasuredStructure(msgspec.Struct, frozen=True):
     extent_mm_interval: dict[str, tuple[float, float]]
     touches_border: bool
     cut: bool
-    """Whether it goes on beyond what its mask shows: it touches the array's border or padding, ends bluntly near them,
-    or stops at a plane beyond which the image shows the same tissue."""
+    """Whether it goes on beyond what its mask shows: it touches the array's border or padding, ends
+    bluntly near them, or stops at a plane beyond which the image shows the same tissue."""
     components: int
     details: StructureDetails | None = None
     """With `--details` only."""
@@ -76,9 +80,11 @@ class MeasuredFile(msgspec.Struct, frozen=True):
 def measure_file(
     path: Path, *, names: str | None, pairs: str | None, annotation: str, details: bool = False
 ) -> MeasuredFile:
-    """Measure a label file, or the one study of a folder; `pairs` is None, `all`, `touching` or `A,B`.
+    """Measure a label file, or the one study of a folder; `pairs` is None, `all`, `touching` or
+    `A,B`.
 
-    The names are those of the study's layout unless given. An image beside the labels tells where the scan ends.
+    The names are those of the study's layout unless given. An image beside the labels tells where
+    the scan ends.
     """
     study = find_study(path) if path.is_dir() else None
     return measure_study(
@@ -117,16 +123,22 @@ def measure_study(
         labels = labels.beside(image.grid)
     ledger = Ledger(
         labels,
-        labels_hash=labels.hash,
-        study_id="",
-        series="",
+        MaskedSeries(
+            study_id="",
+            series="",
+            labels_hash=labels.hash,
+            annotation=annotation,
+            side_basis=source.orientation_basis,
+        ),
         recipe=load_recipe(),
-        annotation=annotation,
-        side_basis=source.orientation_basis,
         terms={s.name: vocabulary.term(s.name) for s in labels.structures},
-        image=values,
-        brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
         single_lesions=False,
+        scan=ScanValues(
+            image=values,
+            brain=brain_of(values, labels.grid.affine.voxel_volume_mm3)
+            if values is not None
+            else None,
+        ),
     )
     chosen = _pairs(ledger, pairs)
     structures = [_structure(ledger, s.name, details) for s in labels.structures]
@@ -139,12 +151,12 @@ def measure_study(
 
 def _vocabulary(names: str | None, study: StudySource | None) -> Vocabulary:
     """The given name map, laid over what the layout of the study tells."""
-    told = Vocabulary("none", {})
+    layout_names = Vocabulary("none", {})
     if study is not None and study.vocabulary is not None:
-        told = load_vocabulary(study.vocabulary)
+        layout_names = load_vocabulary(study.vocabulary)
     elif study is not None:
-        told = Vocabulary(study.layout, study.names or {})
-    return told if names is None else load_vocabulary(names).over(told.labels)
+        layout_names = Vocabulary(study.layout, study.names or {})
+    return layout_names if names is None else load_vocabulary(names).over(layout_names.labels)
 
 
 def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
@@ -223,7 +235,8 @@ def _pair(ledger: Ledger, a: str, b: str) -> MeasuredPair:
 
 
 def _extent_interval(ledger: Ledger, region: Region, axis: Axis) -> tuple[float, float]:
-    """How long the structure may be as it lies in the scan; a question's interval covers the patient's pose as well."""
+    """How long the structure may be as it lies in the scan;
+    a question's interval covers the patient's pose as well."""
     length = region.box_mm.extent_mm[axis.world_index]
     inwards, outwards = (2.0 * float(slack[axis.world_index]) for slack in box_slack_mm(ledger))
     return max(0.0, length - inwards), length + outwards

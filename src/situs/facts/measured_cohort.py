@@ -1,4 +1,5 @@
-"""Measurements of many studies: a table of them, spread over processes or machines, in the table's order."""
+"""Measurements of many studies: a table of them,
+spread over processes or machines, in the table's order."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def measure_cohort(
     details: bool = False,
     engine: Engine = HERE,
 ) -> Iterator[MeasuredStudy]:
-    """Measure every study of a table; one that cannot be read is told as such and does not end the others."""
+    """Measure every study of a table;
+    one that cannot be read is told as such and does not end the others."""
     studies = find_studies(table)
     measure = partial(
         measure_study, names=names, pairs=pairs, annotation=annotation, details=details

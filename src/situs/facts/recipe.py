@@ -98,12 +98,13 @@ class TwinRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How questions of the headline are grouped over patients."""
 
     fewest: int = 3
-    """A text is asked of at least so many patients of a split: of two, each would be told from the other too easily."""
+    """A text is asked of at least so many patients of a split:
+    of two, each would be told from the other too easily."""
     together: int = 4
     """About so many items with the same words and options are one group of twins."""
     bound: float = 0.02
-    """How likely it may be that drawn answers ask for more patients than there are. Whoever knows all other answers is
-    right at most bound / (options × (1 − bound)) oftener than chance."""
+    """How likely it may be that drawn answers ask for more patients than there are. Whoever knows
+    all other answers is right at most bound / (options × (1 − bound)) oftener than chance."""
     evenness: float = 1.0
     """Answers are drawn anew until the commonest and the rarest answer of other patients are right
     no further from chance than this, in standard errors over the whole headline; twice as far over
@@ -121,9 +122,11 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
     per_study: dict[str, int] = {}
-    """Task and what it asks (`volume.number`) → at most so many questions a study; else as the task declares."""
+    """Task and what it asks (`volume.number`) → at most so many questions a study;
+    else as the task declares."""
     split_from: int = 0
-    """Patients a cohort needs to be split; a smaller one is a single split, or none of its texts would have enough."""
+    """Patients a cohort needs to be split;
+    a smaller one is a single split, or none of its texts would have enough."""
     boxes: BoxRules = BoxRules()
     twins: TwinRules = TwinRules()
     cut: CutRules = CutRules()

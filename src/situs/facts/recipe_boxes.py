@@ -11,7 +11,8 @@ class BoxRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Thresholds of questions about boxes, and how many are asked."""
 
     link_iou: tuple[float, ...] = (0.0, 0.1, 0.25)
-    """Boxes of one label on neighbouring frames are one finding if they overlap by more than this."""
+    """Boxes of one label on neighbouring frames are
+    one finding if they overlap by more than this."""
     link_gaps: tuple[int, ...] = (0, 1)
     """So many frames between them may be without a box."""
     count_most: int = 6
@@ -26,8 +27,10 @@ class BoxRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     midline_half_width: float = 0.01
     """The midline is known no better than this share of the picture's width."""
     compartment_band: float = 0.05
-    """A box nearer to the middle of a knee than this share of the width is neither medial nor lateral."""
+    """A box nearer to the middle of a knee than this
+    share of the width is neither medial nor lateral."""
     options: int = 4
     several_options: int = 5
     mix: dict[str, int] = {}
-    """Task and level (`detection.slice`) → at most so many questions a study, instead of what the task declares."""
+    """Task and level (`detection.slice`) → at most so many questions a study,
+    instead of what the task declares."""

@@ -19,7 +19,8 @@ class Measured(msgspec.Struct, frozen=True, tag="measured"):
     """`name@version`, e.g. `volume@1`."""
     parameters: dict[str, float | str]
     inputs: tuple[str, ...]
-    """`role:hash` of each piece of evidence (`labels:…`) or `fact:id` of each fact it was computed from."""
+    """`role:hash` of each piece of evidence (`labels:…`)
+    or `fact:id` of each fact it was computed from."""
 
 
 class Quoted(msgspec.Struct, frozen=True, tag="quoted"):
@@ -58,8 +59,8 @@ class Fact(msgspec.Struct, frozen=True):
     unit: str
     """`mL`, `mm`, `fraction`, or empty."""
     interval: Interval | None
-    """Where the value lies if voxels, annotation and pose err as the definitions allow: low, high; for a value of
-    several numbers all lows, then all highs. None if it is not a number."""
+    """Where the value lies if voxels, annotation and pose err as the definitions allow: low, high;
+    for a value of several numbers all lows, then all highs. None if it is not a number."""
     derivation: Derivation
     flags: tuple[str, ...] = ()
     """E.g. `cut` (a lower bound), `islands`, `unstable` (does not hold over the interval)."""

@@ -1,4 +1,5 @@
-"""Questions: the item record, the tasks that write them, twins and options, and the average anatomy."""
+"""Questions: the item record, the tasks that write them,
+twins and options, and the average anatomy."""
 
 from situs.items import findings as findings
 from situs.items import masks as masks

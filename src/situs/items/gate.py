@@ -53,18 +53,19 @@ def _withheld(ledger: Ledger, posed: Posed) -> NotAsked | None:
     """Why the question is not asked, if it hangs on a doubt."""
     hangs_on = _hangs_on(ledger, posed)
     proved_by = _structures(ledger, posed)
-    for found in ledger.doubts:
-        if found.doubt is Doubt.STRUCTURE and proved_by.intersection(found.structures):
+    for suspicion in ledger.doubts:
+        if suspicion.doubt is Doubt.STRUCTURE and proved_by.intersection(suspicion.structures):
             return IN_DOUBT[Doubt.STRUCTURE]
-        if found.doubt is not None and found.doubt in hangs_on:
-            return IN_DOUBT[found.doubt]
+        if suspicion.doubt is not None and suspicion.doubt in hangs_on:
+            return IN_DOUBT[suspicion.doubt]
     return None
 
 
 def grades_in_doubt(
     ledger: GradeLedger, facts: Sequence[Fact], question: BankQuestion
 ) -> NotAsked | None:
-    """Why a graded question is not asked, if what proves it was measured from masks that are in doubt.
+    """Why a graded question is not asked, if what proves it was measured from masks that are in
+    doubt.
 
     A reader's grade stands in a table, and a box may come from a file: neither hangs on the masks.
     """
@@ -76,14 +77,14 @@ def grades_in_doubt(
         bone,
         *(name for name in ledger.bank.regions if name.endswith(f"_{bone}")),
     }
-    for found in ledger.doubts:
-        if found.doubt is not None and found.doubt is not Doubt.STRUCTURE:
-            return IN_DOUBT[found.doubt]
+    for suspicion in ledger.doubts:
+        if suspicion.doubt is not None and suspicion.doubt is not Doubt.STRUCTURE:
+            return IN_DOUBT[suspicion.doubt]
         # Bones give a joint its directions, so that a wrong one spoils every region.
-        if used.intersection(found.structures) or _FRAME.intersection(found.structures):
+        if used.intersection(suspicion.structures) or _FRAME.intersection(suspicion.structures):
             return IN_DOUBT[Doubt.STRUCTURE]
         if (
-            any(name.endswith("_cartilage") for name in found.structures)
+            any(name.endswith("_cartilage") for name in suspicion.structures)
             and question.family == "cartilage"
         ):
             return IN_DOUBT[Doubt.STRUCTURE]

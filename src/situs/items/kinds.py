@@ -118,7 +118,8 @@ def _finite(answer: object, values: Sequence[str]) -> str | None:
 
 
 def _boxes_problem(answer: Boxes, values: Sequence[str]) -> str | None:
-    """As `_finite`: a box is finite and not inside out by itself, so that two of its corners tell."""
+    """As `_finite`: a box is finite and not inside out by itself,
+    so that two of its corners tell."""
     for box in answer.boxes:
         low, high = (
             (box.lo_mm, box.hi_mm)

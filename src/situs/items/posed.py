@@ -24,7 +24,8 @@ class Question(msgspec.Struct, frozen=True):
     form: str
     parameters: dict[str, str]
     family: str = ""
-    """Questions of one family ask the same thing of a patient in another guise: at most one is kept."""
+    """Questions of one family ask the same thing of a patient in another guise:
+    at most one is kept."""
     primary: bool = True
     """The guise that twins are formed of."""
     named_only: bool = False
@@ -32,7 +33,8 @@ class Question(msgspec.Struct, frozen=True):
     textbook: bool = False
     """Any textbook knows the answer: a control, never in the headline."""
     must_offer: str = ""
-    """An answer that must be offered, and be right as often as the others: asked among twins only."""
+    """An answer that must be offered, and be right as often as the others:
+    asked among twins only."""
 
     @property
     def quota(self) -> str:
@@ -41,7 +43,8 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Posed(msgspec.Struct, frozen=True):
-    """A question with its proved answer; `pool` are all options that could be offered, in a fixed order."""
+    """A question with its proved answer;
+    `pool` are all options that could be offered, in a fixed order."""
 
     text: str
     answer: Answer
@@ -85,14 +88,14 @@ def find_step(ledger: Ledger, subject: Subject) -> Step:
 def quantity(value: float, unit: str) -> str:
     """A number as it is spoken: whole from 10 up, one decimal below, two for ratios."""
     value = round(value, 6)  # a tie (185.625) must not fall either way by the last bit of an affine
-    shown = (
+    figure = (
         f"{value:.2f}"
         if unit in ("", "fraction")
         else f"{value:.0f}"
         if abs(value) >= 10
         else f"{value:.1f}"
     )
-    return shown + (f" {unit}" if unit not in ("", "fraction") else "")
+    return figure + (f" {unit}" if unit not in ("", "fraction") else "")
 
 
 def measured(fact: Fact, threshold: float | None = None) -> Measurement:

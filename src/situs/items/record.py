@@ -33,8 +33,8 @@ __all__ = [
 
 Box = FrameBox | WorldBox
 
-# Records hold plain values and never each other, so that the collector of cycles need not look at millions of them
-# (`gc=False`).
+# Records hold plain values and never each other, so that the collector of cycles need not look at
+# millions of them (`gc=False`).
 
 
 class YesNo(msgspec.Struct, frozen=True, gc=False, tag="yes_no"):
@@ -44,7 +44,8 @@ class YesNo(msgspec.Struct, frozen=True, gc=False, tag="yes_no"):
 
 
 class Choice(msgspec.Struct, frozen=True, gc=False, tag="choice"):
-    """One of the item's options, named by its value, so that the order of options does not matter."""
+    """One of the item's options, named by its value,
+    so that the order of options does not matter."""
 
     value: str
     also_right: tuple[str, ...] = ()
@@ -131,7 +132,8 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
-    """One question. Its answer follows from `fact_ids`, or is asserted by its source (then there are none)."""
+    """One question. Its answer follows from `fact_ids`,
+    or is asserted by its source (then there are none)."""
 
     item_id: str
     study_id: str
@@ -152,7 +154,8 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     """The 0-based frames a slice-level item is about."""
     options: tuple[Option, ...] = ()
     needs: tuple[str, ...] = ()
-    """What a profile must give: `side_convention`, `scale`, `slice_order`, …, and `sees:<structure>`."""
+    """What a profile must give: `side_convention`,
+    `scale`, `slice_order`, …, and `sees:<structure>`."""
     tags: tuple[str, ...] = ()
     fact_ids: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -161,11 +164,13 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     difficulty: float | None = None
     """Margin over half-width of the interval: 1 is barely provable, large is easy."""
     twin_group: str = ""
-    """Items of different patients with the same text and options but, about equally often, each answer."""
+    """Items of different patients with the same text and options but,
+    about equally often, each answer."""
     twin_of: str = ""
     """For a probe's item: the item it was made from."""
     parameters: dict[str, str] = {}
-    """The canonical parameters `item_id` is made from; with them `check` poses the question anew."""
+    """The canonical parameters `item_id` is made from;
+    with them `check` poses the question anew."""
 
 
 def item_id(study_id: str, task: str, form: str, parameters: dict[str, str]) -> str:
@@ -192,5 +197,6 @@ def mark_label(letter: str) -> str:
 
 
 def marks_of(item: Item) -> dict[str, Box]:
-    """Letter → the point (a box without extent) at which it is drawn into the pictures; never put into words."""
+    """Letter → the point (a box without extent) at which it is drawn into the pictures;
+    never put into words."""
     return {box.label.removeprefix(_MARK): box for box in item.boxes if box.label.startswith(_MARK)}

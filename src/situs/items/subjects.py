@@ -1,4 +1,5 @@
-"""What a question may speak of: a named structure, or a lesion by its role (`largest:`, `second:liver_lesion`)."""
+"""What a question may speak of: a named structure,
+or a lesion by its role (`largest:`, `second:liver_lesion`)."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def short(self) -> str:
-        """The phrase without the remark that lesions count, where that is said once for several subjects."""
+        """The phrase without the remark that lesions count,
+        where that is said once for several subjects."""
         return self.phrase.removesuffix(_WITH_LESIONS)
 
     @property
@@ -113,12 +115,13 @@ def second(ledger: Ledger, largest: Subject) -> Subject | None:
 
 
 def sized(ledger: Ledger, subject: Subject) -> Subject:
-    """The subject as its size is asked for: an organ with the lesions its mask leaves out, and said so."""
-    whole = ledger.whole(subject.structure)
-    if whole == subject.structure:
+    """The subject as its size is asked for:
+    an organ with the lesions its mask leaves out, and said so."""
+    with_lesions = ledger.whole(subject.structure)
+    if with_lesions == subject.structure:
         return subject
     phrase = subject.phrase + _WITH_LESIONS
-    return msgspec.structs.replace(subject, phrase=phrase, structure=whole)
+    return msgspec.structs.replace(subject, phrase=phrase, structure=with_lesions)
 
 
 def including_lesions(asked: Iterable[Subject]) -> str:

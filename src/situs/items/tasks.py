@@ -159,23 +159,23 @@ def task(name: str, **rules: Any) -> Callable[[T], T]:
     return decorate
 
 
-def _rules(name: str, given: Mapping[str, Any]) -> TaskRules:
+def _rules(name: str, declared: Mapping[str, Any]) -> TaskRules:
     fields = {field.name: field for field in msgspec.structs.fields(TaskRules)}
-    unknown = sorted(set(given) - fields.keys())
+    unknown = sorted(set(declared) - fields.keys())
     if unknown:
         raise SitusError(
             f"task {name!r} declares an unknown {unknown[0]!r}",
             fix=did_you_mean(unknown[0], fields),
         )
     missing = [
-        field.name for field in fields.values() if field.required and field.name not in given
+        field.name for field in fields.values() if field.required and field.name not in declared
     ]
     if missing:
         raise SitusError(
             f"task {name!r} does not declare {', '.join(missing)}", fix="see situs.items.TaskRules"
         )
     listed: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in given.items()
+        key: tuple(value) if isinstance(value, list) else value for key, value in declared.items()
     }
     return TaskRules(**listed)
 

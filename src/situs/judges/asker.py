@@ -72,8 +72,10 @@ def role_spec(text: str, option: str) -> tuple[Spec, str, int]:
         raise SitusError(
             f"{named!r} cannot be used as a file name", where=option, fix="give one: ?name=judge"
         )
-    rest = {key: value for key, value in spec.settings.items() if key not in ("batch", "name")}
-    return Spec(spec.kind, spec.name, spec.url, rest), file_name(name), batch
+    other_settings = {
+        key: value for key, value in spec.settings.items() if key not in ("batch", "name")
+    }
+    return Spec(spec.kind, spec.name, spec.url, other_settings), file_name(name), batch
 
 
 def _roomy(settings: Settings, spec: Spec) -> Settings:

@@ -1,4 +1,5 @@
-"""Asking about many things at once, each under its id: what comes back belongs to its id, never to its place."""
+"""Asking about many things at once, each under its id:
+what comes back belongs to its id, never to its place."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from situs.clients import (
     Request,
     Spent,
     Tally,
+    Terms,
     ask,
     check_may_ask,
     forecast,
@@ -64,8 +66,9 @@ class Role(msgspec.Struct, frozen=True):
     empty: dict[str, Any] = {}
     """What is kept of a subject that got no entry."""
     actions: tuple[ActionKind, ...] = ()
-    """What an agent may do in a turn. Its subjects are asked one by one, and a reply is one flat action; without
-    actions several subjects are asked at once, and a reply has an entry for each."""
+    """What an agent may do in a turn. Its subjects are asked one by one, and a reply is one flat
+    action; without actions several subjects are asked at once, and a reply has an entry for
+    each."""
     max_tokens: int | None = None
     """Room for a reply, unless the model's spec says how much."""
 
@@ -92,8 +95,8 @@ class Role(msgspec.Struct, frozen=True):
     @property
     def version(self) -> str:
         """A hash of what it is told."""
-        told = schema_of(self.actions) if self.actions else self.fields
-        return digest(self.instructions, canonical_json(told), size=8)
+        reply_form = schema_of(self.actions) if self.actions else self.fields
+        return digest(self.instructions, canonical_json(reply_form), size=8)
 
 
 class AskedByID(msgspec.Struct, frozen=True):
@@ -132,13 +135,13 @@ def ask_by_id(
 ) -> tuple[dict[str, dict[str, Any]], AskedByID]:
     """Id → entry for every subject that got one, from the journal or by asking.
 
-    Subjects are asked in batches; those that do not come back exactly once and well formed are asked again singly,
-    and then given up. `settled` entries need no asking. The journal gets a row per subject and call, at once; a
-    second session asks what is left.
+    Subjects are asked in batches; those that do not come back exactly once and well formed are
+    asked again singly, and then given up. `settled` entries need no asking. The journal gets a row
+    per subject and call, at once; a second session asks what is left.
     """
     client = asker.make()
-    bounds = {"restricted": restricted, "allow_remote": asker.allow_remote, "limits": asker.limits}
-    check_may_ask(client, price=asker.price, **bounds)  # type: ignore[arg-type]
+    terms = Terms(restricted, asker.allow_remote, asker.limits, asker.price)
+    check_may_ask(client, terms)
     twice = [
         name for name, count in Counter(subject.id for subject in subjects).items() if count > 1
     ]
@@ -162,12 +165,10 @@ def ask_by_id(
                 client,
                 _requests(role, wanted, size, book.problems if again else None, asker),
                 book.record,
+                msgspec.structs.replace(terms, spent=book.spent),
                 cache=asker.cache,
-                price=asker.price,
-                spent=book.spent,
                 progress=partial(_tell, asker, len(subjects) - len(wanted), len(subjects)),
                 say=asker.say,
-                **bounds,  # type: ignore[arg-type]
             )
             tally = asked.tally
             totals.update(requests=tally.requests, cached=tally.cached)
@@ -206,7 +207,8 @@ def forecast_by_id(
     journal: Path,
     settled: Collection[str] = (),
 ) -> Forecast:
-    """What asking about the subjects that have no last word would take; nothing is sent or written."""
+    """What asking about the subjects that have no last word would take;
+    nothing is sent or written."""
     known = {subject.id: subject for subject in subjects}
     ended = {
         str(row["item_id"])
@@ -228,12 +230,12 @@ def _tell(asker: Asker, before: int, total: int, tally: Tally) -> None:
 def _claim(journal: Path, asker: Asker, role: Role) -> None:
     """Say beside the journal whose it is; refuse to go on with another's."""
     about = journal.with_suffix(".json")
-    own = (
+    claim = (
         canonical_json({"model": asker.identity, "role": role.name, "instructions": role.version})
         + b"\n"
     )
     if about.is_file():
-        if about.read_bytes() != own:
+        if about.read_bytes() != claim:
             fix = (
                 "give a judge a name of its own (?name=second), or remove the journal and its .json"
             )
@@ -247,7 +249,7 @@ def _claim(journal: Path, asker: Asker, role: Role) -> None:
             where=journal,
             fix="remove it, or give ?name=second",
         )
-    write_atomic(about, own)
+    write_atomic(about, claim)
 
 
 def _requests(
@@ -263,14 +265,14 @@ def _requests(
         settings = msgspec.structs.replace(settings, max_tokens=role.max_tokens)
     for start in range(0, len(subjects), size):
         asked = subjects[start : start + size]
-        shown: Any = [{"id": subject.id, **subject.shown} for subject in asked]
+        subject_fields: Any = [{"id": subject.id, **subject.shown} for subject in asked]
         if role.actions:
-            shown = asked[0].shown
+            subject_fields = asked[0].shown
         instructions = role.instructions
         if problems is not None:
             why = problems.get(asked[0].id) if role.actions else ""
             instructions += f"\n\n{f'Your last reply: {why}.' if why else _AGAIN}"
-        words = msgspec.json.encode(shown).decode()
+        words = msgspec.json.encode(subject_fields).decode()
         messages = (Message("system", (instructions,)), Message("user", (words,)))
         key = "\n".join(subject.id for subject in asked)
         yield Request(key, messages, settings, schema=role.schema)
@@ -292,7 +294,8 @@ class _Book:
             self._count(row)
 
     def waiting(self, again: bool) -> list[Subject]:
-        """Those to ask now: in the first round all without a last word, in the second those whose word was unread."""
+        """Those to ask now: in the first round all without a last word,
+        in the second those whose word was unread."""
         self._again = again
         open_states = ("unread",) if again else (None, "failed")
         return [
@@ -304,10 +307,10 @@ class _Book:
     def record(self, request: Request, reply: Reply, seconds: float) -> None:
         """Every subject of a call gets its row."""
         ids = request.key.split("\n")
-        found = self._read(reply, ids) if reply.state == "answered" else {}
+        entries = self._read(reply, ids) if reply.state == "answered" else {}
         share = {name: value / len(ids) for name, value in reply.usage.items()}
         for id_ in ids:
-            entry = found.get(id_)
+            entry = entries.get(id_)
             row: dict[str, Any] = {"item_id": id_, "about": self._subjects[id_].about}
             if reply.state == "failed":
                 row |= {"state": "failed", **self._role.empty, "error": reply.error}
@@ -369,12 +372,12 @@ class _Book:
 
 def read_done(path: Path, role: Role) -> dict[str, dict[str, Any]]:
     """Id → entry of everything a journal says was told."""
-    found = {}
+    entries = {}
     for row in _rows(path):
         entry = role.read(row) if row.get("state") == "done" else None
         if entry is not None:
-            found[str(row["item_id"])] = entry
-    return found
+            entries[str(row["item_id"])] = entry
+    return entries
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -398,16 +401,16 @@ def _entries(text: str, role: Role, ids: Sequence[str]) -> dict[str, dict[str, A
     """The well-formed entries whose id was asked and came back exactly once."""
     objects = [
         entry
-        for found in loose_values(without_spans(text, "<think>", "</think>"))
-        for entry in _objects(found.value)
+        for loose in loose_values(without_spans(text, "<think>", "</think>"))
+        for entry in _objects(loose.value)
     ]
     # Some models repeat what they were given before they answer; that is no entry.
     objects = [entry for entry in objects if entry.keys() & role.fields.keys()]
-    told = Counter(str(entry.get("id")).strip() for entry in objects)
+    id_counts = Counter(str(entry.get("id")).strip() for entry in objects)
     result = {}
     for entry in objects:
         id_ = str(entry.get("id")).strip()
-        read = role.read(entry) if id_ in ids and told[id_] == 1 else None
+        read = role.read(entry) if id_ in ids and id_counts[id_] == 1 else None
         if read is not None:
             result[id_] = read
     return result

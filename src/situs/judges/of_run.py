@@ -95,10 +95,10 @@ def forecast_judges(
     rated = protocol == _RATED
     replies, folder = _to_judge(bench, answers, rated=rated)
     askers = _askers(specs, asking, None, taken, lambda text: None)
-    told = [forecast_verdicts(one, replies.items(), replies.rows, folder) for one in askers]
+    forecasts = [forecast_verdicts(one, replies.items(), replies.rows, folder) for one in askers]
     if rated:
-        told.append(forecast_rates(askers[0], replies.items(), replies.rows, folder))
-    return reduce(Forecast.plus, told)
+        forecasts.append(forecast_rates(askers[0], replies.items(), replies.rows, folder))
+    return reduce(Forecast.plus, forecasts)
 
 
 def _to_judge(bench: Path, answers: Path, *, rated: bool) -> tuple[Replies, Path]:
@@ -130,8 +130,8 @@ def _judged(
     asker: Asker, replies: Replies, folder: Path, progress: Progress
 ) -> tuple[Path, AskedByID]:
     restricted = replies.bench.info.restricted
-    with progress(asker.name) as shown:
-        judge = msgspec.structs.replace(asker, progress=shown)
+    with progress(asker.name) as show_progress:
+        judge = msgspec.structs.replace(asker, progress=show_progress)
         path, done = judge_answers(
             judge, replies.items(), replies.rows, folder, restricted=restricted
         )
@@ -142,8 +142,8 @@ def _rated(
     asker: Asker, replies: Replies, folder: Path, progress: Progress
 ) -> tuple[SgmriRates, AskedByID]:
     restricted = replies.bench.info.restricted
-    with progress(asker.name) as shown:
-        judge = msgspec.structs.replace(asker, progress=shown)
+    with progress(asker.name) as show_progress:
+        judge = msgspec.structs.replace(asker, progress=show_progress)
         parts, done = rate_reasoning(
             judge, replies.items(), replies.rows, folder, restricted=restricted
         )

@@ -1,4 +1,5 @@
-"""Abstracts on this machine: what they say, word for word, for questions that rest on the literature."""
+"""Abstracts on this machine: what they say, word for word,
+for questions that rest on the literature."""
 
 from __future__ import annotations
 

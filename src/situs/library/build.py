@@ -71,10 +71,10 @@ def build_library(
 ) -> LibraryCounts:
     """Index the publications of files, or of all such files in folders, into the folder `out`.
 
-    Files of a folder are taken in the order of their names, as PubMed numbers them; of two records of one
-    publication the later counts. `engine` holds the index of words: SQLite's own, or tantivy (the extra `library`),
-    which is smaller and faster for millions of abstracts. Raises SitusError for what cannot be read; nothing is left
-    then.
+    Files of a folder are taken in the order of their names, as PubMed numbers them; of two records
+    of one publication the later counts. `engine` holds the index of words: SQLite's own, or tantivy
+    (the extra `library`), which is smaller and faster for millions of abstracts. Raises SitusError
+    for what cannot be read; nothing is left then.
     """
     files = [file for path in paths for file in _files(path)]
     with new_folder(out, marker=HEAD, overwrite=overwrite) as scratch:

@@ -46,7 +46,8 @@ class Hit(msgspec.Struct, frozen=True):
     title: str
     year: int | None
     score: float
-    """BM25 of title (three times) and abstract, larger is better; comparable within one search of one engine."""
+    """BM25 of title (three times) and abstract, larger is better;
+    comparable within one search of one engine."""
     concern: bool
 
 
@@ -72,7 +73,8 @@ class Library:
     def search(self, words: str, limit: int = 10) -> list[Hit]:
         """The publications that fit best: those with all the words first, then those with some.
 
-        Words are matched by their stem ("lesions" finds "lesion"), a phrase in double quotes as it stands.
+        Words are matched by their stem ("lesions" finds "lesion"), a phrase in double quotes as it
+        stands.
         """
         terms = [phrase or word for phrase, word in _WORD.findall(words)][:_MOST_WORDS]
         plain = [" ".join(re.findall(r"\w+", term)) for term in terms]
@@ -129,8 +131,8 @@ class Library:
     def cite(self, pmid: int, quote: str) -> Citation | None:
         """Where a quote stands in a publication, word for word; None if it stands nowhere in it.
 
-        White space and the composition of accents do not count; every other character does. A quote under
-        twenty characters proves nothing and is never found.
+        White space and the composition of accents do not count; every other character does. A quote
+        under twenty characters proves nothing and is never found.
         """
         article = self.read(pmid)
         words = normal_text(quote)
@@ -145,7 +147,8 @@ class Library:
         return None
 
     def verify(self, citation: Citation) -> bool:
-        """Whether the quote stands where the citation says, in the same text of the same publication."""
+        """Whether the quote stands where the citation says,
+        in the same text of the same publication."""
         article = self.read(citation.pmid)
         if article is None or article.document != citation.document:
             return False

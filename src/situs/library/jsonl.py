@@ -1,4 +1,5 @@
-"""Publications as JSON lines: `{"pmid": 1, "title": …, "abstract": "…" or [{"label": …, "text": …}], …}`."""
+"""Publications as JSON lines:
+`{"pmid": 1, "title": …, "abstract": "…" or [{"label": …, "text": …}], …}`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""PubMed's citation format (`.nbib`, MEDLINE): a four-letter tag, a hyphen, text; further lines are indented."""
+"""PubMed's citation format (`.nbib`, MEDLINE):
+a four-letter tag, a hyphen, text; further lines are indented."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """PubMed's XML files (`pubmed26n0001.xml.gz`), read as a stream.
 
-Nothing outside the file is ever fetched: the document type names a server, which is not asked, and files that
-define entities of their own are refused.
+Nothing outside the file is ever fetched: the document type names a server, which is not asked, and
+files that define entities of their own are refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ __all__ = ["check_sum", "read_pubmed"]
 
 _PIECE = 1 << 20
 _LARGEST_RECORD = 16 << 20
-"""Characters of one record; the longest real ones, with thousands of authors, stay below one million."""
+"""Characters of one record; the longest real ones,
+with thousands of authors, stay below one million."""
 _DEEPEST = 100
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
 _RETRACTED = "Retracted Publication"

@@ -48,7 +48,8 @@ class Article(msgspec.Struct, frozen=True, dict=True):
 
 
 class Withdrawal(msgspec.Struct, frozen=True):
-    """A publication that must not be used: deleted, retracted, or itself the notice of a retraction."""
+    """A publication that must not be used:
+    deleted, retracted, or itself the notice of a retraction."""
 
     pmid: int
     reason: str

@@ -63,5 +63,7 @@ class TantivyWords:
         with self._lock:
             parsed = self._index.parse_query(query, ["title", "body"], field_boosts={"title": 3.0})
             hits = self._searcher.search(parsed, limit).hits
-            found = [(int(self._searcher.doc(place)["pmid"][0]), float(s)) for s, place in hits]
-        return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+            scored = [
+                (int(self._searcher.doc(address)["pmid"][0]), float(s)) for s, address in hits
+            ]
+        return sorted(scored, key=lambda hit: (-hit[1], hit[0]))

@@ -1,8 +1,8 @@
 """Kernels: what can be computed from label volumes, with no language in it.
 
 Everything is measured in the stored index order and only results go through the affine, so that the
-order in which a file stores its axes cannot change a result. Labels are turned once into runs of equal
-value; all else comes from the runs. Kernels are compiled on first use and kept on disk.
+order in which a file stores its axes cannot change a result. Labels are turned once into runs of
+equal value; all else comes from the runs. Kernels are compiled on first use and kept on disk.
 """
 
 from situs.base.verbs import make_callable

@@ -16,7 +16,8 @@ __all__ = ["LabelComponents", "components_of", "holes_of", "label_components"]
 
 @dataclass(frozen=True, eq=False)
 class LabelComponents:
-    """The components of all labels, in the order in which they first appear in memory; stored index order."""
+    """The components of all labels, in the order in which they first appear in memory;
+    stored index order."""
 
     connectivity: int
     label: NDArray[np.int64]
@@ -65,7 +66,8 @@ def components_of(runs: Runs, connectivity: int) -> LabelComponents:
 
 
 def holes_of(runs: LabelRuns) -> tuple[int, ...]:
-    """Voxels of each hole: a 6-connected part of what is not the label that is shut in by it; largest first."""
+    """Voxels of each hole: a 6-connected part of what is
+    not the label that is shut in by it; largest first."""
     from situs.measure.kernels.components import count_holes
 
     shape = [h - l for l, h in zip(runs.lo, runs.hi)]  # noqa: E741

@@ -1,8 +1,8 @@
 """How long a structure is: on one slice, and in space.
 
-Both are measured between the middles of outer voxel faces (the vertices of a marching-cubes mesh, as the Image
-Biomarker Standardisation Initiative measures its maximum 3D diameter), not between voxel centres, which would lose a
-voxel, nor between corners, which would add most of one.
+Both are measured between the middles of outer voxel faces (the vertices of a marching-cubes mesh,
+as the Image Biomarker Standardisation Initiative measures its maximum 3D diameter), not between
+voxel centres, which would lose a voxel, nor between corners, which would add most of one.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ _OFFSETS = np.array(
         if i != j or s == t
     ]
 )
-"""All differences of two face middles, seen from the voxel centres; none is longer along the way than these."""
+"""All differences of two face middles, seen from the voxel centres;
+none is longer along the way than these."""
 
 
 class AxialDiameter(msgspec.Struct, frozen=True):
-    """The longest diameter of one connected part of a structure on one axial slice, with the longest across it."""
+    """The longest diameter of one connected part of a structure on one axial slice,
+    with the longest across it."""
 
     length_mm: float
     ends_mm: tuple[Point, Point]
@@ -56,7 +58,8 @@ class Length(msgspec.Struct, frozen=True):
 def axial_diameter(region: Region) -> AxialDiameter:
     """Largest Feret diameter of one 8-connected part on one acquired axial slice, exact.
 
-    Axial is the stored axis nearest to superior-inferior, so that on an oblique scan it is the slice as acquired.
+    Axial is the stored axis nearest to superior-inferior, so that on an oblique scan it is the
+    slice as acquired.
     """
     from situs.measure.kernels.diameters import largest_on_slices
 
@@ -77,8 +80,8 @@ def axial_diameter(region: Region) -> AxialDiameter:
     across, chord = _longest_across(hull, first, second, frame)
 
     def to_mm(points: NDArray[np.float64]) -> tuple[Point, Point]:
-        whole = runs.to_stored(np.column_stack([points, np.full(2, index)])) + shift
-        a, b = np.asarray(affine.to_world(IndexPoints(whole))).tolist()
+        voxel_points = runs.to_stored(np.column_stack([points, np.full(2, index)])) + shift
+        a, b = np.asarray(affine.to_world(IndexPoints(voxel_points))).tolist()
         return (a[0], a[1], a[2]), (b[0], b[1], b[2])
 
     return AxialDiameter(
@@ -92,22 +95,23 @@ def axial_diameter(region: Region) -> AxialDiameter:
 
 
 def _runs_across(region: Region, axis: int) -> tuple[LabelRuns, NDArray[np.float64]]:
-    """Runs within the slices across an axis, z counting slices, and where their first voxel lies."""
+    """Runs within the slices across an axis,
+    z counting slices, and where their first voxel lies."""
     if region.runs.axes[2] == axis:
         return region.runs, np.zeros(3)
     others = [a for a in range(3) if a != axis]
     mask = region.crop().transpose([axis, others[1], others[0]]).copy()
     back = [0, 0, 0]
     back[axis], back[others[1]], back[others[0]] = 0, 1, 2
-    found = find_runs(mask.transpose(back))
-    x, y = (a for a in found.axes if a != axis)
+    runs = find_runs(mask.transpose(back))
+    x, y = (a for a in runs.axes if a != axis)
     if (
-        found.axes[2] != axis
+        runs.axes[2] != axis
     ):  # a side one voxel long: memory order does not tell it from the slice axis
-        return _sorted_across(found.of(1), axis, x, y), np.array(
+        return _sorted_across(runs.of(1), axis, x, y), np.array(
             region.box_index.lo, dtype=np.float64
         )
-    return found.of(1), np.array(region.box_index.lo, dtype=np.float64)
+    return runs.of(1), np.array(region.box_index.lo, dtype=np.float64)
 
 
 def _sorted_across(runs: LabelRuns, axis: int, x: int, y: int) -> LabelRuns:
@@ -127,10 +131,11 @@ def _sorted_across(runs: LabelRuns, axis: int, x: int, y: int) -> LabelRuns:
 def _longest_across(
     hull: NDArray[np.float64], first: int, second: int, frame: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
-    """Longest chord of a convex polygon at right angles to the line between two of its points, and its two ends.
+    """Longest chord of a convex polygon at right angles to the line between two of its points, and
+    its two ends.
 
-    The width of a convex polygon is a concave function along that line, linear between vertices: the longest chord
-    passes through a vertex.
+    The width of a convex polygon is a concave function along that line, linear between vertices:
+    the longest chord passes through a vertex.
     """
     to_mm = np.array([[frame[0], frame[1]], [0.0, frame[4]]])
     points = hull @ to_mm.T
@@ -142,18 +147,18 @@ def _longest_across(
         np.arctan2(points[:, 1] - points[:, 1].mean(), points[:, 0] - points[:, 0].mean())
     )
     following = np.roll(order, -1)
-    for place in t:
+    for position in t:
         low, high = np.minimum(t[order], t[following]), np.maximum(t[order], t[following])
-        crossed = (low <= place) & (place <= high)
+        crossed = (low <= position) & (position <= high)
         i, j = order[crossed], following[crossed]
         span = np.where(t[j] == t[i], 1.0, t[j] - t[i])
-        share = np.clip((place - t[i]) / span, 0.0, 1.0)
+        share = np.clip((position - t[i]) / span, 0.0, 1.0)
         cuts = np.concatenate(
             [s[i] + share * (s[j] - s[i]), s[i][t[i] == t[j]], s[j][t[i] == t[j]]]
         )
         if np.ptp(cuts) > best:
             best = float(np.ptp(cuts))
-            ends = np.array([(place, cuts.min()), (place, cuts.max())])
+            ends = np.array([(position, cuts.min()), (position, cuts.max())])
     turned = np.stack(
         [
             ends[:, 0] * along[0] - ends[:, 1] * along[1],

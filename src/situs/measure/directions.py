@@ -13,11 +13,13 @@ __all__ = ["Histogram", "Precedence", "histograms", "precedence", "tilted_axes"]
 
 _BIN_MM = 1.0
 _SILENT = 1e-11
-"""A voxel axis that moves a structure by less than this many bins along a direction lies across it."""
+"""A voxel axis that moves a structure by less than
+this many bins along a direction lies across it."""
 
 
 def tilted_axes(axis: Axis, degrees: float) -> NDArray[np.float64]:
-    """The axis itself and the four unit vectors it becomes when the patient turns by ± `degrees`."""
+    """The axis itself and the four unit vectors it
+    becomes when the patient turns by ± `degrees`."""
     base = np.zeros(3)
     base[axis.world_index] = 1.0
     result = [base]
@@ -34,8 +36,9 @@ def tilted_axes(axis: Axis, degrees: float) -> NDArray[np.float64]:
 class Histogram:
     """Share of a structure's voxels per millimetre of an axis.
 
-    Each voxel is shared linearly between the two nearest bins, so that the histogram is a continuous
-    function of position and rounding in the affine cannot tip a voxel from one bin to the next.
+    Each voxel is shared linearly between the two nearest bins, so that the histogram is a
+    continuous function of position and rounding in the affine cannot tip a voxel from one bin to
+    the next.
     """
 
     __slots__ = ("_below", "share", "start")
@@ -49,7 +52,8 @@ class Histogram:
         self._below = np.cumsum(self.share) - 0.5 * self.share
 
     def beyond(self, other: Histogram) -> float:
-        """P(a random voxel of self lies at a larger coordinate than a random voxel of other), ties half."""
+        """P(a random voxel of self lies at a larger
+        coordinate than a random voxel of other), ties half."""
         ahead = self.start - other.start
         first = min(max(0, -ahead), self.share.size)
         past = min(max(first, other.share.size - ahead), self.share.size)
@@ -62,7 +66,8 @@ class Histogram:
 
 
 class Precedence(msgspec.Struct, frozen=True):
-    """P(voxel of a lies further along the axis than voxel of b), as posed and over turns of the patient."""
+    """P(voxel of a lies further along the axis than voxel of b),
+    as posed and over turns of the patient."""
 
     value: float
     lowest: float
@@ -75,7 +80,8 @@ def histograms(region: Region, axis: Axis, degrees: float) -> list[Histogram]:
 
 
 def _histogram(region: Region, direction: NDArray[np.float64]) -> Histogram:
-    """Along one unit vector: from counts in a plane where the third voxel axis lies across it, else from runs."""
+    """Along one unit vector: from counts in a plane where
+    the third voxel axis lies across it, else from runs."""
     from situs.measure.kernels.projections import share_counts, share_runs
 
     affine, runs = region.grid.affine, region.runs

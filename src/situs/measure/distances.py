@@ -41,10 +41,11 @@ def boundary_distance_mm(a: Region, b: Region) -> float:
 
 
 def gap_mm(a: Region, b: Region) -> float:
-    """Face-to-face distance in mm between the voxel cubes of two structures that do not touch, exact.
+    """Face-to-face distance in mm between the voxel cubes of two structures that do not touch,
+    exact.
 
-    Two cubes of one lattice are nearest at a pair of their corners, whatever their offset, so the gap
-    is the smallest distance between lattice corners (for voxel axes at right angles).
+    Two cubes of one lattice are nearest at a pair of their corners, whatever their offset, so the
+    gap is the smallest distance between lattice corners (for voxel axes at right angles).
     """
     return nearest_faces([(a, b)])[0].distance_mm
 
@@ -52,7 +53,8 @@ def gap_mm(a: Region, b: Region) -> float:
 def nearest_boundaries(
     pairs: Sequence[tuple[Region, Region]] | None = None, *, among: Sequence[Region] = ()
 ) -> list[Nearest]:
-    """The two nearest boundary voxels of each pair, centre to centre; of all pairs `among` if none are given.
+    """The two nearest boundary voxels of each pair, centre to centre; of all pairs `among` if none
+    are given.
 
     All must lie on one grid. Of several nearest pairs of voxels one is returned.
     """
@@ -62,7 +64,10 @@ def nearest_boundaries(
 def nearest_faces(
     pairs: Sequence[tuple[Region, Region]] | None = None, *, among: Sequence[Region] = ()
 ) -> list[Nearest]:
-    """The two nearest points on the voxel cubes of each pair; 0 when cubes touch. As `nearest_boundaries`."""
+    """The two nearest points on the voxel cubes of each pair; 0 when cubes touch.
+
+    As `nearest_boundaries`.
+    """
     return _nearest(_pairs(pairs, among), gap=True)
 
 
@@ -92,7 +97,7 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
         [square and a.layer is b.layer and a.structure.value != b.structure.value for a, b in pairs]
     )
     mode = gap_mode(affine) if gap else CENTRES
-    found, first, second = nearest_of_pairs(
+    distances, first, second = nearest_of_pairs(
         [r.tree for r in regions], indices, apart, frame_of(affine, axes), mode
     )
     to_stored = pairs[0][0].runs.to_stored
@@ -101,7 +106,7 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
         np.asarray(affine.to_world(IndexPoints(p)))
         for p in _ends(a_index, b_index, affine.linear, mode)
     )
-    columns = (found, a_mm, b_mm, a_index.astype(np.int64), b_index.astype(np.int64))
+    columns = (distances, a_mm, b_mm, a_index.astype(np.int64), b_index.astype(np.int64))
     rows = zip(pairs, *(column.tolist() for column in columns))
     return [
         Nearest(a.name, b.name, distance, (*start,), (*end,), (*start_voxel,), (*end_voxel,))

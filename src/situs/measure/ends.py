@@ -1,7 +1,8 @@
 """How a structure ends: tapering, as organs do, or bluntly, as where it was cut.
 
-An ellipsoid is the measure. At depth d below its tip it has 1 - (1 - d / c)² of its largest section (c: half its
-length). A structure whose sections near its end are larger than that by a margin ends bluntly.
+An ellipsoid is the measure. At depth d below its tip it has 1 - (1 - d / c)² of its largest section
+(c: half its length). A structure whose sections near its end are larger than that by a margin ends
+bluntly.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ _LAYERS_FLAT = 2
 """Masks that were resampled end in one layer of partial sections; the next one tells."""
 _LAYERS_BEHIND = 3
 _FEWEST_LAYERS = 6
-"""A structure of fewer layers along a direction is shallow there: its layers tell little of its shape."""
+"""A structure of fewer layers along a direction is shallow there:
+its layers tell little of its shape."""
 _FEWEST_LAYERS_OF_ALL = 3
 _SHEET = 0.4
-"""A shallow structure under this share of its longest extent is a sheet; its broad sides are no ends."""
+"""A shallow structure under this share of its longest extent is a sheet;
+its broad sides are no ends."""
 _SHALLOW_RISE = 0.68
-"""Share of its largest layer that the first of a shallow structure has where it was cut. The first of a small ball
-has less than .6: half a lesion of 10 mm on voxels of 2 mm is told from a whole one, but not much less."""
+"""Share of its largest layer that the first of a shallow structure has where it was cut. The first
+of a small ball has less than .6: half a lesion of 10 mm on voxels of 2 mm is told from a whole one,
+but not much less."""
 _FEWEST_VOXELS = 24
 """Ends of fewer voxels are too small to be called flat."""
 _ALIKE_COSINE = float(np.cos(np.radians(8.0)))
@@ -40,17 +44,21 @@ _MOST_VOXELS = 150_000
 
 
 class EndShape(msgspec.Struct, frozen=True):
-    """How an end in a plane looks, layer by layer from its tip inwards. All are shares of a cross-section."""
+    """How an end in a plane looks, layer by layer from its tip inwards.
+
+    All are shares of a cross-section.
+    """
 
     share: float
     """It has at least so much of the largest section near it."""
     margin: float
     """It exceeds the section of an ellipsoid by so much."""
     rise: float
-    """Its first layer has so much of the largest of the three behind it: bone ends are blunt, but grow over several
-    layers; behind a plane all are alike."""
+    """Its first layer has so much of the largest of the three behind it: bone ends are blunt, but
+    grow over several layers; behind a plane all are alike."""
     ragged_rise: float
-    """Or its second layer has: masks that were resampled, and ragged ones, end in a layer of partial sections."""
+    """Or its second layer has: masks that were resampled,
+    and ragged ones, end in a layer of partial sections."""
 
     def fits(self, profile: NDArray[np.int64]) -> bool:
         """Whether an end with these voxels in each layer is of this shape."""
@@ -82,10 +90,12 @@ class FlatEnd(msgspec.Struct, frozen=True):
 def ends_bluntly(
     mask: NDArray[np.bool_], layer: NDArray[np.int64], *, near: int, depth: int, margin: float
 ) -> tuple[bool, bool]:
-    """Whether the mask ends bluntly within `near` layers of a limit, and whether such an end touches the limit.
+    """Whether the mask ends bluntly within `near` layers of a limit, and whether such an end
+    touches the limit.
 
-    `layer` counts layers of voxels from the limit, 0 beside it. Each part of the mask within `depth` layers of its
-    end is judged by itself, so that one loop of bowel that leaves the scan counts however large the rest is.
+    `layer` counts layers of voxels from the limit, 0 beside it. Each part of the mask within
+    `depth` layers of its end is judged by itself, so that one loop of bowel that leaves the scan
+    counts however large the rest is.
     """
     from scipy import ndimage
 
@@ -123,10 +133,11 @@ def _window_of(mask: NDArray[np.bool_]) -> tuple[slice, slice, slice] | None:
 
 
 def _excess(profile: NDArray[np.int64], least_half: int = 0) -> NDArray[np.float64]:
-    """By how much the sections from an end inwards exceed those of an ellipsoid, as shares of the largest.
+    """By how much the sections from an end inwards exceed those of an ellipsoid, as shares of the
+    largest.
 
-    `least_half`: layers that the ellipsoid's half length has at least; of a small part close to the limit of the scan
-    most is not seen as likely as not."""
+    `least_half`: layers that the ellipsoid's half length has at least; of a small part close to the
+    limit of the scan most is not seen as likely as not."""
     filled = np.flatnonzero(profile)
     goes_on = filled[-1] == len(profile) - 1
     half = float(len(profile)) if goes_on else max((filled[-1] + 1) / 2.0, float(least_half))
@@ -137,20 +148,22 @@ def _excess(profile: NDArray[np.int64], least_half: int = 0) -> NDArray[np.float
 
 
 def flat_ends(region: Region, shape: EndShape, depth_mm: float) -> Iterator[FlatEnd]:
-    """Ends of a structure that lie in a plane, in any orientation, and have a shape, looked at to a depth.
+    """Ends of a structure that lie in a plane, in any orientation, and have a shape, looked at to a
+    depth.
 
-    A plane that cuts a body leaves a facet on its convex hull: the normals of the largest facets are tried, and
-    the axes of the array and of the structure itself.
+    A plane that cuts a body leaves a facet on its convex hull: the normals of the largest facets
+    are tried, and the axes of the array and of the structure itself.
     """
     stride = max(1, int(np.ceil((region.voxels / _MOST_VOXELS) ** (1.0 / 3.0))))
-    whole, linear = _towards_right_front_head(region)
-    mask = whole[::stride, ::stride, ::stride]
+    turned, linear = _towards_right_front_head(region)
+    mask = turned[::stride, ::stride, ::stride]
     index = np.argwhere(mask)
     if len(index) < _FEWEST_LAYERS * _FEWEST_VOXELS:
         return
     steps = linear * stride
-    # From the centre of the box, so that the columns of `_refined` fall alike in a mirrored structure.
-    points = index @ steps.T - (np.array(whole.shape) - 1) / 2.0 @ linear.T
+    # From the centre of the box, so that the columns of `_refined` fall alike in a mirrored
+    # structure.
+    points = index @ steps.T - (np.array(turned.shape) - 1) / 2.0 @ linear.T
     middle = (np.add(region.box_index.lo, region.box_index.hi) - 1.0) / 2.0
     origin = np.asarray(region.grid.affine.to_world(IndexPoints(middle[None])))[0]
     directions = np.array(_directions(region, points, steps))
@@ -175,7 +188,8 @@ def flat_ends(region: Region, shape: EndShape, depth_mm: float) -> Iterator[Flat
 
 
 def _is_unlike_an_end(profile: NDArray[np.int64], *, is_sheet: bool) -> bool:
-    """Whether the layers along a direction, from its tip to the other end, rule out that it was cut there."""
+    """Whether the layers along a direction,
+    from its tip to the other end, rule out that it was cut there."""
     if profile[:_LAYERS_FLAT].max() < _FEWEST_VOXELS:
         return True
     if len(profile) >= _FEWEST_LAYERS:
@@ -185,10 +199,11 @@ def _is_unlike_an_end(profile: NDArray[np.int64], *, is_sheet: bool) -> bool:
 
 
 def _towards_right_front_head(region: Region) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """The structure's box with its axes in the order of the patient's, each rising as RAS+ does, and their steps.
+    """The structure's box with its axes in the order of the patient's, each rising as RAS+ does,
+    and their steps.
 
-    Which voxels a stride leaves out, how a hull is triangulated and which of two equal parts comes first depend on
-    the order of the voxels: it must not be the file's.
+    Which voxels a stride leaves out, how a hull is triangulated and which of two equal parts comes
+    first depend on the order of the voxels: it must not be the file's.
     """
     affine = region.grid.affine
     order = np.argsort([direction.axis.world_index for direction in affine.directions])
@@ -236,9 +251,11 @@ def _directions(
 def _refined(
     points: NDArray[np.float64], normal: NDArray[np.float64], steps: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The normal of the plane through the outermost voxels about a direction; the direction if there is no plane.
+    """The normal of the plane through the outermost voxels about a direction; the direction if
+    there is no plane.
 
-    A facet of the hull is off by some degrees where a cut is ragged; that smears its section over several layers.
+    A facet of the hull is off by some degrees where a cut is ragged; that smears its section over
+    several layers.
     """
     cell = float(np.linalg.norm(steps, axis=0).max())
     refined = normal
@@ -246,7 +263,8 @@ def _refined(
         along = points @ refined
         outermost = points[along > along.max() - reach * cell]
         first, second = across(refined)
-        # Rounded before they are compared: on a regular grid many lie half a column aside, or equally high.
+        # Rounded before they are compared: on a regular grid many lie half a column aside, or
+        # equally high.
         columns = np.rint(
             (np.stack([outermost @ first, outermost @ second]) / cell).round(6)
         ).astype(np.int64)

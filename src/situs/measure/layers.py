@@ -1,4 +1,5 @@
-"""One layer of a label map, measured as a whole on first need: its runs, statistics, components and neighbours."""
+"""One layer of a label map, measured as a whole on first need:
+its runs, statistics, components and neighbours."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Layer:
 
     @functools.cached_property
     def components_by_label(self) -> dict[int, dict[int, NDArray[np.intp]]]:
-        """Filled by `components_of_label`: connectivity → label value → rows of the component table."""
+        """Filled by `components_of_label`:
+        connectivity → label value → rows of the component table."""
         return {}
 
     def components_of_label(self, value: int, connectivity: int) -> NDArray[np.intp]:

@@ -12,16 +12,19 @@ __all__ = ["head_midline"]
 _OF_BRIGHT = 0.1
 """Share of the 99th percentile above which a pixel is tissue."""
 _NARROWEST = 0.25
-"""Rows whose outline is narrower than this share of the picture's width say nothing about the middle."""
+"""Rows whose outline is narrower than this share of
+the picture's width say nothing about the middle."""
 _FEWEST_ROWS = 10
 _MAD_TO_SIGMA = 1.4826
 
 
 def head_midline(frames: NDArray[Any]) -> tuple[float, float] | None:
-    """The column (0 = left edge of the first pixel) of the head's middle, and how far it may be off; None if not found.
+    """The column (0 = left edge of the first pixel) of the head's middle, and how far it may be
+    off; None if not found.
 
-    On every row of every frame, the middle between the first and last pixel of the largest bright part; then the
-    median over rows and frames, which a few odd rows (ears, a coil's bright spot) do not move.
+    On every row of every frame, the middle between the first and last pixel of the largest bright
+    part; then the median over rows and frames, which a few odd rows (ears, a coil's bright spot) do
+    not move.
     """
     from scipy.ndimage import binary_opening, label
 
@@ -44,9 +47,9 @@ def head_midline(frames: NDArray[Any]) -> tuple[float, float] | None:
         last = width - 1 - head[:, ::-1].argmax(axis=1)[rows]
         wide = (last - first + 1) >= _NARROWEST * width
         middles.append((first[wide] + last[wide] + 1) / 2.0)
-    found = np.concatenate(middles) if middles else np.empty(0)
-    if found.size < _FEWEST_ROWS:
+    all_middles = np.concatenate(middles) if middles else np.empty(0)
+    if all_middles.size < _FEWEST_ROWS:
         return None
-    middle = float(np.median(found))
-    spread = float(np.median(np.abs(found - middle))) * _MAD_TO_SIGMA
+    middle = float(np.median(all_middles))
+    spread = float(np.median(np.abs(all_middles - middle))) * _MAD_TO_SIGMA
     return middle, spread

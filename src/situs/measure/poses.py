@@ -12,7 +12,8 @@ from situs.measure.regions import Region
 __all__ = ["across", "axial_diameter_ratios", "reach_mm", "turned"]
 
 _AROUND = 32
-"""Directions on the rim of the cone; between two of them a width changes by less than a thousandth of the length."""
+"""Directions on the rim of the cone;
+between two of them a width changes by less than a thousandth of the length."""
 _ANGLES = 36
 """In-plane directions along which a section is measured; the longest is found to within 0.1 %."""
 _IN_PLANE = np.stack(
@@ -24,7 +25,8 @@ _IN_PLANE = np.stack(
 
 
 def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64]:
-    """Unit vectors that a direction may become when the patient turns by up to so many degrees; itself first."""
+    """Unit vectors that a direction may become when the
+    patient turns by up to so many degrees; itself first."""
     x, y, z = np.asarray(direction, dtype=np.float64).tolist()
     return _turned(x, y, z, degrees)
 
@@ -54,10 +56,11 @@ def reach_mm(region: Region, directions: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def axial_diameter_ratios(region: Region, axis: int, degrees: float) -> tuple[float, float]:
-    """Least and greatest longest diameter on slices across a stored axis, over turns, against the one as posed.
+    """Least and greatest longest diameter on slices across a stored axis, over turns, against the
+    one as posed.
 
-    Sections at a turn are taken as layers of voxel centres, one slice thick, from two starting heights. A section that
-    falls into two parts counts as one, which errs to the long side.
+    Sections at a turn are taken as layers of voxel centres, one slice thick, from two starting
+    heights. A section that falls into two parts counts as one, which errs to the long side.
     """
     affine = region.grid.affine
     normal = np.linalg.inv(affine.linear)[axis]
@@ -79,7 +82,8 @@ def axial_diameter_ratios(region: Region, axis: int, degrees: float) -> tuple[fl
 def _longest_section(
     points: NDArray[np.float64], normal: NDArray[np.float64], thickness: float, start: float
 ) -> float:
-    """Longest diameter of any layer; the first layer holds only a share `start` less of its thickness."""
+    """Longest diameter of any layer;
+    the first layer holds only a share `start` less of its thickness."""
     first, second = across(normal)
     height = points @ normal
     layer = np.floor((height - height.min()) / thickness + start + 1e-6).astype(np.int64)
@@ -93,8 +97,9 @@ def _longest_section(
 
 def across(normal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two unit vectors at right angles to a third and to each other."""
-    # Rounded, so that of two components that are equal but for their last bits the first is taken, in the mirrored
-    # patient as well: the directions that are tried are then mirror images of each other.
+    # Rounded, so that of two components that are equal but for their last bits the first is taken,
+    # in the mirrored patient as well: the directions that are tried are then mirror images of each
+    # other.
     aside = np.eye(3)[int(np.abs(normal).round(9).argmin())]
     first = _cross(normal, aside)
     first = first / np.linalg.norm(first)
@@ -102,6 +107,7 @@ def across(normal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def _cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`np.cross` of two vectors, to the last bit: that takes ten times as long, and turns are tried by the hundred."""
+    """`np.cross` of two vectors, to the last bit:
+    that takes ten times as long, and turns are tried by the hundred."""
     (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])

@@ -21,7 +21,8 @@ from situs.volumes import LabelMap, Structure
 __all__ = ["Component", "PrincipalAxes", "Region", "Regions"]
 
 _VOXEL_VARIANCE = 1.0 / 12.0
-"""Variance of a point spread evenly over a voxel, per squared voxel: the voxel is a cube, not its centre."""
+"""Variance of a point spread evenly over a voxel, per squared voxel:
+the voxel is a cube, not its centre."""
 
 
 class Component(msgspec.Struct, frozen=True):
@@ -49,7 +50,8 @@ class PrincipalAxes(msgspec.Struct, frozen=True):
 
 
 class Region:
-    """The voxels of one structure, held as runs of its layer; each number is measured when first asked for."""
+    """The voxels of one structure, held as runs of its layer;
+    each number is measured when first asked for."""
 
     def __init__(self, structure: Structure, grid: Grid, layer: Layer) -> None:
         self.structure = structure
@@ -90,15 +92,16 @@ class Region:
         width = x_hi - x_lo + 1
         change = np.zeros(((z_hi - z_lo) * (y_hi - y_lo), width), dtype=np.int8)
         row = (runs.z.astype(np.int64) - z_lo) * (y_hi - y_lo) + (runs.y - y_lo)
-        # A run may begin where another ended: of another label in between there is none, so each place changes once.
+        # A run may begin where another ended: of another label in between there is none, so each
+        # place changes once.
         change[row, runs.x0 - x_lo] += 1
         change[row, runs.x1 - x_lo] -= 1
         inside = np.cumsum(change, axis=1, dtype=np.int8)[:, :-1].view(np.bool_)
-        whole = inside.reshape(z_hi - z_lo, y_hi - y_lo, width - 1)
+        block = inside.reshape(z_hi - z_lo, y_hi - y_lo, width - 1)
         x, y, z = runs.axes
         order = [0, 0, 0]
         order[z], order[y], order[x] = 0, 1, 2
-        return whole.transpose(order)
+        return block.transpose(order)
 
     def index_points(self) -> IndexPoints:
         """Every voxel centre as (n, 3) indices; made anew on each call, since it is large."""
@@ -126,7 +129,8 @@ class Region:
 
     @functools.cached_property
     def covariance_mm2(self) -> NDArray[np.float64]:
-        """3 × 3 covariance of the structure's volume in RAS+ mm², the extent of its voxels included."""
+        """3 × 3 covariance of the structure's volume in RAS+ mm²,
+        the extent of its voxels included."""
         n = self.voxels
         sums = [int(s) for s in self.layer.statistics.sums[self._place]]
         products = self.layer.statistics.products[self._place]
@@ -153,7 +157,8 @@ class Region:
 
     @functools.cached_property
     def exposed_faces(self) -> tuple[int, int, int]:
-        """Voxel faces between the structure and what is not the structure, across each stored axis."""
+        """Voxel faces between the structure and what is not the structure,
+        across each stored axis."""
         i, j, k = (
             2 * (self.voxels - int(self.layer.same(step)[self._place])) for step in _AXIS_STEPS
         )
@@ -171,7 +176,8 @@ class Region:
 
     @functools.cached_property
     def surface_area_mm2(self) -> float:
-        """Area of the surface by Crofton's formula over 13 directions; see `crofton_area_mm2` for its bias."""
+        """Area of the surface by Crofton's formula over 13 directions;
+        see `crofton_area_mm2` for its bias."""
         return crofton_area_mm2(
             self.grid.affine,
             lambda step: 2 * (self.voxels - int(self.layer.same(step)[self._place])),
@@ -184,7 +190,8 @@ class Region:
 
         runs = self.runs
         _, ny, nz = (h - l for l, h in zip(runs.lo, runs.hi))  # noqa: E741
-        # No more than the voxels, and than the ends of runs and the open faces across the other axes.
+        # No more than the voxels, and than the ends of runs and the open faces across the other
+        # axes.
         faces = sum(self.exposed_faces[axis] for axis in runs.axes[1:])
         points = np.empty((min(self.voxels, 2 * runs.x0.size + faces), 4), dtype=np.int32)
         _, y_lo, z_lo = runs.lo
@@ -194,7 +201,8 @@ class Region:
         return points[:count].copy()
 
     def boundary_points(self) -> IndexPoints:
-        """Voxels with at least one of their six neighbours outside the structure, as (n, 3) indices."""
+        """Voxels with at least one of their six neighbours outside the structure,
+        as (n, 3) indices."""
         points = self.runs.to_stored(self._boundary[:, :3])
         return IndexPoints(points[np.lexsort(points.T[::-1])])
 
@@ -205,9 +213,11 @@ class Region:
 
     @functools.cached_property
     def corners_mm(self) -> WorldPoints:
-        """The boundary voxels that can be extreme along a direction, in mm; all others lie between two of these.
+        """The boundary voxels that can be extreme along a direction, in mm; all others lie between
+        two of these.
 
-        A coordinate is linear along a line of voxels, so only the ends of a line, along each stored axis, count.
+        A coordinate is linear along a line of voxels, so only the ends of a line, along each stored
+        axis, count.
         """
         points = np.asarray(self.boundary_points())
         for axis in (2, 1, 0):
@@ -228,7 +238,8 @@ class Region:
 
     @property
     def core_voxels(self) -> int:
-        """Voxels that survive one erosion by the six neighbours; 0 for a structure one or two voxels thin."""
+        """Voxels that survive one erosion by the six neighbours;
+        0 for a structure one or two voxels thin."""
         return self.voxels - self.boundary_voxels
 
     @functools.cached_property
@@ -281,7 +292,8 @@ class Region:
 
     @functools.cached_property
     def component_counts(self) -> tuple[int, int, int]:
-        """Number of components under 6-, 18- and 26-connectivity; a count is sure only where they agree."""
+        """Number of components under 6-, 18- and 26-connectivity;
+        a count is sure only where they agree."""
         a, b, c = (
             len(self.layer.components_of_label(self.structure.value, n)) for n in (6, 18, 26)
         )
@@ -306,9 +318,13 @@ class Region:
         index = np.flatnonzero(table[:, 0])
         others = (y, z) if axis == x else (x, z)
         columns = [1, 3] if others[0] < others[1] else [3, 1]
-        found = table[index]
+        filled = table[index]
         return SliceBoxes(
-            axis, index + first, found[:, 0], found[:, columns], found[:, [c + 1 for c in columns]]
+            axis,
+            index + first,
+            filled[:, 0],
+            filled[:, columns],
+            filled[:, [c + 1 for c in columns]],
         )
 
     def slice_span(self, axis: int) -> tuple[int, int]:
@@ -368,7 +384,8 @@ class Regions:
         return self._regions[name]
 
     def add(self, region: Region) -> None:
-        """Know a further region by its name, though it is no structure of the label map (a union of some)."""
+        """Know a further region by its name,
+        though it is no structure of the label map (a union of some)."""
         self._regions[region.name] = region
 
     def add_later(self, name: str, make: Callable[[], Region]) -> None:

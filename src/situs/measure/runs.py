@@ -22,7 +22,8 @@ Triple = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class LabelRuns:
-    """The runs of one label in row order: voxels x0 ≤ x < x1 of row (y, z), along the axes of `Runs.axes`."""
+    """The runs of one label in row order:
+    voxels x0 ≤ x < x1 of row (y, z), along the axes of `Runs.axes`."""
 
     axes: Triple
     shape: Triple
@@ -97,7 +98,8 @@ class Runs:
 
 
 def find_runs(labels: NDArray[Any]) -> Runs:
-    """Runs of a 3D array of whole labels ≥ 0 of any integer type, memory order, stride or alignment.
+    """Runs of a 3D array of whole labels ≥ 0 of any integer type, memory order, stride or
+    alignment.
 
     Only an array without a contiguous axis is copied.
     """
@@ -118,7 +120,7 @@ def find_runs(labels: NDArray[Any]) -> Runs:
     address = array.ctypes.data + (array.strides[x] * (nx - 1) if flip else 0)
     sample = np.zeros(1, dtype=array.dtype)
     row_start = np.empty(ny * nz + 1, dtype=np.int64)
-    x0, x1, found = _scratch.columns(4 * nx)
+    x0, x1, run_values = _scratch.columns(4 * nx)
     row, filled = 0, 0
     while True:
         row, filled = kernel(
@@ -135,14 +137,14 @@ def find_runs(labels: NDArray[Any]) -> Runs:
             row_start,
             x0,
             x1,
-            found,
+            run_values,
         )
         if row == ny * nz:
             break
-        x0, x1, found = (
-            np.concatenate([column, np.empty_like(column)]) for column in (x0, x1, found)
+        x0, x1, run_values = (
+            np.concatenate([column, np.empty_like(column)]) for column in (x0, x1, run_values)
         )
-    values, label = _numbered(found[:filled])
+    values, label = _numbered(run_values[:filled])
     return Runs(
         (x, y, z), (nx, ny, nz), values, row_start, x0[:filled].copy(), x1[:filled].copy(), label
     )
@@ -171,7 +173,8 @@ _scratch = _Scratch()
 
 
 def _unsigned(labels: NDArray[Any]) -> NDArray[Any]:
-    """The same memory seen as unsigned integers; 64-bit and float labels are converted once they are known to fit."""
+    """The same memory seen as unsigned integers;
+    64-bit and float labels are converted once they are known to fit."""
     if labels.ndim != 3 or labels.size == 0:
         raise SitusError(
             f"labels of shape {labels.shape} are not a 3D volume", fix="give a 3D array"
@@ -195,22 +198,22 @@ def _unsigned(labels: NDArray[Any]) -> NDArray[Any]:
             f"labels from {low} to {high} are not between 0 and {_LARGEST}",
             fix="renumber the labels",
         )
-    whole: NDArray[Any] = labels.astype(np.uint32, order="K")
-    if kind == "f" and not np.array_equal(whole, labels):
+    as_integers: NDArray[Any] = labels.astype(np.uint32, order="K")
+    if kind == "f" and not np.array_equal(as_integers, labels):
         raise SitusError("fractional labels", fix="give whole numbers")
-    return whole
+    return as_integers
 
 
-def _numbered(found: NDArray[np.uint32]) -> tuple[tuple[int, ...], NDArray[np.int32]]:
+def _numbered(run_values: NDArray[np.uint32]) -> tuple[tuple[int, ...], NDArray[np.int32]]:
     """The values that occur, ascending, and each run's place among them."""
-    if found.size == 0:
+    if run_values.size == 0:
         return (), np.zeros(0, dtype=np.int32)
-    largest = int(found.max())
+    largest = int(run_values.max())
     if largest < _DENSE_VALUES:
         present = np.zeros(largest + 1, dtype=np.bool_)
-        present[found] = True
+        present[run_values] = True
         values = np.flatnonzero(present)
         number = np.cumsum(present, dtype=np.int32) - np.int32(1)
-        return tuple(values.tolist()), number[found]
-    sparse, label = np.unique(found, return_inverse=True)
+        return tuple(values.tolist()), number[run_values]
+    sparse, label = np.unique(run_values, return_inverse=True)
     return tuple(sparse.tolist()), label.astype(np.int32)

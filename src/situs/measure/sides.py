@@ -14,20 +14,24 @@ from situs.measure.regions import Region
 __all__ = ["Midline", "PairSymmetry", "SymmetryPlane", "pair_symmetry", "right_shares"]
 
 _FIT_MM = 1e-3
-"""Least height of the points for a fit of their slope; below it, rounding would decide where the midline runs."""
+"""Least height of the points for a fit of their slope;
+below it, rounding would decide where the midline runs."""
 
 
 _STEEPEST = np.tan(np.radians([20.0, 45.0]))
-"""Most that the fit may lean sideways, and forwards or back: a patient lying askew, a curved spine."""
+"""Most that the fit may lean sideways, and forwards or back:
+a patient lying askew, a curved spine."""
 
 
 class Midline:
-    """The patient's midline as a curve over height: where the spine (or the centre of paired organs) runs.
+    """The patient's midline as a curve over height: where the spine (or the centre of paired
+    organs) runs.
 
     Between its points it is linear; above and below it goes on along a straight fit, so that one
-    oblique vertebra at the end does not throw it aside. The fit leans by 20° sideways and 45° forwards or back at most,
-    and is followed no farther than the points are high; beyond, the midline is upright. So two points at nearly one
-    height, whose slope is chance, cannot swing it away. Never x = 0: a scanner's origin is no anatomy.
+    oblique vertebra at the end does not throw it aside. The fit leans by 20° sideways and 45°
+    forwards or back at most, and is followed no farther than the points are high; beyond, the
+    midline is upright. So two points at nearly one height, whose slope is chance, cannot swing it
+    away. Never x = 0: a scanner's origin is no anatomy.
     """
 
     def __init__(
@@ -57,8 +61,9 @@ class Midline:
         return np.where(beyond[:, None], fitted, inside)
 
     def on_knots(self, aside_mm: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(n, 3) z, x, y of the points by height; and beyond them slope and intercept of x, those of y, and the least
-        and greatest height for which they hold. `aside_mm`: all of it moved to the patient's right."""
+        """(n, 3) z, x, y of the points by height; and beyond them slope and intercept of x, those
+        of y, and the least and greatest height for which they hold. `aside_mm`: all of it moved to
+        the patient's right."""
         aside = np.array([aside_mm, 0.0])
         line = np.concatenate(
             [np.stack([self._slope, self._intercept + aside], axis=1).reshape(-1), self._ends]
@@ -67,8 +72,8 @@ class Midline:
 
 
 def right_shares(region: Region, midline: Midline, degrees: float) -> tuple[float, float, float]:
-    """Share of the structure right of the midline: as posed, and least and most over turns about the long axis and
-    wherever the midline may lie.
+    """Share of the structure right of the midline: as posed, and least and most over turns about
+    the long axis and wherever the midline may lie.
 
     A voxel that straddles the midline counts by its part, so that rounding cannot tip it over.
     """
@@ -95,8 +100,8 @@ def right_shares(region: Region, midline: Midline, degrees: float) -> tuple[floa
 class SymmetryPlane:
     """The plane about which paired structures lie mirrored, from the centroids of pairs.
 
-    Its normal is the mean step from a left structure to its right partner; it passes through the mean of their
-    middles. For heads and limbs, where no spine is shown.
+    Its normal is the mean step from a left structure to its right partner; it passes through the
+    mean of their middles. For heads and limbs, where no spine is shown.
     """
 
     def __init__(self, pairs_mm: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> None:
@@ -146,7 +151,8 @@ class PairSymmetry(msgspec.Struct, frozen=True):
 
 
 def pair_symmetry(right: Region, left: Region, about: Midline | SymmetryPlane) -> PairSymmetry:
-    """Compare a pair of structures across the midline (reflected along x at each height) or a symmetry plane."""
+    """Compare a pair of structures across the midline
+    (reflected along x at each height) or a symmetry plane."""
     a, b = right.centroid_mm, left.centroid_mm
     middle = (a + b) / 2.0
     if isinstance(about, SymmetryPlane):

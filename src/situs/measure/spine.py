@@ -14,15 +14,16 @@ from situs.space import IndexPoints
 __all__ = ["Spine", "vertebral_body"]
 
 _BODY_SHARE = 0.7
-"""A body is what balls of this share of the largest one inside the vertebra fill: arch and processes are thinner.
+"""A body is what balls of this share of the largest one inside the vertebra fill: arch and
+processes are thinner.
 
-Against masks of bodies (CT and T2 MR of the lumbar and thoracic spine) the centroid is right to 1 mm; at 0.5, lateral
-masses of cervical vertebrae and pedicles begin to count.
+Against masks of bodies (CT and T2 MR of the lumbar and thoracic spine) the centroid is right to 1
+mm; at 0.5, lateral masses of cervical vertebrae and pedicles begin to count.
 """
 _FINE_MM = 0.6
 _STRIDE = 3
-"""Voxels finer than this are taken in blocks of 3. An odd stride, so that the blocks can lie symmetrically about the
-crop's middle and the order of axes changes nothing."""
+"""Voxels finer than this are taken in blocks of 3. An odd stride, so that the blocks can lie
+symmetrically about the crop's middle and the order of axes changes nothing."""
 _KNOTS = 16
 """Places on the curve from one vertebra to the next."""
 _BEYOND = 30.0
@@ -32,10 +33,11 @@ _TIE = 1e-6
 
 
 def vertebral_body(region: Region) -> NDArray[np.float64]:
-    """(n, 3) mm: voxel centres of a vertebra's body, the massive part of it that carries the weight.
+    """(n, 3) mm: voxel centres of a vertebra's body, the massive part of it that carries the
+    weight.
 
-    An opening by a ball: first where a ball of 70 % of the largest one fits around its centre, of that the part that
-    holds the largest; then what these balls fill.
+    An opening by a ball: first where a ball of 70 % of the largest one fits around its centre, of
+    that the part that holds the largest; then what these balls fill.
     """
     from scipy import ndimage
 
@@ -54,7 +56,8 @@ def vertebral_body(region: Region) -> NDArray[np.float64]:
 def _sampled(
     crop: NDArray[np.bool_], spacing_mm: NDArray[np.float64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """A padded mask of every voxel, or of every third along finely sampled axes; index of its first, and the step."""
+    """A padded mask of every voxel, or of every third along finely sampled axes;
+    index of its first, and the step."""
     stride = np.where(spacing_mm < _FINE_MM, _STRIDE, 1)
     size = np.array(crop.shape)
     # As much padding before as behind, so that samples come out even: size + 2 * lead = 1 (mod 3).
@@ -67,9 +70,9 @@ def _sampled(
 class Spine:
     """Vertebral bodies in anatomical order, and the smooth curve through their centres.
 
-    A level is a number counted down the spine by whatever numbering the bodies are given in; where the numbering has
-    a gap, the curve between two bodies counts the steps that are missing. Beyond the first and last body the curve
-    goes on straight.
+    A level is a number counted down the spine by whatever numbering the bodies are given in; where
+    the numbering has a gap, the curve between two bodies counts the steps that are missing. Beyond
+    the first and last body the curve goes on straight.
     """
 
     def __init__(self, bodies: Mapping[float, NDArray[np.float64]]) -> None:
@@ -86,7 +89,8 @@ class Spine:
         first, last = float(self.levels[0]), float(self.levels[-1])
         inside = np.linspace(first, last, _KNOTS * int(last - first) + 1)
         curve = CubicSpline(self.levels, self.centres_mm, bc_type="natural")
-        # Knots close enough that straight lines between them do for the curve, and one far beyond either end.
+        # Knots close enough that straight lines between them do for the curve, and one far beyond
+        # either end.
         self._knot_levels = np.array([first - _BEYOND, *inside, last + _BEYOND])
         before, after = (
             curve(first) - _BEYOND * curve(first, 1),
@@ -119,7 +123,8 @@ class Spine:
         return np.array(result)
 
     def at_height(self, height_mm: float, up: NDArray[np.float64]) -> float | None:
-        """Level at which a plane across `up` meets the curve; None where the curve does not run down steadily."""
+        """Level at which a plane across `up` meets the curve;
+        None where the curve does not run down steadily."""
         heights = self._knots @ up
         if not (np.diff(heights) < 0).all():
             return None

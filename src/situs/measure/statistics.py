@@ -15,7 +15,8 @@ __all__ = ["LabelStatistics", "SliceBoxes", "label_statistics", "statistics_of"]
 
 @dataclass(frozen=True, eq=False)
 class SliceBoxes:
-    """Boxes of one structure on the slices across one stored axis, where it has voxels; in stored index order."""
+    """Boxes of one structure on the slices across one stored axis,
+    where it has voxels; in stored index order."""
 
     axis: int
     """The stored axis that the slices lie across."""
@@ -49,18 +50,26 @@ class LabelStatistics:
     slice_axis: int
     """The stored axis of the slice boxes: the slowest in memory."""
     slices: NDArray[np.int32]
-    """(n, 7) label's place in `values`, slice, voxels, and from and to along the two other axes in stored order."""
+    """(n, 7) label's place in `values`, slice, voxels,
+    and from and to along the two other axes in stored order."""
 
     def slice_boxes(self, value: int) -> SliceBoxes:
         """The boxes of one label on the slices across `slice_axis`."""
-        own = self.slices[self.slices[:, 0] == self.values.index(value)].astype(np.int64)
-        return SliceBoxes(self.slice_axis, own[:, 1], own[:, 2], own[:, [3, 5]], own[:, [4, 6]])
+        label_slices = self.slices[self.slices[:, 0] == self.values.index(value)].astype(np.int64)
+        return SliceBoxes(
+            self.slice_axis,
+            label_slices[:, 1],
+            label_slices[:, 2],
+            label_slices[:, [3, 5]],
+            label_slices[:, [4, 6]],
+        )
 
 
 def label_statistics(labels: NDArray[Any]) -> LabelStatistics:
     """Count, box, first and second moments of every label above 0, and its box on every slice.
 
-    `labels` is any 3D array of whole numbers ≥ 0; it is read once, in whatever order it lies in memory.
+    `labels` is any 3D array of whole numbers ≥ 0; it is read once, in whatever order it lies in
+    memory.
     """
     return statistics_of(find_runs(labels))
 

@@ -23,12 +23,13 @@ _STEPS: tuple[Step, ...] = tuple(
 def crofton_area_mm2(affine: Affine, crossings: Callable[[Step], int]) -> float:
     """Surface area from the number of boundary crossings along the lattice lines of 13 directions.
 
-    Crofton's formula: the mean over all directions of crossings per unit area across them is half the surface. Each
-    direction stands for the part of the sphere nearest to it (Ohser & Schladitz 2009, 3D Images of Materials
-    Structures), which allows for voxels that are not cubes. Known bias: none on average over directions, so that
-    balls of 8 voxels radius or more are within 2.5 %. A flat face comes out by its direction: for cubes 0.93 (along
-    the voxel axes) to 1.02 of its area, for voxels of 1 × 1 × 2.5 mm 0.87 to 1.10, at 0.8 × 0.8 × 5 mm 0.74 to 1.10.
-    Structures of a few voxels are off by more.
+    Crofton's formula: the mean over all directions of crossings per unit area across them is half
+    the surface. Each direction stands for the part of the sphere nearest to it (Ohser & Schladitz
+    2009, 3D Images of Materials Structures), which allows for voxels that are not cubes. Known
+    bias: none on average over directions, so that balls of 8 voxels radius or more are within 2.5
+    %. A flat face comes out by its direction: for cubes 0.93 (along the voxel axes) to 1.02 of its
+    area, for voxels of 1 × 1 × 2.5 mm 0.87 to 1.10, at 0.8 × 0.8 × 5 mm 0.74 to 1.10. Structures of
+    a few voxels are off by more.
     """
     volume = affine.voxel_volume_mm3
     key = tuple(float(v) for v in affine.linear.reshape(-1))

@@ -23,7 +23,8 @@ _DENSE = 1 << 20
 
 
 class Contacts:
-    """Shared faces and their area in mm², and shared voxels, of every pair of structures that has any."""
+    """Shared faces and their area in mm², and shared voxels,
+    of every pair of structures that has any."""
 
     def __init__(
         self,
@@ -91,16 +92,17 @@ def contacts(labels: LabelMap) -> Contacts:
 def label_contacts(labels: NDArray[Any]) -> dict[tuple[int, int], Faces]:
     """Faces between each two label values of an array (smaller first), across each stored axis."""
     runs = find_runs(labels)
-    found: dict[tuple[int, int], list[int]] = {}
+    faces: dict[tuple[int, int], list[int]] = {}
     for axis in range(3):
         for (a, b), count in _count_pairs(runs, runs, axis).items():
             if a != b:
-                found.setdefault((min(a, b), max(a, b)), [0, 0, 0])[axis] += count
-    return {pair: (i, j, k) for pair, (i, j, k) in found.items()}
+                faces.setdefault((min(a, b), max(a, b)), [0, 0, 0])[axis] += count
+    return {pair: (i, j, k) for pair, (i, j, k) in faces.items()}
 
 
 def _count_pairs(one: Runs, two: Runs, axis: int | None) -> dict[tuple[int, int], int]:
-    """Voxels of each label of one whose next voxel along a stored axis (or itself) has each label of two."""
+    """Voxels of each label of one whose next voxel along
+    a stored axis (or itself) has each label of two."""
     from situs.measure.kernels import overlap as overlap_kernels
 
     dx, dy, dz = (int(axis == stored) for stored in one.axes)
@@ -128,10 +130,11 @@ def _count_pairs(one: Runs, two: Runs, axis: int | None) -> dict[tuple[int, int]
 
 
 def borders(regions: Regions, name: str) -> dict[str, float]:
-    """Share of a structure's surface (voxel faces, by area) that has each other structure right outside it.
+    """Share of a structure's surface (voxel faces, by area) that has each other structure right
+    outside it.
 
-    With overlapping masks a face may border several structures, so that shares may add up to more than 1; what
-    borders on no structure or the array's edge is in none of them.
+    With overlapping masks a face may border several structures, so that shares may add up to more
+    than 1; what borders on no structure or the array's edge is in none of them.
     """
     region = regions[name]
     areas = region.grid.affine.face_areas_mm2
@@ -159,7 +162,8 @@ def borders(regions: Regions, name: str) -> dict[str, float]:
 
 
 def eroded_contact_mm2(a: Region, b: Region) -> float:
-    """Area of the faces between two structures once one of them has lost a voxel all around: the lesser of both ways.
+    """Area of the faces between two structures once one of them has lost a voxel all around: the
+    lesser of both ways.
 
     Faces count as in `Contacts`: `a` on one side, `b` on the other, also where the two overlap.
     """

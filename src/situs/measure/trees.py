@@ -17,7 +17,8 @@ CENTRES = 0
 """Distance between voxel centres; other modes come from `gap_mode`."""
 _STACK = 256
 _SQUARE = 1e-6
-"""Largest cosine between two voxel axes; what rounding to float32 in a header leaves is ten times smaller."""
+"""Largest cosine between two voxel axes;
+what rounding to float32 in a header leaves is ten times smaller."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +35,11 @@ class Tree:
 
 
 def frame_of(affine: Affine, axes: tuple[int, int, int]) -> NDArray[np.float64]:
-    """Upper triangular map (9 numbers) from steps along x, y, z to mm, in a frame turned with the voxels.
+    """Upper triangular map (9 numbers) from steps along x, y, z to mm, in a frame turned with the
+    voxels.
 
-    A turn changes no distance; for voxel axes at right angles the map is the spacing on the diagonal.
+    A turn changes no distance; for voxel axes at right angles the map is the spacing on the
+    diagonal.
     """
     columns = affine.linear[:, list(axes)]
     return np.ascontiguousarray(
@@ -51,7 +54,8 @@ def is_square(affine: Affine) -> bool:
 
 
 def gap_mode(affine: Affine) -> int:
-    """How the face-to-face distance of two voxels is computed: by axes at right angles, or over all corners."""
+    """How the face-to-face distance of two voxels is computed:
+    by axes at right angles, or over all corners."""
     return 1 if is_square(affine) else 2
 
 

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from situs.probe.made import check_made, source_of_made, volumes_of
     from situs.probe.mirage import Mirage, describes_a_picture
     from situs.probe.sight_gain import Gain, SightGain
-    from situs.probe.suite import Ask, Probed, ProbeResult, Stopped, probe, probed_beside
+    from situs.probe.suite import (
+        Ask,
+        Probed,
+        ProbeOptions,
+        ProbeResult,
+        Stopped,
+        probe,
+        probed_beside,
+    )
     from situs.probe.table import ProbeRow
     from situs.probe.tables import all_probes_table, findings_table, probe_tables, verdict_words
 else:
@@ -48,6 +56,7 @@ __all__ = [
     "Outcomes",
     "Patient",
     "Probe",
+    "ProbeOptions",
     "ProbeResult",
     "ProbeRow",
     "Probed",

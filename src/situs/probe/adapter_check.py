@@ -1,4 +1,5 @@
-"""Whether an adapter hands on what a profile shows: left and right, front and back, up and down, order of slices."""
+"""Whether an adapter hands on what a profile shows:
+left and right, front and back, up and down, order of slices."""
 
 from __future__ import annotations
 
@@ -34,12 +35,15 @@ class Ability(msgspec.Struct, frozen=True):
     unread: int
     """Replies that name no option, refusals and failed calls."""
     chance: tuple[int, int]
-    """How many of the answers that were read a coin gets right, 99.9 times in 100 (exact, two-sided)."""
+    """How many of the answers that were read a coin gets right,
+    99.9 times in 100 (exact, two-sided)."""
     verdict: str
-    """`sees`, `reversed` (wrong more often than chance), `does not see`, `cannot be told`, or `not given`.
+    """`sees`, `reversed` (wrong more often than chance), `does not see`, `cannot be told`, or `not
+    given`.
 
-    `does not see` needs proof, too: so few right answers are rare (5 %) in a reader who sees in four of five trials,
-    and so few wrong ones in a reader for whom all is reversed. Between the two it cannot be told.
+    `does not see` needs proof, too: so few right answers are rare (5 %) in a reader who sees in
+    four of five trials, and so few wrong ones in a reader for whom all is reversed. Between the two
+    it cannot be told.
     """
 
 
@@ -63,7 +67,8 @@ def check_adapter(
     progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> AdapterReport:
-    """Put bright-ball phantoms through the profile and the adapter, and count what it gets right."""
+    """Put bright-ball phantoms through the profile and the adapter,
+    and count what it gets right."""
     with tempfile.TemporaryDirectory() as scratch:
         write_ball_bench(Path(scratch) / "bench", trials, seed)
         bench, run = open_bench(Path(scratch) / "bench"), Path(scratch) / "run"
@@ -76,12 +81,12 @@ def check_adapter(
                 f"the check did not finish: {result.stopped}", where=client.name, fix="try again"
             )
         abilities = _judged(bench, run)
-    given = [ability for ability in abilities if ability.verdict != "not given"]
+    tested = [ability for ability in abilities if ability.verdict != "not given"]
     return AdapterReport(
         client.name,
         profile.name,
         abilities,
-        bool(given) and all(a.verdict == "sees" for a in given),
+        bool(tested) and all(a.verdict == "sees" for a in tested),
     )
 
 
@@ -94,15 +99,18 @@ def _judged(bench: Bench, run: Path) -> list[Ability]:
             not_given.add(item.task)
         row = rows[item.item_id]
         counts[item.task][_outcome(item, row.response) if row.state == "answered" else 2] += 1
-    return [_ability(name, *found, given=name not in not_given) for name, found in counts.items()]
+    return [
+        _ability(name, *ability_counts, given=name not in not_given)
+        for name, ability_counts in counts.items()
+    ]
 
 
 def _outcome(item: Item, response: str) -> int:
     """0 right, 1 wrong, 2 unread."""
-    said = parse_choice(response, item.options)
-    if not isinstance(said, Parsed) or not isinstance(item.answer, Choice):
+    reply = parse_choice(response, item.options)
+    if not isinstance(reply, Parsed) or not isinstance(item.answer, Choice):
         return 2
-    return 0 if said.value == item.answer.value else 1
+    return 0 if reply.value == item.answer.value else 1
 
 
 def _ability(name: str, right: int, wrong: int, unread: int, *, given: bool) -> Ability:
@@ -122,7 +130,8 @@ def _ability(name: str, right: int, wrong: int, unread: int, *, given: bool) -> 
 
 
 def _rare_if_seen(hits: int, trials: int) -> bool:
-    """Whether at most so many hits are rare for a reader who hits in four of five trials (exact binomial tail)."""
+    """Whether at most so many hits are rare for a reader
+    who hits in four of five trials (exact binomial tail)."""
     tail = sum(
         math.comb(trials, k) * _SEES_OFTEN**k * (1 - _SEES_OFTEN) ** (trials - k)
         for k in range(hits + 1)

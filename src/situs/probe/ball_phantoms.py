@@ -1,4 +1,5 @@
-"""Bright balls in a dark body, with questions whose answers follow from where the balls were put."""
+"""Bright balls in a dark body,
+with questions whose answers follow from where the balls were put."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ ABILITIES = {
     ),
     "up_down": ("Is the bright ball nearer to the patient's feet or head?", "the feet", "the head"),
     "slice_order": (
-        "There are two bright balls, a large and a small one. From the patient's feet to the head, which comes first?",
+        (
+            "There are two bright balls, a large and a small one. From the patient's feet to the"
+            " head, which comes first?"
+        ),
         "the large ball",
         "the small ball",
     ),
@@ -49,7 +53,8 @@ _AIR, _BODY, _BALL = -1000, -60, 300
 
 
 def write_ball_bench(folder: Path, trials: int, seed: int) -> None:
-    """A bench of `trials` questions of each ability, every answer right equally often; nothing in it is restricted."""
+    """A bench of `trials` questions of each ability, every answer right equally often;
+    nothing in it is restricted."""
     rng = np.random.default_rng(seed)
     options = BuildOptions(
         "adapter-check", load_recipe(), seed=seed, restricted=False, licence="synthetic"
@@ -88,15 +93,16 @@ def _balanced(count: int, rng: np.random.Generator) -> list[int]:
 def _phantom(
     balls: list[tuple[NDArray[np.float64], float]], rng: np.random.Generator
 ) -> NDArray[np.int16]:
-    """An ellipsoid body with balls at fractions of its half-axes from the centre; axes run right, front, head."""
+    """An ellipsoid body with balls at fractions of its half-axes from the centre;
+    axes run right, front, head."""
     half = np.array(_SHAPE) * _SPACING_MM / 2
     grid = np.meshgrid(
         *((np.arange(n) + 0.5) * _SPACING_MM - h for n, h in zip(_SHAPE, half)), indexing="ij"
     )
     inside = sum((axis / (0.94 * h)) ** 2 for axis, h in zip(grid, half)) <= 1
     values = np.where(inside, _BODY, _AIR) + rng.normal(0, 8, _SHAPE)
-    for place, radius in balls:
-        centre = place * half
+    for share_of_half, radius in balls:
+        centre = share_of_half * half
         values[sum((axis - c) ** 2 for axis, c in zip(grid, centre)) <= radius**2] = _BALL
     return values.astype(np.int16)
 

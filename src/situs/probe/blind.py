@@ -41,14 +41,17 @@ __all__ = [
     "WordsOnly",
 ]
 
-FORCED = "No pictures can be shown this time. Answer all the same, in the form asked for, with what is most likely."
+FORCED = (
+    "No pictures can be shown this time. Answer all the same, in the form asked for, with what is"
+    " most likely."
+)
 """Said after the prompt of a run without pictures, so that declining is no way out."""
 
 Hidden = Mapping[str, tuple[str, ...]]
 Pixels = NDArray[np.uint8]
 
 
-class _Shown(NamedTuple):
+class _Presented(NamedTuple):
     images: tuple[Image, ...]
     prompt: str
     volume: VolumeInput
@@ -74,45 +77,45 @@ class KeptHidden:
         """As in the original run, so that the same items count."""
         return self._hidden.get(item.item_id, ())
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """The item as it is."""
-        shown = self._presenter.present(item)
-        return _Shown(shown.images, shown.prompt, shown.volume)
+        presented = self._presenter.present(item)
+        return _Presented(presented.images, presented.prompt, presented.volume)
 
 
 class WordsOnly(KeptHidden):
     """The prompt, and that an answer is wanted all the same. No pixel is read."""
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """Words."""
         prompt = f"{self._presenter.prompt(item)}\n{FORCED}"
-        return _Shown((), prompt, self._presenter.volume(item))
+        return _Presented((), prompt, self._presenter.volume(item))
 
 
 class Silent(KeptHidden):
     """The prompt as it is, without its pictures. No pixel is read."""
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """Words, and none about what is missing."""
-        return _Shown((), self._presenter.prompt(item), self._presenter.volume(item))
+        return _Presented((), self._presenter.prompt(item), self._presenter.volume(item))
 
 
 class OneSlice(KeptHidden):
     """What a profile of one slice shows; of the volume all but the middle slice is taken away."""
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """One picture."""
-        shown = self._presenter.present(item)
+        presented = self._presenter.present(item)
         through = _through(self._presenter.profile)
 
         def single(array: NDArray[Any]) -> NDArray[Any]:
-            kept = np.full_like(array, array.min())
+            middle_only = np.full_like(array, array.min())
             where = (slice(None),) * through + (array.shape[through] // 2,)
-            kept[where] = array[where]
-            return kept
+            middle_only[where] = array[where]
+            return middle_only
 
-        return _Shown(
-            shown.images, shown.prompt, _volume(self._presenter, item, "one-slice", single)
+        return _Presented(
+            presented.images, presented.prompt, _volume(self._presenter, item, "one-slice", single)
         )
 
 
@@ -123,7 +126,7 @@ class Blank(KeptHidden):
         super().__init__(presenter, hidden)
         self._marks = marks
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """As many pictures as there were, and as large."""
         layout, profile = self._presenter.layout(item), self._presenter.profile
         marks = (
@@ -135,7 +138,7 @@ class Blank(KeptHidden):
             self._black(profile, layout, frame, of)
             for frame, of in zip(layout.frames, marks, strict=True)
         )
-        return _Shown(
+        return _Presented(
             images,
             self._presenter.prompt(item),
             _volume(self._presenter, item, "blank", np.zeros_like),
@@ -157,7 +160,7 @@ def _all_black(height: int, width: int, encoding: Encoding) -> Image:
 class Noise(KeptHidden):
     """Random grey, the same each time for one item and picture."""
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """As many pictures as there were, and as large."""
         profile = self._presenter.profile
         images = []
@@ -173,7 +176,7 @@ class Noise(KeptHidden):
             )
             return values.astype(array.dtype)
 
-        return _Shown(
+        return _Presented(
             tuple(images),
             self._presenter.prompt(item),
             _volume(self._presenter, item, "noise", noise),
@@ -183,11 +186,11 @@ class Noise(KeptHidden):
 class Shuffled(KeptHidden):
     """The pictures in another order, the same for all items of a study."""
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """All pictures, the words as they were."""
-        shown = self._presenter.present(item)
+        presented = self._presenter.present(item)
         order = np.random.default_rng(_seed("shuffled", item.study_id)).permutation(
-            len(shown.images)
+            len(presented.images)
         )
 
         def shuffled(array: NDArray[Any]) -> NDArray[Any]:
@@ -196,7 +199,9 @@ class Shuffled(KeptHidden):
             return np.take(array, draw.permutation(array.shape[through]), axis=through)
 
         volume = _volume(self._presenter, item, "shuffled", shuffled)
-        return _Shown(tuple(shown.images[place] for place in order), shown.prompt, volume)
+        return _Presented(
+            tuple(presented.images[position] for position in order), presented.prompt, volume
+        )
 
 
 class OtherPatient(KeptHidden):
@@ -207,23 +212,24 @@ class OtherPatient(KeptHidden):
         self._others = _others(bench)
 
     def shown_item(self, item: Item) -> Item:
-        """The item on the other scan: marks and frames stand at the same place, as shares of its extent."""
-        found = self._others.get((item.study_id, item.series))
-        if found is None:
+        """The item on the other scan:
+        marks and frames stand at the same place, as shares of its extent."""
+        exchange = self._others.get((item.study_id, item.series))
+        if exchange is None:
             return item
-        (study_id, name), own, other = found
+        (study_id, name), series, other = exchange
         return msgspec.structs.replace(
             item,
             study_id=study_id,
             series=name,
-            boxes=tuple(_moved(box, own, other) for box in item.boxes),
-            frames=tuple(dict.fromkeys(_frame(frame, own, other) for frame in item.frames)),
+            boxes=tuple(_moved(box, series, other) for box in item.boxes),
+            frames=tuple(dict.fromkeys(_frame(frame, series, other) for frame in item.frames)),
         )
 
-    def present(self, item: Item) -> _Shown:
+    def present(self, item: Item) -> _Presented:
         """The other scan's pictures under the words of the item."""
-        shown = self._presenter.present(self.shown_item(item))
-        return _Shown(shown.images, self._presenter.prompt(item), shown.volume)
+        presented = self._presenter.present(self.shown_item(item))
+        return _Presented(presented.images, self._presenter.prompt(item), presented.volume)
 
 
 Series = tuple[str, str]
@@ -240,17 +246,17 @@ def _others(bench: Bench) -> dict[Series, tuple[Series, SeriesRecord, SeriesReco
     result: dict[Series, tuple[Series, SeriesRecord, SeriesRecord]] = {}
     for members in groups.values():
         members.sort(key=lambda entry: digest("other", entry[1], entry[2].series))
-        for place, (patient, study_id, series) in enumerate(members):
-            turned = members[place + 1 :] + members[:place]
+        for position, (patient, study_id, series) in enumerate(members):
+            turned = members[position + 1 :] + members[:position]
             other = next((entry for entry in turned if entry[0] != patient), None)
             if other is not None:
                 result[study_id, series.series] = (other[1], other[2].series), series, other[2]
     return result
 
 
-def _moved(box: Box, own: SeriesRecord, other: SeriesRecord) -> Box:
+def _moved(box: Box, series: SeriesRecord, other: SeriesRecord) -> Box:
     if isinstance(box, WorldBox):
-        a, b = own.grid, other.grid
+        a, b = series.grid, other.grid
         assert isinstance(a, Grid)
         assert isinstance(b, Grid)
         here, there = a.in_patient_order(), b.in_patient_order()
@@ -263,9 +269,9 @@ def _moved(box: Box, own: SeriesRecord, other: SeriesRecord) -> Box:
             lo_mm=(float(lo[0]), float(lo[1]), float(lo[2])),
             hi_mm=(float(hi[0]), float(hi[1]), float(hi[2])),
         )
-    wide, high = (_ratio(own.shape[axis], other.shape[axis]) for axis in (2, 1))
+    wide, high = (_ratio(series.shape[axis], other.shape[axis]) for axis in (2, 1))
     return FrameBox(
-        _frame(box.frame, own, other),
+        _frame(box.frame, series, other),
         box.x0 * wide,
         box.y0 * high,
         box.x1 * wide,
@@ -274,8 +280,8 @@ def _moved(box: Box, own: SeriesRecord, other: SeriesRecord) -> Box:
     )
 
 
-def _frame(frame: int, own: SeriesRecord, other: SeriesRecord) -> int:
-    here, there = _frames_of(own), _frames_of(other)
+def _frame(frame: int, series: SeriesRecord, other: SeriesRecord) -> int:
+    here, there = _frames_of(series), _frames_of(other)
     return (
         min(max(there - 1, 0), int((frame + 0.5) * _ratio(here, there)))
         if here and there
@@ -295,15 +301,17 @@ def _ratio(here: int, there: int) -> float:
 def _through(profile: Profile) -> int:
     """The array axis across the profile's slices; that of feet and head where it has no plane."""
     letters = {"axial": "SI", "coronal": "AP", "sagittal": "RL"}[profile.view.plane.value]
-    return next(place for place, letter in enumerate(profile.array.axes) if letter in letters)
+    return next(axis for axis, letter in enumerate(profile.array.axes) if letter in letters)
 
 
 def _volume(
     presenter: Presenter, item: Item, name: str, change: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> VolumeInput:
     """The volume a 3D model would get, changed when it is asked for."""
-    own = presenter.volume(item)
-    return VolumeInput(lambda: change(own.array()), own.affine, digest(name, own.digest))
+    original = presenter.volume(item)
+    return VolumeInput(
+        lambda: change(original.array()), original.affine, digest(name, original.digest)
+    )
 
 
 def _seed(*parts: str) -> int:

@@ -7,7 +7,8 @@ import re
 __all__ = ["looks_flipped"]
 
 _TURNED = (
-    r"(?:flipped|mirrored|mirror[- ]image|mirror[- ]reversed|reversed|inverted|upside[- ]down|back[- ]to[- ]front|"
+    r"(?:flipped|mirrored|mirror[- ]image|mirror[- ]reversed|reversed|inverted|upside[-"
+    r" ]down|back[- ]to[- ]front|"
     r"swapped|turned over|shuffled|scrambled|out of order|in the wrong order)"
 )
 _THING = (
@@ -26,12 +27,14 @@ _NOT = re.compile(
 
 
 def looks_flipped(response: str) -> bool:
-    """Whether the words say that the scan looks flipped, mirrored or out of order, and do not deny it.
+    """Whether the words say that the scan looks flipped, mirrored or out of order, and do not deny
+    it.
 
-    A sentence with a negation or an `if` before the word does not count, so "not flipped" is no such remark.
+    A sentence with a negation or an `if` before the word does not count, so "not flipped" is no
+    such remark.
     """
-    for found in _SAID.finditer(response):
-        start = max(response.rfind(mark, 0, found.start()) for mark in ".;!?\n") + 1
-        if not _NOT.search(response[start : found.end()]):
+    for match in _SAID.finditer(response):
+        start = max(response.rfind(mark, 0, match.start()) for mark in ".;!?\n") + 1
+        if not _NOT.search(response[start : match.end()]):
             return True
     return False

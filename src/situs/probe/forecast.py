@@ -1,4 +1,5 @@
-"""What probing a model will take, told before anything is sent: every run that would be made, together."""
+"""What probing a model will take, told before anything is sent:
+every run that would be made, together."""
 
 from __future__ import annotations
 
@@ -31,9 +32,11 @@ def forecast_probes(
     limit: int | None = None,
     data: Path | None = None,
 ) -> Forecast:
-    """Requests, pictures, tokens, money and time of all runs that are not done; nothing is sent or written.
+    """Requests, pictures, tokens, money and time of all runs that are not done; nothing is sent or
+    written.
 
-    Of changed patients the most is taken: some questions have no answer any more and will not be asked.
+    Of changed patients the most is taken: some questions have no answer any more and will not be
+    asked.
     """
     plans = _Plans(bench, profile, out, ask, split, limit, data)
     wanted = dict.fromkeys((ORIGINAL, *ALWAYS, *names))
@@ -70,7 +73,7 @@ class _Plans:
     def of(self, name: str) -> list[Forecast]:
         """What each run of a probe takes."""
         if name in WITHHOLDING:
-            return [self._forecast(WITHHOLDING[name](self._shown(), {}, self._bench), name)]
+            return [self._forecast(WITHHOLDING[name](self._of_profile(), {}, self._bench), name)]
         if name in REPRESENTATIONS:
             return [self._forecast(self._presenter(REPRESENTATIONS[name](self._profile)), name)]
         if name == "wordings":
@@ -80,7 +83,7 @@ class _Plans:
             ]
         if name in CHANGES or name == "rotations":
             return [self._of_own_items(name)]
-        return [self._forecast(self._shown(), name)] if name == ORIGINAL else []
+        return [self._forecast(self._of_profile(), name)] if name == ORIGINAL else []
 
     def _of_own_items(self, name: str) -> Forecast:
         """A run of a bench that is not made yet, at the price of the original one's questions."""
@@ -97,7 +100,7 @@ class _Plans:
             self._bench, presenter, folder, split=self._split, limit=self._limit
         )
 
-    def _shown(self) -> Presenter:
+    def _of_profile(self) -> Presenter:
         return self._presenter(self._profile)
 
     def _presenter(self, profile: Profile) -> Presenter:

@@ -1,4 +1,5 @@
-"""A bench that a probe made: it has no files of its own; its voxels are those of its source, changed anew each time."""
+"""A bench that a probe made: it has no files of its own;
+its voxels are those of its source, changed anew each time."""
 
 from __future__ import annotations
 
@@ -33,26 +34,27 @@ def source_of_made(folder: Path) -> tuple[Bench, Outcomes] | None:
 
 def volumes_of(bench: Bench, data: Path | None = None) -> Volumes:
     """The voxels of a bench: its files, or what a probe makes of those of its source."""
-    found = source_of_made(bench.folder)
-    if found is None:
+    source_and_outcomes = source_of_made(bench.folder)
+    if source_and_outcomes is None:
         return FileVolumes(bench, data=data)
     from situs.probe.changes.bench import ChangedVolumes
 
-    source, made = found
+    source, made = source_and_outcomes
     if made.probe == _SAME_SCANS:
         return FileVolumes(source, data=data)
     return ChangedVolumes(source, made.probe, made.profile, data=data)
 
 
 def check_made(folder: Path, data: Path | None = None) -> CheckResult | None:
-    """Derive every item of a probe's bench anew from its source's evidence files; None for any other bench.
+    """Derive every item of a probe's bench anew from its source's evidence files; None for any
+    other bench.
 
     The source's own answers are checked by checking the source.
     """
-    found = source_of_made(folder)
-    if found is None:
+    source_and_outcomes = source_of_made(folder)
+    if source_and_outcomes is None:
         return None
-    (source, made), bench, result = found, open_bench(folder), CheckResult()
+    (source, made), bench, result = source_and_outcomes, open_bench(folder), CheckResult()
     fix = "remove the folder and run situs probe again"
     if content_hash(folder) != bench.info.content_hash:
         result.error("content", "bench.json", "the tables have changed since they were made", fix)
@@ -65,10 +67,10 @@ def check_made(folder: Path, data: Path | None = None) -> CheckResult | None:
     studies = {study.study_id: study for study in bench.studies()}
     anew: list[OutcomeRow] = []
     for study, facts, items in _anew(source, made, data, anew, result):
-        own = studies.pop(study.study_id, None)
+        stored_study = studies.pop(study.study_id, None)
         result.items += len(stored[study.study_id])
         result.recomputed += len(items)
-        if own != study:
+        if stored_study != study:
             result.error("study", study.study_id, "is not what the change makes of its source", fix)
         for code, rows, there in (
             ("fact", {f.fact_id: f for f in facts}, {f.fact_id: f for f in known[study.study_id]}),

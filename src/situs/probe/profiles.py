@@ -1,4 +1,5 @@
-"""The same scan under another profile: one slice, another convention, order or size, other words."""
+"""The same scan under another profile:
+one slice, another convention, order or size, other words."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def one_slice(profile: Profile) -> Profile:
 
 
 def reconvened(profile: Profile) -> Profile:
-    """Radiological pictures become neurological ones, and the other way round; the prompt says so."""
+    """Radiological pictures become neurological ones,
+    and the other way round; the prompt says so."""
     other = "neurological" if profile.view.display == "radiological" else "radiological"
     return _replace(
         profile, name=f"{profile.name}+convention", view=_replace(profile.view, display=other)
@@ -61,7 +63,9 @@ WORDINGS: tuple[dict[str, str], ...] = (
     {
         "yes_no": "Please reply with one word: yes or no.",
         "choice": "Which option is correct? Please reply with its letter only.",
-        "choices": "Which options are correct? Please reply with their letters, separated by commas.",
+        "choices": (
+            "Which options are correct? Please reply with their letters, separated by commas."
+        ),
         "number": "Please reply with a single number{in_unit}.",
     },
     {
@@ -72,9 +76,17 @@ WORDINGS: tuple[dict[str, str], ...] = (
     },
     {
         "yes_no": "Look at the pictures first. Then end with a line 'Answer: yes' or 'Answer: no'.",
-        "choice": "Look at the pictures first. Then end with a line 'Answer: ' and the letter of the right option.",
-        "choices": "Look at the pictures first. Then end with a line 'Answer: ' and the letters of all right options.",
-        "number": "Look at the pictures first. Then end with a line 'Answer: ' and one number{in_unit}.",
+        "choice": (
+            "Look at the pictures first. Then end with a line 'Answer: ' and the letter of the"
+            " right option."
+        ),
+        "choices": (
+            "Look at the pictures first. Then end with a line 'Answer: ' and the letters of all"
+            " right options."
+        ),
+        "number": (
+            "Look at the pictures first. Then end with a line 'Answer: ' and one number{in_unit}."
+        ),
     },
 )
 """Other ways to ask for the same answer: politely and short, as JSON, and after looking."""

@@ -39,7 +39,8 @@ class Rotations(msgspec.Struct, frozen=True):
     same_answer: float | None
     """The same answer in every rotation, right or not."""
     letters: dict[str, dict[str, float]]
-    """Letter → how often it was `said` and how often it was `right`, as shares of the answers that were read."""
+    """Letter → how often it was `said` and how often it was `right`,
+    as shares of the answers that were read."""
     letter_bias: float | None
     """The largest |said − right| over the letters."""
     yes_bias: YesBias | None
@@ -48,7 +49,8 @@ class Rotations(msgspec.Struct, frozen=True):
 def rotated(items: Iterable[Item]) -> Iterator[Item]:
     """Each item with options once for every further rotation: `<id>~rotations.1`, `.2`, …
 
-    Questions on marks drawn into the pictures keep their order: their letters are those of the marks.
+    Questions on marks drawn into the pictures keep their order: their letters are those of the
+    marks.
     """
     for item in items:
         if isinstance(item.answer, Choice) and len(item.options) > 1 and not marks_of(item):
@@ -91,21 +93,21 @@ def rotations_of(before: Answers, after: Answers) -> Rotations:
 
 
 def _alike(group: list[Answered]) -> bool:
-    said = {said_by(one) for one in group}
-    return len(said) == 1 and None not in said
+    replies = {said_by(one) for one in group}
+    return len(replies) == 1 and None not in replies
 
 
 def _letters(answers: list[Answered]) -> dict[str, dict[str, float]]:
     read = [one for one in answers if one.scored.outcome.state == "answered"]
-    said, right = Counter[str](), Counter[str]()
+    replied, right = Counter[str](), Counter[str]()
     for one in read:
         assert isinstance(one.item.answer, Choice)
         values = [option.value for option in one.item.options]
-        said[one.scored.outcome.parsed] += 1
+        replied[one.scored.outcome.parsed] += 1
         right["ABCDEFGHIJKLMNOPQRSTUVWXYZ"[values.index(one.item.answer.value)]] += 1
     table: dict[str, dict[str, float]] = defaultdict(dict)
-    for letter in sorted(said | right):
-        table[letter] = {"said": said[letter] / len(read), "right": right[letter] / len(read)}
+    for letter in sorted(replied | right):
+        table[letter] = {"said": replied[letter] / len(read), "right": right[letter] / len(read)}
     return dict(table)
 
 
@@ -118,7 +120,15 @@ def yes_bias(answers: Answers) -> YesBias | None:
     ]
     if not read:
         return None
-    said = [float(one.scored.outcome.parsed == "yes") for one in read]
-    true = [float(isinstance(one.item.answer, YesNo) and one.item.answer.value) for one in read]
-    found = paired_difference(said, true, [one.item.patient_id for one in read])
-    return YesBias(sum(said) / len(said), sum(true) / len(true), found.value, found.ci95, len(read))
+    yes_replies = [float(one.scored.outcome.parsed == "yes") for one in read]
+    yes_truths = [
+        float(isinstance(one.item.answer, YesNo) and one.item.answer.value) for one in read
+    ]
+    difference = paired_difference(yes_replies, yes_truths, [one.item.patient_id for one in read])
+    return YesBias(
+        sum(yes_replies) / len(yes_replies),
+        sum(yes_truths) / len(yes_truths),
+        difference.value,
+        difference.ci95,
+        len(read),
+    )

@@ -33,8 +33,8 @@ def shortcut_table(
     shortcuts: Mapping[str, Mapping[str, bool]],
     selection: Selection,
 ) -> dict[str, ShortcutRow]:
-    """On the selected items: chance, the trained shortcuts, option tricks on questions with options; and, on all
-    items that ask for boxes, boxes that never move."""
+    """On the selected items: chance, the trained shortcuts, option tricks on questions with
+    options; and, on all items that ask for boxes, boxes that never move."""
     counted = {item_id: one for item_id, one in sorted(full.by_id.items()) if one.counts}
     clusters = {item_id: one.item.patient_id for item_id, one in counted.items()}
     chosen = {item_id: one for item_id, one in counted.items() if one.scored in selection}
@@ -42,8 +42,8 @@ def shortcut_table(
     def row(right: Mapping[str, bool], note: str = "") -> ShortcutRow:
         if not right:
             return ShortcutRow(None, None, 0, "no such item")
-        found = accuracy_of(right, clusters)
-        return ShortcutRow(found.value, found.ci95, found.n, note or found.note)
+        accuracy = accuracy_of(right, clusters)
+        return ShortcutRow(accuracy.value, accuracy.ci95, accuracy.n, note or accuracy.note)
 
     table = {"chance": _chance(chosen.values())}
     for name, hits in shortcuts.items():
@@ -62,8 +62,8 @@ def shortcut_table(
     if boxed:
         grid = shortcut_answers(bench, full, profile, ("grid",))["grid"]
         for name, hits in (("prior boxes", shortcuts["prior"]), ("grid of boxes", grid)):
-            own = {item_id: hit for item_id, hit in hits.items() if item_id in boxed}
-            table[name] = row(own, "on questions that ask for boxes")
+            boxed_hits = {item_id: hit for item_id, hit in hits.items() if item_id in boxed}
+            table[name] = row(boxed_hits, "on questions that ask for boxes")
     return table
 
 

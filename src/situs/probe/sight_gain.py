@@ -1,4 +1,5 @@
-"""How much of a score is sight: the model against its own blind runs, and against the best shortcut."""
+"""How much of a score is sight:
+the model against its own blind runs, and against the best shortcut."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class SightGain(msgspec.Struct, frozen=True):
     """What sight adds."""
 
     value: float | None
-    """Headline accuracy of the model minus that of the better of its two runs without pictures, on the same items."""
+    """Headline accuracy of the model minus that of the better
+    of its two runs without pictures, on the same items."""
     ci95: tuple[float, float] | None
     n: int
     patients: int
@@ -63,7 +65,8 @@ class SightGain(msgspec.Struct, frozen=True):
     against: str
     """The better of the two: `text` or `silent`."""
     with_chance_credit: Gain
-    """The same, refusals and unread replies counted as guesses in all runs; whether it looks is decided with this."""
+    """The same, refusals and unread replies counted as guesses in all runs;
+    whether it looks is decided with this."""
     mirage: Mirage
     """How many replies of the silent run describe a picture."""
     volume_gain: Gain | None
@@ -79,9 +82,11 @@ class SightGain(msgspec.Struct, frozen=True):
 def gain_between(
     full: Answers, blind: Answers, selection: Selection, *, chance_credit: bool = False
 ) -> Gain:
-    """The full run minus a blind one, on the selected items that count in the full run and were asked in both.
+    """The full run minus a blind one, on the selected items that count in the full run and were
+    asked in both.
 
-    With `chance_credit` a reply that declines or cannot be read counts, in both, as much as a uniform guess.
+    With `chance_credit` a reply that declines or cannot be read counts, in both, as much as a
+    uniform guess.
     """
     pairs = [
         (one, blind.by_id[item_id])
@@ -94,9 +99,16 @@ def gain_between(
     clusters = [one.item.patient_id for one, _ in pairs]
     with_pictures = [one.credit if chance_credit else float(one.right) for one, _ in pairs]
     without = [other.credit if chance_credit else float(other.right) for _, other in pairs]
-    found = paired_difference(with_pictures, without, clusters)
+    difference = paired_difference(with_pictures, without, clusters)
     means = float(np.mean(with_pictures)), float(np.mean(without))
-    return Gain(found.value, found.ci95, found.n, found.clusters, *means, found.note)
+    return Gain(
+        difference.value,
+        difference.ci95,
+        difference.n,
+        difference.clusters,
+        *means,
+        difference.note,
+    )
 
 
 def gain_over_better(
@@ -108,7 +120,8 @@ def gain_over_better(
 ) -> tuple[str, Gain]:
     """The name of the blind run that is right more often, and the gain over it.
 
-    Which one is better is not known for sure, so the lower limit is the least of those against each.
+    Which one is better is not known for sure, so the lower limit is the least of those against
+    each.
     """
     gains = {
         name: gain_between(full, run, selection, chance_credit=chance_credit)

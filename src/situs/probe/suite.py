@@ -105,7 +105,8 @@ class ProbeResult(msgspec.Struct, frozen=True):
     probes: dict[str, ProbeRow]
     sight_gain: SightGain
     shortcuts: dict[str, ShortcutRow]
-    """Rows that see no picture, on the same items: chance, the shortcuts, option tricks and prior boxes."""
+    """Rows that see no picture, on the same items:
+    chance, the shortcuts, option tricks and prior boxes."""
     signatures: Budget
     """Why wrong answers of the original run are wrong."""
     rotations: Rotations | None = None
@@ -114,7 +115,26 @@ class ProbeResult(msgspec.Struct, frozen=True):
     """How much more often yes is said than right in the original run."""
     warnings: tuple[str, ...] = ()
     same_patient: SamePatient | None = None
-    """What the bench's card says a patient's other answers tell, where the headline is what is shown."""
+    """What the bench's card says a patient's other answers tell,
+    where the headline is what is shown."""
+
+
+class ProbeOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which items a suite asks about, and how it works on them."""
+
+    split: str | None = None
+    limit: int | None = None
+    data: Path | None = None
+    """The folder the volumes are in, if they were moved."""
+    seed: int = 0
+    """Of the bootstrap."""
+    stratum: str = HEADLINE
+    """The items that the sight gain is measured on (`select`)."""
+    engine: Engine = HERE
+    """Makes the changed patients."""
+
+
+_ALL_ITEMS = ProbeOptions()
 
 
 def probe(
@@ -123,21 +143,14 @@ def probe(
     names: Iterable[str],
     out: Path,
     ask: Ask,
-    *,
-    split: str | None = None,
-    limit: int | None = None,
-    data: Path | None = None,
-    seed: int = 0,
-    stratum: str = HEADLINE,
-    engine: Engine = HERE,
+    options: ProbeOptions = _ALL_ITEMS,
 ) -> ProbeResult:
-    """Run the probes into folders under `out`, and say what they show; `engine` makes the changed patients.
+    """Run the probes into folders under `out`, and say what they show.
 
-    The runs `text` and `silent` are always made: the sight gain is measured against the better of them, on the items
-    of `stratum` (`select`).
+    The runs `text` and `silent` are always made: the sight gain is measured against the better of
+    them.
     """
-    suite = _Suite(bench, profile, out, ask, split, limit, data, seed, stratum, engine)
-    return suite.run(list(names))
+    return _Suite(bench, profile, out, ask, options).run(list(names))
 
 
 class Probed(msgspec.Struct, frozen=True):
@@ -162,23 +175,13 @@ class _Suite:
         profile: Profile,
         out: Path,
         ask: Ask,
-        split: str | None,
-        limit: int | None,
-        data: Path | None,
-        seed: int,
-        stratum: str,
-        engine: Engine,
+        options: ProbeOptions,
     ) -> None:
         self._bench = bench
-        self._engine = engine
+        self._options = options
         self._profile = profile
         self._out = out
         self._ask = ask
-        self._split = split
-        self._limit = limit
-        self._data = data
-        self._seed = seed
-        self._stratum = stratum
         self._store = SliceStore()
         self._compared: dict[str, list[Compared]] = {}
         self._rotation_table: Rotations | None = None
@@ -186,7 +189,7 @@ class _Suite:
 
     def run(self, names: list[str]) -> ProbeResult:
         self._bench.verify()
-        select((), self._stratum, self._bench.info.by_stratum)  # before anybody is asked
+        select((), self._options.stratum, self._bench.info.by_stratum)  # before anybody is asked
         with self._leaving_nothing():
             self._made = self._derived(names)
             self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
@@ -230,7 +233,8 @@ class _Suite:
 
     @contextmanager
     def _leaving_nothing(self) -> Iterator[None]:
-        """A bench that contradicts itself shows before the first answer: nothing was paid for, and nothing stays."""
+        """A bench that contradicts itself shows before the first answer:
+        nothing was paid for, and nothing stays."""
         new_folders = [path for path in (self._out, *self._out.parents) if not path.exists()]
         try:
             yield
@@ -243,19 +247,19 @@ class _Suite:
             raise
 
     def _presenter(self, profile: Profile) -> Presenter:
-        return Presenter(self._bench, profile, store=self._store, data=self._data)
+        return Presenter(self._bench, profile, store=self._store, data=self._options.data)
 
     def _asked(
         self, name: str, bench: Bench, presenter: Presents, profile: Profile, *, withhold: str = ""
     ) -> None:
-        whole = bench is not self._bench
+        is_made = bench is not self._bench
         result = self._ask(
             bench,
             presenter,
             profile,
             self._out / name,
-            split=None if whole else self._split,
-            limit=None if whole else self._limit,
+            split=None if is_made else self._options.split,
+            limit=None if is_made else self._options.limit,
             withhold=withhold,
         )
         if result.interrupted or result.stopped:
@@ -265,12 +269,12 @@ class _Suite:
         hidden = self._full.hidden
         if name == "one-slice":
             profile = one_slice(profile)
-        shown = WITHHOLDING[name](self._presenter(profile), hidden, self._bench)
-        self._asked(name, self._bench, shown, profile, withhold=name if name in ALWAYS else "")
+        withheld = WITHHOLDING[name](self._presenter(profile), hidden, self._bench)
+        self._asked(name, self._bench, withheld, profile, withhold=name if name in ALWAYS else "")
         return read_answers(self._out / name, self._bench.folder, hidden=hidden)
 
     def _swapped(self, name: str) -> ProbeRow:
-        return swap_row(self._full, seed=self._seed)
+        return swap_row(self._full, seed=self._options.seed)
 
     def _withheld(self, name: str) -> ProbeRow:
         if name not in self._blind_runs:
@@ -289,7 +293,7 @@ class _Suite:
         return row_of("representation", rows, runs=(name,))
 
     def _items(self) -> list[Item]:
-        return list(selected_items(self._bench, self._split, self._limit))
+        return list(selected_items(self._bench, self._options.split, self._options.limit))
 
     def _derived(self, names: list[str]) -> dict[str, ChangedBench]:
         """The benches of the probes that need one of their own, before anybody is asked."""
@@ -305,8 +309,8 @@ class _Suite:
                     name,
                     self._profile,
                     folder,
-                    data=self._data,
-                    engine=self._engine,
+                    data=self._options.data,
+                    engine=self._options.engine,
                 )
         return made
 
@@ -314,13 +318,13 @@ class _Suite:
         kind, folder, made = PROBES[name].kind, self._out / f"bench-{name}", self._made[name]
         if made.bench is None:
             return row_of(kind, [], made.outcomes)
-        volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
+        volumes = ChangedVolumes(self._bench, name, self._profile, data=self._options.data)
         presenter = Presenter(made.bench, self._profile, store=self._store, volumes=volumes)
-        shown: Presents = presenter
+        presents: Presents = presenter
         if name == "shuffled":
             reasons = self._full.hidden.items()
-            shown = Shuffled(presenter, {f"{item_id}~{name}": why for item_id, why in reasons})
-        self._asked(name, made.bench, shown, self._profile)
+            presents = Shuffled(presenter, {f"{item_id}~{name}": why for item_id, why in reasons})
+        self._asked(name, made.bench, presents, self._profile)
         answers = read_answers(self._out / name, folder)
         rows = compared(self._full, answers, made.outcomes, lambda item_id: f"{item_id}~{name}")
         self._compared[name] = rows
@@ -347,7 +351,7 @@ class _Suite:
             nothing = Answers({}, self._full.shown, {})
             self._rotation_table = rotations_of(self._full, nothing)
             return row_of("choice", [])
-        files = FileVolumes(self._bench, data=self._data)
+        files = FileVolumes(self._bench, data=self._options.data)
         presenter = Presenter(made.bench, self._profile, store=self._store, volumes=files)
         self._asked("rotations", made.bench, presenter, self._profile)
         answers = read_answers(self._out / "rotations", folder)
@@ -417,11 +421,13 @@ class _Suite:
     ) -> ShortcutGain:
         items = sorted(model)
         others = {name: [right[item] for item in items] for name, right in shortcuts.items()}
-        own, patients = [model[item] for item in items], [clusters[item] for item in items]
-        return gain_over_best(own, others, patients, seed=self._seed)
+        model_right, patients = [model[item] for item in items], [clusters[item] for item in items]
+        return gain_over_best(model_right, others, patients, seed=self._options.seed)
 
     def _selected(self, stratum: str | None = None) -> Selection:
-        return select([self._full.columns], stratum or self._stratum, self._bench.info.by_stratum)
+        return select(
+            [self._full.columns], stratum or self._options.stratum, self._bench.info.by_stratum
+        )
 
     def _same_patient(self) -> SamePatient | None:
         is_headline = self._selected().stratum == HEADLINE
@@ -432,7 +438,8 @@ class _Suite:
         hidden = sum(not one.counts for one in self._full.by_id.values())
         if hidden:
             result.append(
-                f"{hidden:,} items cannot be answered under this profile, or need a judge; they are left out"
+                f"{hidden:,} items cannot be answered under this profile, or need a judge; they are"
+                " left out"
             )
         return tuple(result)
 

@@ -1,4 +1,5 @@
-"""The swap of real patients: the same words, another scan, another right answer; from the run's own answers."""
+"""The swap of real patients: the same words, another scan,
+another right answer; from the run's own answers."""
 
 from __future__ import annotations
 
@@ -28,12 +29,13 @@ class _Pair(msgspec.Struct, frozen=True):
 
 
 def swap_row(answers: Answers, *, seed: int = 0) -> ProbeRow:
-    """Every ordered pair of twins of different patients and answers: from the first scan to the second.
+    """Every ordered pair of twins of different patients and answers: from the first scan to the
+    second.
 
-    `followed`, `kept_old` and `neither` are shares of the pairs whose first scan was answered rightly. Every question
-    has the same weight: pairs grow with the square of the patients asked, and else a few questions asked of everybody
-    would decide. A pair belongs to two patients; the interval resamples patients, and a pair counts as often as both
-    of its items are drawn.
+    `followed`, `kept_old` and `neither` are shares of the pairs whose first scan was answered
+    rightly. Every question has the same weight: pairs grow with the square of the patients asked,
+    and else a few questions asked of everybody would decide. A pair belongs to two patients; the
+    interval resamples patients, and a pair counts as often as both of its items are drawn.
     """
     items = [one for _, one in sorted(answers.by_id.items()) if one.item.twin_group and one.counts]
     pairs = _pairs(items)
@@ -44,7 +46,7 @@ def swap_row(answers: Answers, *, seed: int = 0) -> ProbeRow:
         np.array([getattr(pair, name) for pair in pairs]) for name in ("first", "second")
     )
     right = np.array([one.right for one in items], dtype=np.float64)
-    kept = np.array([pair.kept_old for pair in pairs], dtype=np.float64)
+    keeps_old = np.array([pair.kept_old for pair in pairs], dtype=np.float64)
     same = np.array(
         [_same_answer(items[pair.first], items[pair.second]) for pair in pairs], dtype=np.float64
     )
@@ -69,12 +71,12 @@ def swap_row(answers: Answers, *, seed: int = 0) -> ProbeRow:
         "changed": share(after, always),
         "both_right": share(before * after, always),
         "followed": share(after, before),
-        "kept_old": share(kept, before),
-        "neither": share((1 - after) * (1 - kept), before),
+        "kept_old": share(keeps_old, before),
+        "neither": share((1 - after) * (1 - keeps_old), before),
         "same_answer": share(same, always),
         "looks_flipped": share(flipped[second], always),
     }
-    intervals: dict[str, Interval] = {name: found.ci95 for name, found in shares.items()}
+    intervals: dict[str, Interval] = {name: estimate.ci95 for name, estimate in shares.items()}
     return ProbeRow(
         kind="patient",
         original=shares["original"].value,
@@ -103,9 +105,9 @@ def swap_row(answers: Answers, *, seed: int = 0) -> ProbeRow:
 
 def _pairs(items: list[Answered]) -> list[_Pair]:
     groups: dict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(items):
+    for number, one in enumerate(items):
         if answer_key(one.item.answer) is not None:
-            groups[one.item.twin_group].append(place)
+            groups[one.item.twin_group].append(number)
     result = []
     for members in groups.values():
         paired = [(a, b) for a, b in permutations(members, 2) if _differ(items[a], items[b])]

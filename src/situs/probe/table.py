@@ -1,4 +1,5 @@
-"""The row of a probe: what became of each item before and after the change, with intervals by patient."""
+"""The row of a probe: what became of each item before and after the change,
+with intervals by patient."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ class ProbeRow(msgspec.Struct, frozen=True):
     same_answer: float | None
     """Of all items compared: the same answer before and after, right or not."""
     looks_flipped: float | None
-    """Said in words that the scan looks flipped or out of order, among all answers after the change."""
+    """Said in words that the scan looks flipped or out of order,
+    among all answers after the change."""
     n: int
     ci95: Interval
     """Of `changed`."""
@@ -69,7 +71,8 @@ class ProbeRow(msgspec.Struct, frozen=True):
     n_changed: int = 0
     """Items compared whose right answer changes."""
     outcomes: dict[str, int] = {}
-    """Of all items asked of the original scan: how many right answers are changed, unchanged and undefined."""
+    """Of all items asked of the original scan:
+    how many right answers are changed, unchanged and undefined."""
     undefined: dict[str, int] = {}
     """Why some have no answer after the change."""
     groups: dict[str, ProbeRow] = {}
@@ -109,10 +112,10 @@ def compared(
 
 def _same(old: Answered, new: Answered) -> bool:
     """The same answer read twice, or the very same words that could not be read."""
-    said, again = said_by(old), said_by(new)
-    if said is None and again is None:
+    before, after = said_by(old), said_by(new)
+    if before is None and after is None:
         return old.row is not None and new.row is not None and old.row.response == new.row.response
-    return said == again
+    return before == after
 
 
 def _kept_old(old: Answered, new: Answered, after: Answers) -> bool:
@@ -148,12 +151,12 @@ def row_of(
     }
     after, before = [float(row.changed) for row in listed], [float(row.original) for row in listed]
     difference = paired_difference(after, before, clusters) if listed else None
-    intervals = {name: found.ci95 if found else None for name, found in shares.items()}
-    told = list(outcomes or ())
-    shown = shares["changed"]
+    intervals = {name: estimate.ci95 if estimate else None for name, estimate in shares.items()}
+    all_outcomes = list(outcomes or ())
+    changed_share = shares["changed"]
     return ProbeRow(
         kind=kind,
-        **{name: found.value if found else None for name, found in shares.items()},
+        **{name: estimate.value if estimate else None for name, estimate in shares.items()},
         n=len(listed),
         ci95=intervals["changed"],
         intervals=intervals | {"difference": difference.ci95 if difference else None},
@@ -162,9 +165,11 @@ def row_of(
         n_followed=len(moved),
         patients_followed=len({row.item.patient_id for row in moved}),
         n_changed=sum(row.outcome == "changed" for row in listed),
-        outcomes=dict(sorted(Counter(row.outcome for row in told or listed).items())),
+        outcomes=dict(sorted(Counter(row.outcome for row in all_outcomes or listed).items())),
         undefined=dict(
-            sorted(Counter(row.reason for row in told if row.outcome == "undefined").items())
+            sorted(
+                Counter(row.reason for row in all_outcomes if row.outcome == "undefined").items()
+            )
         ),
         groups=dict(groups or {}),
         runs=runs,
@@ -174,9 +179,9 @@ def row_of(
                 (
                     note,
                     "no item to compare"
-                    if shown is None and not note
-                    else shown.note
-                    if shown
+                    if changed_share is None and not note
+                    else changed_share.note
+                    if changed_share
                     else "",
                 ),
             )

@@ -35,7 +35,8 @@ _OF_CHANGED = ("followed", "kept old", "neither", "of items", "of patients")
 
 
 def probe_tables(result: ProbeResult) -> list[Table]:
-    """Every probe by its kind, the blind rows, what sight adds, why answers are wrong, and the diagnosis."""
+    """Every probe by its kind, the blind rows, what sight adds,
+    why answers are wrong, and the diagnosis."""
     tables = []
     for kind, title in _TITLES.items():
         rows = {name: row for name, row in result.probes.items() if row.kind == kind}
@@ -109,8 +110,12 @@ def _shortcut_table(result: ProbeResult) -> Table:
     rows = tuple((name, row.value, row.ci95, row.n) for name, row in result.shortcuts.items())
     title = f"Without looking: {result.sight_gain.items}"
     columns = ("row", "right", "95 %", "items")
-    told = result.same_patient
-    note = "" if told is None else f"{told.words} No shortcut here, and no model, is told them."
+    same_patient = result.same_patient
+    note = (
+        ""
+        if same_patient is None
+        else f"{same_patient.words} No shortcut here, and no model, is told them."
+    )
     return Table("without_looking", title, columns, rows, note, {"95 %": INTERVAL})
 
 
@@ -136,15 +141,16 @@ def _gain_table(gain: SightGain) -> Table:
 def _group_table(diagnosis: Diagnosis) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, group in diagnosis.groups.items():
-        gain, own = group.gain, group.own_picture
-        measured = (gain.value, gain.ci95, own.value, own.ci95)
+        gain, own_picture = group.gain, group.own_picture
+        measured = (gain.value, gain.ci95, own_picture.value, own_picture.ci95)
         rows.append((name, group.verdict, *measured, gain.n, gain.patients))
     return Table(
         "sight_by_group",
         "Sight by group of tasks",
         ("group", "sight", "gain", "gain, 95 %", "own picture", "own, 95 %", "items", "patients"),
         tuple(rows),
-        "own picture: right minus right if its answers were dealt out among patients asked the same question",
+        "own picture: right minus right if its answers were dealt out among patients asked the same"
+        " question",
         {
             "gain": SIGNED,
             "gain, 95 %": Style(signed=True, ends=("gain low", "gain high"), absent="none"),

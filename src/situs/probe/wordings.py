@@ -34,7 +34,8 @@ class Wordings(msgspec.Struct, frozen=True):
 
 
 def wordings_of(runs: Mapping[str, Answers]) -> Wordings:
-    """Compare the runs on the items that count in all of them; the first is the profile's own wording."""
+    """Compare the runs on the items that count in all of them;
+    the first is the profile's own wording."""
     ids = sorted(
         set.intersection(
             *({i for i, one in run.by_id.items() if one.counts} for run in runs.values())
@@ -46,12 +47,12 @@ def wordings_of(runs: Mapping[str, Answers]) -> Wordings:
     for name, run in runs.items():
         listed = [run.by_id[item_id] for item_id in ids]
         clusters = [one.item.patient_id for one in listed]
-        found = cluster_mean([float(one.right) for one in listed], clusters)
+        accuracy = cluster_mean([float(one.right) for one in listed], clusters)
         unread = sum(one.scored.outcome.state != "answered" for one in listed) / len(listed)
-        table[name] = Wording(found.value, found.ci95, unread)
+        table[name] = Wording(accuracy.value, accuracy.ci95, unread)
     values = [wording.accuracy for wording in table.values() if wording.accuracy is not None]
     alike = 0
     for item_id in ids:
-        said = {said_by(run.by_id[item_id]) for run in runs.values()}
-        alike += len(said) == 1 and None not in said
+        replies = {said_by(run.by_id[item_id]) for run in runs.values()}
+        alike += len(replies) == 1 and None not in replies
     return Wordings(len(ids), (min(values), max(values)), alike / len(ids), table)

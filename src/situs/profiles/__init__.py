@@ -1,4 +1,5 @@
-"""What a model sees, and the way back to millimetres: one renderer for models, people and reports."""
+"""What a model sees, and the way back to millimetres:
+one renderer for models, people and reports."""
 
 from situs.profiles.files import load_profile, shipped_profiles, unmet_needs
 from situs.profiles.geometry.frame import Frame

@@ -54,9 +54,12 @@ def _with_gives(profile: Profile, *, declared: bool, spec: str) -> Profile:
     real = derived_gives(profile)
     if not declared:
         return msgspec.structs.replace(profile, gives=tuple(sorted(real)))
-    for given in profile.gives:
-        if given not in real:
-            problem = f"it says it gives {given}, but {_WHY_NOT.get(given, 'nothing of that name is known')}"
+    for need in profile.gives:
+        if need not in real:
+            problem = (
+                f"it says it gives {need}, but"
+                f" {_WHY_NOT.get(need, 'nothing of that name is known')}"
+            )
             raise SitusError(
                 problem, where=spec, fix=f"it gives: {', '.join(sorted(real)) or 'nothing'}"
             )
@@ -64,9 +67,14 @@ def _with_gives(profile: Profile, *, declared: bool, spec: str) -> Profile:
 
 
 _WHY_NOT = {
-    "side_convention": "the intro does not say where the patient's right is and no side letters are drawn",
+    "side_convention": (
+        "the intro does not say where the patient's right is and no side letters are drawn"
+    ),
     "view_convention": "the intro does not say how pictures lie and no side letters are drawn",
-    "scale": "neither the intro nor a scale bar tells how long a pixel is, and how far apart pictures are",
+    "scale": (
+        "neither the intro nor a scale bar tells how long a pixel is, and how far apart"
+        " pictures are"
+    ),
     "slice_order": "the intro does not say in which order the slices are, or there is one only",
     "axial_slices": "it does not show a stack of axial slices",
     "frame_count": "the intro does not say how many pictures there are",
@@ -75,5 +83,6 @@ _WHY_NOT = {
 
 
 def unmet_needs(item: Item, gives: tuple[str, ...]) -> list[str]:
-    """What the item needs and the profile does not give; what must be seen is decided from the pixels."""
+    """What the item needs and the profile does not give;
+    what must be seen is decided from the pixels."""
     return [need for need in item.needs if not need.startswith("sees:") and need not in gives]

@@ -23,7 +23,7 @@ def derived_gives(profile: Profile) -> set[str]:
     """The needs of items that the profile meets, for a series with millimetres."""
     view, words = profile.view, profile.prompt.intro
     slots = slots_of(words)
-    told = (
+    order_is_named = (
         ("order" in slots or {"first", "last"} <= slots)
         and view.kind == "stack"
         and not _is_one(view)
@@ -37,7 +37,7 @@ def derived_gives(profile: Profile) -> set[str]:
         gives |= (
             {"view_convention"} if _is_sagittal(view) else {"side_convention", "view_convention"}
         )
-    if _is_sagittal(view) and told:
+    if _is_sagittal(view) and order_is_named:
         gives.add("side_convention")
     if re.search(r"\b(front|anterior)\b", words):
         gives.add("view_convention")
@@ -46,7 +46,7 @@ def derived_gives(profile: Profile) -> set[str]:
     if slots & {"frames", "what"}:
         gives.add("frame_count")
     upright = view.kind == "three_views" or view.plane is not Plane.AXIAL
-    if (upright and "view_convention" in gives) or (told and not upright):
+    if (upright and "view_convention" in gives) or (order_is_named and not upright):
         gives.add("slice_order")
     if view.kind == "stack" and not upright and not _is_one(view):
         gives.add("axial_slices")
@@ -77,8 +77,8 @@ def _tells_scale(profile: Profile, slots: set[str]) -> bool:
 def _shows_all(profile: Profile) -> bool:
     """From end to end, so that what numbers the vertebrae is inside where the scan holds it."""
     view, crop = profile.view, profile.crop
-    whole = view.index_range is None and view.fraction_range is None and view.limit is None
-    if not whole or (crop.shape or crop.size_mm or (0, 0, 0))[2]:
+    is_unlimited = view.index_range is None and view.fraction_range is None and view.limit is None
+    if not is_unlimited or (crop.shape or crop.size_mm or (0, 0, 0))[2]:
         return False
     if view.kind == "three_views" or view.plane is not Plane.AXIAL:
         return True

@@ -24,7 +24,8 @@ class Image(msgspec.Struct, frozen=True):
 
 
 class VolumeInput:
-    """A whole volume for a 3D model, as the profile prepared it; the array is made when first asked for."""
+    """A whole volume for a 3D model, as the profile prepared it;
+    the array is made when first asked for."""
 
     def __init__(
         self, load: Callable[[], NDArray[Any]], affine: NDArray[np.float64] | None, digest: str

@@ -27,7 +27,8 @@ class Plane(StrEnum):
 
     @property
     def left_edge(self) -> Direction:
-        """What lies at the picture's left edge: the patient's right, or the front in a sagittal view."""
+        """What lies at the picture's left edge:
+        the patient's right, or the front in a sagittal view."""
         return Direction.ANTERIOR if self is Plane.SAGITTAL else Direction.RIGHT
 
     @property

@@ -48,7 +48,8 @@ class Presented:
 class Volumes(Protocol):
     """Where voxels come from: the files a bench was built from, or what a probe makes of them.
 
-    A series' hashes stand for its voxels in every cache, so a changed volume has a series with hashes of its own.
+    A series' hashes stand for its voxels in every cache, so a changed volume has a series with
+    hashes of its own.
     """
 
     def image(self, series: SeriesRecord) -> NDArray[Any]:
@@ -94,19 +95,19 @@ class Presenter:
         self._own_terms = bench.info.terms
         self._store = store
         self._lock = threading.RLock()
-        self._kept = _Kept("")
+        self._cache = _SeriesCache("")
 
     def series(self, item: Item) -> SeriesRecord:
         """The series an item is about."""
-        found = self._series.get((item.study_id, item.series))
-        if found is None and item.study_id in self._studies and not item.series:
+        series = self._series.get((item.study_id, item.series))
+        if series is None and item.study_id in self._studies and not item.series:
             fix = "build or import it with --images FOLDER"
             raise SitusError("its study has no image to show", where=item.item_id, fix=fix)
-        if found is None:
+        if series is None:
             raise SitusError(
                 "its study is not in the bench", where=item.item_id, fix="rebuild the bench"
             )
-        return found
+        return series
 
     def layout(self, item: Item) -> Layout:
         """The pictures of an item, without their pixels."""
@@ -132,11 +133,11 @@ class Presenter:
 
     def _pictures(self, series: SeriesRecord, item: Item) -> tuple[Layout, tuple[Image, ...]]:
         """Those of an item without marks and frames of its own are kept whole for the next."""
-        own = bool(item.frames or marks_of(item))
+        is_special = bool(item.frames or marks_of(item))
         with self._lock:
-            kept = self._kept_for(series)
-            if kept.pictures is not None and not own:
-                return kept.pictures
+            cached = self._cache_of(series)
+            if cached.pictures is not None and not is_special:
+                return cached.pictures
             layout = layout_of(self.profile, series.grid, item)
             marks = (
                 marks_on(layout, item) if self.profile.draw.marks else [{} for _ in layout.frames]
@@ -145,12 +146,13 @@ class Presenter:
                 self._image(series, layout, frame, of_frame)
                 for frame, of_frame in zip(layout.frames, marks, strict=True)
             )
-            if not own:
-                kept.pictures = layout, images
+            if not is_special:
+                cached.pictures = layout, images
             return layout, images
 
     def hidden(self, item: Item) -> tuple[str, ...]:
-        """Why the item cannot be answered under this profile; nothing if it can, as far as that can be told."""
+        """Why the item cannot be answered under this profile;
+        nothing if it can, as far as that can be told."""
         if item.series and not self.series(item).image_hash:
             return (NO_IMAGE,)
         return self.verdict(item).hidden
@@ -163,19 +165,19 @@ class Presenter:
     def renderer(self, series: SeriesRecord) -> Renderer:
         """The image of a series, the only one kept."""
         with self._lock:
-            kept = self._kept_for(series)
-            if kept.renderer is None:
+            cached = self._cache_of(series)
+            if cached.renderer is None:
                 grid = series.grid if isinstance(series.grid, Grid) else None
-                kept.renderer = Renderer(
+                cached.renderer = Renderer(
                     self.profile, self.volumes.image(series), grid, series.modality
                 )
-            return kept.renderer
+            return cached.renderer
 
-    def _kept_for(self, series: SeriesRecord) -> _Kept:
+    def _cache_of(self, series: SeriesRecord) -> _SeriesCache:
         key = f"{series.image_hash}/{series.labels_hash}"
-        if self._kept.key != key:
-            self._kept = _Kept(key)
-        return self._kept
+        if self._cache.key != key:
+            self._cache = _SeriesCache(key)
+        return self._cache
 
     def _image(self, series: SeriesRecord, layout: Layout, frame: Frame, marks: Marks) -> Image:
         key = digest(
@@ -183,10 +185,10 @@ class Presenter:
             series.image_hash,
             picture_hash(self.profile),
             series.modality,
-            _place(frame, marks),
+            _picture_key(frame, marks),
         )
         with self._lock:
-            images = self._kept_for(series).images
+            images = self._cache_of(series).images
             if key in images:
                 return images[key]
             stored = None if self._store is None else self._store.get(key)
@@ -214,21 +216,21 @@ class Presenter:
         if not series.labels_hash:
             return None
         with self._lock:
-            kept = self._kept_for(series)
-            if kept.labels is None:
+            cached = self._cache_of(series)
+            if cached.labels is None:
                 labels = self.volumes.labels(series)
                 if not isinstance(series.grid, Grid) or not labels.grid.matches(series.grid):
                     raise SitusError(
                         "its masks are not on the image's grid", where=series.series, fix="rebuild"
                     )
-                kept.labels = labels
-            return kept.labels
+                cached.labels = labels
+            return cached.labels
 
     def views(
         self, series: SeriesRecord, layout: Layout, labels: LabelMap
     ) -> dict[str, list[SliceView]]:
         """How each structure looks on each slice; kept for the series, and in the store."""
-        places = b"".join(_place(frame, {}) for frame in layout.frames)
+        places = b"".join(_picture_key(frame, {}) for frame in layout.frames)
         key = digest(
             "sight",
             canonical_json(series.structures),
@@ -238,21 +240,22 @@ class Presenter:
             places,
         )
         with self._lock:
-            kept = self._kept_for(series)
-            if key not in kept.views:
+            cached = self._cache_of(series)
+            if key not in cached.views:
                 stored = None if self._store is None else self._store.get(key)
                 if stored is not None:
-                    kept.views[key] = msgspec.msgpack.decode(
+                    cached.views[key] = msgspec.msgpack.decode(
                         stored, type=dict[str, list[SliceView]]
                     )
                 else:
                     renderer = self.renderer(series) if series.image_hash else None
-                    # Only names that the bench knows: another may be a person's, and what is kept outlives the run.
+                    # Only names that the bench knows: another may be a person's, and what is kept
+                    # outlives the run.
                     known = restrict(labels, series.structures)
-                    kept.views[key] = Sight(layout, known, renderer).all_structures()
+                    cached.views[key] = Sight(layout, known, renderer).all_structures()
                     if self._store is not None:
-                        self._store.put(key, msgspec.msgpack.encode(kept.views[key]))
-            return kept.views[key]
+                        self._store.put(key, msgspec.msgpack.encode(cached.views[key]))
+            return cached.views[key]
 
     def role(
         self,
@@ -263,17 +266,19 @@ class Presenter:
         boxes: tuple[Box, ...],
     ) -> Role | None:
         """How a lesion looks that an item knows by its role or number; kept for the series."""
-        places = b"".join(_place(frame, {}) for frame in layout.frames)
+        places = b"".join(_picture_key(frame, {}) for frame in layout.frames)
         key = digest(name, canonical_json([box for box in boxes if box.label == name]), places)
         with self._lock:
-            kept = self._kept_for(series)
-            if key not in kept.roles:
+            cached = self._cache_of(series)
+            if key not in cached.roles:
                 renderer = self.renderer(series) if series.image_hash else None
-                kept.roles[key] = Sight(layout, labels, renderer, self._own_terms).role(name, boxes)
-            return kept.roles[key]
+                cached.roles[key] = Sight(layout, labels, renderer, self._own_terms).role(
+                    name, boxes
+                )
+            return cached.roles[key]
 
 
-class _Kept:
+class _SeriesCache:
     """What is in memory of one series."""
 
     def __init__(self, key: str) -> None:
@@ -312,14 +317,14 @@ class _Evidence:
         return Sight(layout, labels, None).shares_outside()
 
 
-def _place(frame: Frame, marks: Marks) -> bytes:
+def _picture_key(frame: Frame, marks: Marks) -> bytes:
     """What of a layout a picture depends on, beside volume and profile."""
     tiles = [
         (tile.plane, tile.index, tile.window, tile.corner, tile.size, tile.screen.flip_columns)
         for tile in frame.tiles
     ]
     drawn = {
-        str(place): {a: (round(x, 3), round(y, 3)) for a, (x, y) in of.items()}
-        for place, of in marks.items()
+        str(tile_number): {a: (round(x, 3), round(y, 3)) for a, (x, y) in of.items()}
+        for tile_number, of in marks.items()
     }
     return canonical_json([frame.width, frame.height, tiles, drawn])

@@ -73,14 +73,17 @@ def _what(profile: Profile, layout: Layout, modality: str) -> str:
     slices = [tile for frame in layout.frames for tile in frame.tiles]
     if view.kind == "three_views":
         planes = [tile.plane.value for tile in slices if tile.plane is not None]
-        said = _joined(
+        counted_planes = _joined(
             [f"{_count(planes.count(plane))} {plane}" for plane in dict.fromkeys(planes)]
         )
-        what = f"{said} {modality} slice{'s' if len(slices) > len(set(planes)) else ''}"
+        what = f"{counted_planes} {modality} slice{'s' if len(slices) > len(set(planes)) else ''}"
     else:
         plane = f"{view.plane.value} " if layout.lattice.has_mm else ""
         number = f"{len(slices)} " if layout.is_counted else ""
-        what = f"{number}{plane}{modality} slice{'s' if len(slices) > 1 or not layout.is_counted else ''}"
+        what = (
+            f"{number}{plane}{modality}"
+            f" slice{'s' if len(slices) > 1 or not layout.is_counted else ''}"
+        )
     if view.fps is not None:
         what = f"a video of {what} ({view.fps:g} frames per second)"
     return what
@@ -147,8 +150,10 @@ def _spacing(layout: Layout) -> str:
         tile.plane: np.linalg.norm(tile.matrix[:, :2], axis=0) for tile in _one_of_each_plane(tiles)
     }
     if len({tuple(size.round(2)) for size in sizes.values()}) > 1:
-        said = [f"{x:.2f} × {y:.2f} mm in the {plane} slice" for plane, (x, y) in sizes.items()]
-        return f"One pixel is {_joined(said)}."
+        pixel_sizes = [
+            f"{x:.2f} × {y:.2f} mm in the {plane} slice" for plane, (x, y) in sizes.items()
+        ]
+        return f"One pixel is {_joined(pixel_sizes)}."
     x, y = (float(v) for v in sizes[tiles[0].plane])
     pixel = f"One pixel is {x:.2f} mm"
     if abs(x - y) > 0.01 * max(x, y):
@@ -214,10 +219,10 @@ def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str
 def _part(profile: Profile, answer: ItemAnswer, layout: Layout) -> str:
     if isinstance(answer, Boxes) and profile.answer.box_form == "volume":
         # As a part it is the list itself, not an object around it.
-        said = f"{_VOLUME_BOX}. {_coordinates(profile.answer, layout)}"
+        instruction = f"{_VOLUME_BOX}. {_coordinates(profile.answer, layout)}"
     else:
-        said = _how(profile, kind_of(answer), answer, layout).removeprefix("Answer with ")
-    return said[:1].lower() + said[1:]
+        instruction = _how(profile, kind_of(answer), answer, layout).removeprefix("Answer with ")
+    return instruction[:1].lower() + instruction[1:]
 
 
 def _box_form(space: AnswerSpace) -> str:
@@ -226,7 +231,10 @@ def _box_form(space: AnswerSpace) -> str:
     corners = (
         "x_min, y_min, x_max, y_max" if space.box_order == "xyxy" else "x_min, y_min, width, height"
     )
-    return f'a JSON list with one object per box: {{"frame": <picture>, "box": [{corners}], "label": "<what it is>"}}'
+    return (
+        f'a JSON list with one object per box: {{"frame": <picture>, "box": [{corners}], "label":'
+        ' "<what it is>"}'
+    )
 
 
 def _counting(space: AnswerSpace, layout: Layout) -> str:
@@ -243,8 +251,8 @@ def _coordinates(space: AnswerSpace, layout: Layout) -> str:
         "unit": "as fractions of the width and height, from 0 to 1",
         "thousand": "scaled to 0 to 1000 over the width and height",
     }[space.box_scale]
-    told = space.box_scale == "pixel" and frame.is_size_known
-    size = f" (it is {frame.width} wide and {frame.height} high)" if told else ""
+    is_sized = space.box_scale == "pixel" and frame.is_size_known
+    size = f" (it is {frame.width} wide and {frame.height} high)" if is_sized else ""
     return (
         f"{_counting(space, layout)} x runs to the right and y downwards from the picture's "
         f"upper left corner{size}, {scale}."

@@ -132,7 +132,8 @@ Percentile = Annotated[float, msgspec.Meta(ge=0.0, le=100.0)]
 
 
 class WindowRule(_Table, frozen=True):
-    """What is black and what is white: fixed values, or percentiles of the volume or of each slice."""
+    """What is black and what is white:
+    fixed values, or percentiles of the volume or of each slice."""
 
     low: float | None = None
     high: float | None = None
@@ -204,7 +205,10 @@ class Prompt(_Table, frozen=True):
     choices: str = "Answer with the letters of all right options, separated by commas."
     number: str = "Answer with one number{in_unit}."
     boxes: str = "Answer with {box_form}. {coordinates}"
-    frames: str = "Answer with the numbers of the pictures, as a range (e.g. {range_example}) or a list. {counting}"
+    frames: str = (
+        "Answer with the numbers of the pictures, as a range (e.g. {range_example}) or a list."
+        " {counting}"
+    )
     grades: str = "Answer with a JSON object of whole numbers: {grades_form}."
     text: str = "Answer in one short sentence."
     compound: str = "Answer with one JSON object with the keys {names}.\n{parts}"
@@ -247,7 +251,8 @@ class Profile(_Table, frozen=True):
 
 
 def picture_hash(profile: Profile) -> str:
-    """The hash of what decides the pixels of a slice, but for where it lies and what is marked on it.
+    """The hash of what decides the pixels of a slice, but for where it lies and what is marked on
+    it.
 
     Every field goes in that is not declared `NotInPictures`: a new one cannot be forgotten.
     """

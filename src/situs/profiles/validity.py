@@ -61,7 +61,7 @@ def problems_of(profile: Profile) -> list[str]:
     wrong = list(number_problems(profile))
     if wrong:
         return wrong  # nothing else can be asked of such numbers
-    parts = (_slices, _sizes, _kind, _lattice, _windows, _rest, _prompt)
+    parts = (_slices, _sizes, _kind, _lattice, _windows, _encoding_and_array, _prompt)
     return list(itertools.chain.from_iterable(part(profile) for part in parts))
 
 
@@ -144,8 +144,8 @@ def _windows(profile: Profile) -> Iterator[str]:
     if not profile.window:
         yield "has no window"
     counts = set()
-    for modality, given in profile.window.items():
-        rules = given if isinstance(given, tuple) else (given,)
+    for modality, declared in profile.window.items():
+        rules = declared if isinstance(declared, tuple) else (declared,)
         counts.add(len(rules))
         for rule in rules:
             yield from _window(modality, rule)
@@ -168,14 +168,17 @@ def _window(modality: str, rule: WindowRule) -> Iterator[str]:
         and 0 <= rule.low_percentile < rule.high_percentile <= 100
     )
     if fixed == relative or not in_order:
-        yield f"window of {modality} is not one range: give low < high, or low_percentile < high_percentile"
+        yield (
+            f"window of {modality} is not one range: give low < high, or low_percentile <"
+            " high_percentile"
+        )
     if rule.clip is not None and not -math.inf < rule.clip[0] < rule.clip[1] < math.inf:
         yield f"window of {modality}: clip is not low < high"
     if fixed and (rule.per == "slice" or rule.percentiles_of == "unclipped"):
         yield f"window of {modality}: fixed values are the same for every slice"
 
 
-def _rest(profile: Profile) -> Iterator[str]:
+def _encoding_and_array(profile: Profile) -> Iterator[str]:
     if not 1 <= profile.encoding.quality <= 95:
         yield "encoding.quality is 1 to 95"
     axes = profile.array.axes

@@ -20,7 +20,8 @@ def causes_of(budget: Budget) -> dict[str, str]:
 
 
 def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
-    """Cause by run: how many wrong answers it explains best, how often it shows and what chance gives."""
+    """Cause by run: how many wrong answers it explains best,
+    how often it shows and what chance gives."""
     rows = tuple(
         (
             run,
@@ -39,9 +40,10 @@ def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
     if not rows:
         return None
     caption = (
-        "A cause fits a wrong answer if undoing it makes the answer right: “left” where “right” is true fits exchanged "
-        "sides. It could show only where undoing it changes the answer; “by chance” is how often it would fit at "
-        "random. p values are Holm-corrected over the causes of a run."
+        "A cause fits a wrong answer if undoing it makes the answer right: “left” where “right” is"
+        " true fits exchanged sides. It could show only where undoing it changes the answer; “by"
+        " chance” is how often it would fit at random. p values are Holm-corrected over the causes"
+        " of a run."
     )
     columns = ("run", "cause", "explains best", "fits", "could show", "expected by chance", "p", "")
     styles = {"expected by chance": Style(digits=1), "p": Style(digits=4)}

@@ -1,4 +1,5 @@
-"""What a run is called in a report: its client, never a path, host or key of the machine it ran on."""
+"""What a run is called in a report:
+its client, never a path, host or key of the machine it ran on."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _PLAIN_SETTING = re.compile(r"^[A-Za-z_]{1,24}=-?[0-9.]{1,12}$")
 
 @functools.lru_cache(maxsize=256)
 def spec_of(client: str) -> Spec:
-    """A recorded client; a secret in it, which the command line refuses, is no reason to refuse the report."""
+    """A recorded client; a secret in it,
+    which the command line refuses, is no reason to refuse the report."""
     body, _, query = client.partition("?")
     return msgspec.structs.replace(
         parse_spec(_USER.sub("://", body)), settings=dict(parse_qsl(query))
@@ -45,8 +47,8 @@ def public_name(client: str) -> str:
         name = "local model"
     text = f"{spec.kind}:{name}" if name else spec.kind
     settings = [f"{key}={value}" for key, value in sorted(spec.settings.items())]
-    shown = [setting for setting in settings if _PLAIN_SETTING.match(setting)]
-    return text + (f"?{'&'.join(shown)}" if shown else "")
+    plain = [setting for setting in settings if _PLAIN_SETTING.match(setting)]
+    return text + (f"?{'&'.join(plain)}" if plain else "")
 
 
 def unique_names(clients: Iterable[str], marks: Iterable[str] = repeat("")) -> list[str]:

@@ -1,4 +1,5 @@
-"""From tables and payload to the one file: template, style and script inlined, and a policy that allows no more."""
+"""From tables and payload to the one file:
+template, style and script inlined, and a policy that allows no more."""
 
 from __future__ import annotations
 

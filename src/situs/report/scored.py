@@ -92,7 +92,8 @@ class ReportedRun(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """`model`, `baseline`, `reader` (a person) or `text` (a model from which the pictures were withheld)."""
+        """`model`, `baseline`, `reader` (a person) or `text`
+        (a model from which the pictures were withheld)."""
         if self.baseline:
             return "baseline"
         if spec_of(self.info.client).kind == "human":
@@ -106,7 +107,8 @@ class ReportedRun(msgspec.Struct, frozen=True):
 
     @property
     def baseline(self) -> str:
-        """`oracle`, `random`, …; empty for a model, also one whose answers of elsewhere are replayed."""
+        """`oracle`, `random`, …; empty for a model,
+        also one whose answers of elsewhere are replayed."""
         kind = spec_of(self.info.client).kind
         return kind if is_baseline(kind) else ""
 
@@ -133,8 +135,8 @@ def read_runs(
 ) -> tuple[Bench, list[Item], list[ReportedRun]]:
     """Every run, the one bench they share, and the items any of them covers, in bench order.
 
-    `names` are what the runs are called, in their order; without, each goes by its client. `stratum` is what the
-    headline is about.
+    `names` are what the runs are called, in their order; without, each goes by its client.
+    `stratum` is what the headline is about.
     """
     if not folders:
         raise SitusError("no run given", fix="give one or more run folders")
@@ -161,19 +163,22 @@ def read_runs(
     covered: dict[str, Item] = {}
     for name, (folder, _, _) in zip(called, opened):
         replies = dataclasses.replace(open_replies(folder, bench), bench=shared)
-        kept, run = _kept(folder / "scores.json"), read_run(replies, beside_blind=not runs)
-        if not run.judged and kept is not None and kept.jury is not None:
-            run = dataclasses.replace(run, judged=kept.outcomes)
+        stored_scores, run = (
+            _stored_scores(folder / "scores.json"),
+            read_run(replies, beside_blind=not runs),
+        )
+        if not run.judged and stored_scores is not None and stored_scores.jury is not None:
+            run = dataclasses.replace(run, judged=stored_scores.outcomes)
         covered.update((item.item_id, item) for item in replies.items())
         metrics = shown_in(Shown.REPORT)
         scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
         budget = budget_of(run)
-        runs.append(ReportedRun(name, run, scores, causes_of(budget), kept, budget))
-    order = {item.item_id: place for place, item in enumerate(shared.items(steps=False))}
+        runs.append(ReportedRun(name, run, scores, causes_of(budget), stored_scores, budget))
+    order = {item.item_id: position for position, item in enumerate(shared.items(steps=False))}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
 
 
-def _kept(path: Path) -> Scores | None:
+def _stored_scores(path: Path) -> Scores | None:
     """What `situs score` last found, if it was run."""
     if not path.is_file():
         return None

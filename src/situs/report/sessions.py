@@ -35,14 +35,14 @@ def tables_of_rooms(runs: Sequence[ReportedRun]) -> list[Table]:
         if folder is None or not is_room_run(folder):
             continue
         try:
-            own = room_tables(score_room(run.run))
+            run_tables = room_tables(score_room(run.run))
         except SitusError:
             continue
         tables += [
             msgspec.structs.replace(
                 table, name=f"room{number}_{table.name}", title=f"{run.name}: {table.title}"
             )
-            for table in own
+            for table in run_tables
         ]
     return tables
 
@@ -50,15 +50,16 @@ def tables_of_rooms(runs: Sequence[ReportedRun]) -> list[Table]:
 def sessions_of(
     runs: Sequence[ReportedRun], items: Sequence[Item], count: int, budget: int, data: Path | None
 ) -> list[RunSessions]:
-    """Sessions of each run in a room, on the items that are shown first, as far as `budget` bytes reach."""
-    shown: list[RunSessions] = []
+    """Sessions of each run in a room,
+    on the items that are shown first, as far as `budget` bytes reach."""
+    sessions: list[RunSessions] = []
     left = budget
     for run in runs:
         folder = run.run.replies.folder
         if folder is None or not is_room_run(folder):
             continue
         wanted = [item.item_id for item in items if run.covers(item.item_id)]
-        kept = []
+        fitting = []
         try:
             views = session_views(
                 folder, wanted[: min(count, _MOST)], data=data, longest_px=_LONGEST_PX
@@ -70,7 +71,7 @@ def sessions_of(
             size = sum(len(turn.picture) for turn in view.turns)
             if size <= left:
                 left -= size
-                kept.append(view)
-        if kept:
-            shown.append(RunSessions(run.name, kept))
-    return shown
+                fitting.append(view)
+        if fitting:
+            sessions.append(RunSessions(run.name, fitting))
+    return sessions

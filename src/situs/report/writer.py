@@ -64,45 +64,57 @@ class ReportResult(msgspec.Struct, frozen=True):
     """Files of charts written beside it."""
 
 
+class ReportOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a report shows, and what is written beside it."""
+
+    bench: Path | None = None
+    """The runs' bench, if it was moved."""
+    data: Path | None = None
+    """The folder the volumes are in, if they were moved."""
+    pictures: int = 12
+    """So many items get pictures, wrong answers first, as far as `max_bytes` reach."""
+    allow_pixels: bool = False
+    """Without it a restricted bench embeds no pixels and no quotes of reports."""
+    max_bytes: int = _FILE_BYTES
+    tables: Path | None = None
+    """A folder for every table as Markdown, LaTeX and CSV."""
+    charts: Path | None = None
+    """A folder for every chart as SVG and PDF."""
+    names: Sequence[str] = ()
+    """What the runs are called, in their order."""
+    published: str | None = None
+    """A paper whose numbers stand beside those of the runs."""
+    seed: int = 0
+    stratum: str = HEADLINE
+
+
+_PLAIN = ReportOptions()
+
+
 def write_report(
     runs: Sequence[Path],
     out: Path,
-    *,
-    bench: Path | None = None,
-    data: Path | None = None,
-    pictures: int = 12,
-    allow_pixels: bool = False,
-    max_bytes: int = _FILE_BYTES,
-    tables: Path | None = None,
-    charts: Path | None = None,
-    names: Sequence[str] = (),
-    published: str | None = None,
-    seed: int = 0,
-    stratum: str = HEADLINE,
+    options: ReportOptions = _PLAIN,
 ) -> ReportResult:
-    """Write one self-contained HTML file about the runs, which must be of one bench.
-
-    `pictures` items get pictures, wrong answers first, as far as `max_bytes` reach. A restricted bench embeds no pixels
-    and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV,
-    `charts` one for every chart as SVG and PDF. `names` are what the runs are called, in their
-    order; `published` is a paper whose numbers stand beside them.
-    """
-    if pictures < 0:
+    """Write one self-contained HTML file about the runs, which must be of one bench."""
+    if options.pictures < 0:
         raise SitusError(
-            f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more"
+            f"cannot show {options.pictures} pictures", where="--pictures", fix="give 0 or more"
         )
-    check_tables_folder(tables)
-    check_charts_folder(charts)
-    opened, items, scored = read_runs(runs, bench, seed, names, stratum)
+    check_tables_folder(options.tables)
+    check_charts_folder(options.charts)
+    opened, items, scored = read_runs(
+        runs, options.bench, options.seed, options.names, options.stratum
+    )
     studies = {study.study_id: study for study in opened.studies()}
-    withheld = opened.info.restricted and not allow_pixels
-    available = set() if withheld or not pictures else _pictured(opened, data)
-    ordered = in_picture_order(items, lambda item: worth(item, scored), seed)
+    withheld = opened.info.restricted and not options.allow_pixels
+    available = set() if withheld or not options.pictures else _pictured(opened, options.data)
+    ordered = in_picture_order(items, lambda item: worth(item, scored), options.seed)
     candidates = [item for item in ordered if series_key(item) in available]
     drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
-    beside = counterfactuals_of(runs, scored, opened.info.content_hash, data)
-    chosen = drawable[:pictures]
-    shown_first = ordered[: max(pictures, _SHOWN_FIRST)]
+    beside = counterfactuals_of(runs, scored, opened.info.content_hash, options.data)
+    chosen = drawable[: options.pictures]
+    shown_first = ordered[: max(options.pictures, _SHOWN_FIRST)]
     first = [item.item_id for item in shown_first]
     facts = facts_for(opened, [*shown_first, *chosen])
     payload = build_payload(
@@ -119,19 +131,25 @@ def write_report(
     drawn = sum(len(picture) for figure in figures for _, picture in figure.pictures) + sum(
         3 * len(csv_text(figure.table)) for figure in figures
     )
-    budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload)))
-    volumes = volumes_of(opened, data)
+    budget = max(0, options.max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload)))
+    volumes = volumes_of(opened, options.data)
     strips = StripStore(opened, scored, volumes, pixels=not withheld)
     embedded = embed_pictures(
         opened, chosen, studies, facts, volumes, budget - budget // 10, strips, available
     )
     left_out = _left_out(
-        payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes
+        payload,
+        embedded,
+        len(items),
+        len(candidates),
+        options.pictures,
+        withheld,
+        options.max_bytes,
     )
     payload = _with_pictures(payload, embedded, withheld)
     if not withheld:
         _add_twin_pictures(payload, beside.pictures(embedded.items, budget // 10))
-    standings = standings_of(scored, items, opened.info.by_stratum, stratum)
+    standings = standings_of(scored, items, opened.info.by_stratum, options.stratum)
     standings = with_probed_gains(standings, runs, scored)
     board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
     budgets = {
@@ -142,8 +160,10 @@ def write_report(
     causes = budget_table(budgets)
     extra = [table for table in (diagnosis_table(runs, scored), causes) if table is not None]
     extra += tables_of_rooms(scored)
-    if published is not None:
-        extra += published_beside({run.name: run.kept or run.scores for run in scored}, published)
+    if options.published is not None:
+        extra += published_beside(
+            {run.name: run.kept or run.scores for run in scored}, options.published
+        )
     page = Page(
         title=opened.info.name,
         facts=_header(opened, items, scored),
@@ -155,22 +175,32 @@ def write_report(
         wording=wording,
         extra=extra,
         charts=figures,
-        sessions=[] if withheld else sessions_of(scored, candidates, pictures, budget // 4, data),
+        sessions=(
+            []
+            if withheld
+            else sessions_of(scored, candidates, options.pictures, budget // 4, options.data)
+        ),
         left_out=left_out,
         version=__version__,
     )
     html = render_page(page, payload)
     write_atomic(out, html)
     paper = paper_table(board)
-    own = [
+    all_tables = [
         *([paper] if paper is not None else []),
         board.table,
         grid.table,
         *([wording] if wording is not None else []),
         *extra,
     ]
-    written = [] if tables is None else write_tables(tables, [*own, *(f.table for f in figures)])
-    drawings = [] if charts is None else write_charts(charts, _with_board(board, figures))
+    written = (
+        []
+        if options.tables is None
+        else write_tables(options.tables, [*all_tables, *(f.table for f in figures)])
+    )
+    drawings = (
+        [] if options.charts is None else write_charts(options.charts, _with_board(board, figures))
+    )
     return ReportResult(
         out,
         len(scored),
@@ -188,14 +218,16 @@ def _with_board(board: Board, figures: Sequence[Chart]) -> list[Chart]:
     return [*([first] if first is not None else []), *figures]
 
 
-def _with_steps(bench: Bench, items: Sequence[Item], shown: Iterable[str]) -> list[Item]:
-    """The items, those whose details are shown with their steps of reasoning, which take most of the room."""
-    whole = {item.item_id: item for item in bench.items(ids=set(shown))}
-    return [whole.get(item.item_id, item) for item in items]
+def _with_steps(bench: Bench, items: Sequence[Item], detailed: Iterable[str]) -> list[Item]:
+    """The items, those whose details are shown with their steps of reasoning,
+    which take most of the room."""
+    with_steps = {item.item_id: item for item in bench.items(ids=set(detailed))}
+    return [with_steps.get(item.item_id, item) for item in items]
 
 
 def _pictured(bench: Bench, data: Path | None) -> set[str]:
-    """Series with an image at hand; a probe's bench draws on the images of the bench it was made from."""
+    """Series with an image at hand;
+    a probe's bench draws on the images of the bench it was made from."""
     made = source_of_made(bench.folder)
     home = bench if made is None else made[0]
     return pictured_series(home.studies(), Locations.read(home.folder, data))
@@ -206,15 +238,16 @@ def _has_boxes(item: Item) -> bool:
 
 
 def facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
-    """All facts of the items' studies by id: those they name, those these come from, centres and boxes."""
+    """All facts of the items' studies by id:
+    those they name, those these come from, centres and boxes."""
     studies = {item.study_id for item in items}
     return {fact.fact_id: fact for fact in bench.facts(study_id=studies)} if studies else {}
 
 
 def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payload:
-    shown = set(embedded.items)
+    pictured = set(embedded.items)
     rows = [
-        msgspec.structs.replace(row, pictured=True) if row.item_id in shown else row
+        msgspec.structs.replace(row, pictured=True) if row.item_id in pictured else row
         for row in payload.rows
     ]
     note = (
@@ -233,9 +266,11 @@ def _add_twin_pictures(
     for item_id in {item_id for item_id, _ in pictures}:
         detail = payload.details[item_id]
         twins = tuple(
-            msgspec.structs.replace(twin, picture=pictures[item_id, twin.probe][0])
-            if (item_id, twin.probe) in pictures
-            else twin
+            (
+                msgspec.structs.replace(twin, picture=pictures[item_id, twin.probe][0])
+                if (item_id, twin.probe) in pictures
+                else twin
+            )
             for twin in detail.changed
         )
         payload.details[item_id] = msgspec.structs.replace(detail, changed=twins)
@@ -268,13 +303,15 @@ def _left_out(
         )
     if embedded.shortened:
         parts.append(
-            f"{counted(embedded.shortened, 'view')} shortened, to keep the file under {max_bytes / 1e6:.0f} MB"
+            f"{counted(embedded.shortened, 'view')} shortened, to keep the file under"
+            f" {max_bytes / 1e6:.0f} MB"
         )
     if payload.rows_left_out:
         parts.append(f"{payload.rows_left_out:,} items are not listed, to keep the file small")
     if payload.details_left_out:
         parts.append(
-            f"derivations of {payload.details_left_out:,} items are left out, to keep the file small"
+            f"derivations of {payload.details_left_out:,} items are left out, to keep the file"
+            " small"
         )
     text = "; ".join(parts)
     return f"Left out: {text}." if text else "Nothing was left out."
@@ -323,13 +360,14 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) 
             lost = {
                 s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n
             }
-            said = ", ".join(f"{n:,} {state}" for state, n in sorted(lost.items()))
-            incomplete[f"incomplete ({said} of {run.items:,}) and not ranked"].append(run.name)
-    for said, names in incomplete.items():
-        words.append(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {said}.")
+            why = ", ".join(f"{n:,} {state}" for state, n in sorted(lost.items()))
+            incomplete[f"incomplete ({why} of {run.items:,}) and not ranked"].append(run.name)
+    for why, names in incomplete.items():
+        words.append(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {why}.")
     if any(run.states["unjudged"] for run in runs):
         words.append(
-            "Free-text answers have not been judged yet: run situs score with --verdicts, then write the report again."
+            "Free-text answers have not been judged yet: run situs score with --verdicts, then"
+            " write the report again."
         )
     if len({run.items for run in runs}) > 1:
         words.append(
@@ -344,6 +382,6 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) 
 
 def _banner(bench: Bench, embedded: Embedded, withheld: bool) -> str:
     if bench.info.restricted and not withheld:
-        held = "pixels of patients" if embedded.items else "restricted data of patients"
-        return f"RESTRICTED DATA: this file holds {held}. Do not share it."
+        contents = "pixels of patients" if embedded.items else "restricted data of patients"
+        return f"RESTRICTED DATA: this file holds {contents}. Do not share it."
     return ""

@@ -12,7 +12,7 @@ from situs.review.audit import (
     read_audit,
 )
 from situs.review.imported import Imported, import_answers
-from situs.review.quiz import QuizResult, write_quiz
+from situs.review.quiz import QuizDraw, QuizResult, write_quiz
 
 __all__ = [
     "AuditPlan",
@@ -20,6 +20,7 @@ __all__ = [
     "AuditRow",
     "Imported",
     "QuizAnswers",
+    "QuizDraw",
     "QuizResult",
     "SaidAnswer",
     "SaidBox",

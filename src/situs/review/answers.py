@@ -78,27 +78,28 @@ class QuizAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_answers(path: Path) -> QuizAnswers:
     """A reader's file, refused with all that is wrong with it."""
-    found = read_json(path, QuizAnswers)
+    quiz_answers = read_json(path, QuizAnswers)
     problems = []
-    if found.quiz.format != FORMAT:
-        problems.append(f"$.quiz.format is {found.quiz.format!r}, not {FORMAT!r}")
-    if not _READER.fullmatch(found.reader):
+    if quiz_answers.quiz.format != FORMAT:
+        problems.append(f"$.quiz.format is {quiz_answers.quiz.format!r}, not {FORMAT!r}")
+    if not _READER.fullmatch(quiz_answers.reader):
         problems.append("$.reader is not a name of letters, digits, spaces, dots and dashes")
-    drawn, seen = set(found.quiz.items), set[str]()
-    for place, answer in enumerate(found.answers):
+    drawn, seen = set(quiz_answers.quiz.items), set[str]()
+    for number, answer in enumerate(quiz_answers.answers):
         if answer.item_id not in drawn:
             problems.append(
-                f"$.answers[{place}].item_id {answer.item_id!r} is not an item of the quiz"
+                f"$.answers[{number}].item_id {answer.item_id!r} is not an item of the quiz"
             )
         if answer.item_id in seen:
-            problems.append(f"$.answers[{place}].item_id {answer.item_id!r} occurs twice")
-        if answer.state not in _STATES[found.quiz.mode]:
+            problems.append(f"$.answers[{number}].item_id {answer.item_id!r} occurs twice")
+        if answer.state not in _STATES[quiz_answers.quiz.mode]:
             problems.append(
-                f"$.answers[{place}].state {answer.state!r} does not belong to a quiz to {found.quiz.mode}"
+                f"$.answers[{number}].state {answer.state!r} does not belong to a quiz to"
+                f" {quiz_answers.quiz.mode}"
             )
         seen.add(answer.item_id)
     if problems:
         raise SitusError(
             "; ".join(problems), where=path, fix="export the answers from the quiz again"
         )
-    return found
+    return quiz_answers

@@ -91,12 +91,14 @@ class AuditResult(msgspec.Struct, frozen=True):
     open_cells: int
     """Questions left unanswered."""
     shares: dict[str, tuple[int, int, float, float]]
-    """Question → yes, answered, and the exact 95 % interval of the share; one vote an item, by its readers' majority.
+    """Question → yes, answered, and the exact 95 % interval of the share; one vote an item, by its
+    readers' majority.
 
     `spatial and relevant` counts items that are both. A validator has no vote where people read.
     """
     tied: dict[str, int]
-    """Items whose readers split evenly; they count as no, since an item is good only if most say so."""
+    """Items whose readers split evenly;
+    they count as no, since an item is good only if most say so."""
     agreement: list[AuditAgreement]
     warnings: list[str]
 
@@ -137,8 +139,9 @@ def audit_sheet(
 ) -> bytes:
     """A sheet with a row per item and rater, for a spreadsheet (`csv`) or a program (`json`).
 
-    `overlap` raters read each item, so that agreement can be told; items are dealt evenly. `quotes`, where answers
-    rest on a text: item → the sentence that proves it, for the rater to read. `pictures`: item → where it can be seen.
+    `overlap` raters read each item, so that agreement can be told; items are dealt evenly.
+    `quotes`, where answers rest on a text: item → the sentence that proves it, for the rater to
+    read. `pictures`: item → where it can be seen.
     """
     if not raters or len(set(raters)) != len(raters) or not all(name.strip() for name in raters):
         raise SitusError(
@@ -160,7 +163,7 @@ def audit_sheet(
                     "rater": rater,
                     "question": item.question,
                     "options": options_text(item).replace("\n", "; "),
-                    "answer": _shown(item),
+                    "answer": _key_line(item),
                     **({"quote": quotes.get(item.item_id, "")} if quotes else {}),
                     **({"picture": pictures.get(item.item_id, "")} if pictures else {}),
                     **dict.fromkeys(AUDIT_QUESTIONS, ""),
@@ -181,7 +184,7 @@ def audit_sheet(
     return out.getvalue().encode("utf-8-sig")
 
 
-def _shown(item: Item) -> str:
+def _key_line(item: Item) -> str:
     """The key in one line of the sheet; what has no plain words there, as files have it."""
     answer = item.answer
     if isinstance(answer, Text | YesNo | Choice | Number):
@@ -228,29 +231,31 @@ def read_audit(path: Path) -> list[AuditRow]:
 def audit_agreement(
     rows: Sequence[AuditRow], items: Sequence[Item], *, validator: str | None = None, seed: int = 0
 ) -> AuditResult:
-    """Shares, and the agreement of all raters together, of every pair, and of people with the validator.
+    """Shares, and the agreement of all raters together, of every pair, and of people with the
+    validator.
 
-    The last counts every judgement of a person once, as CT-SpatialVQA does; `pooled` is over both of its questions.
+    The last counts every judgement of a person once, as CT-SpatialVQA does; `pooled` is over both
+    of its questions.
     """
     known = {name: item for item in items for name in (item.source_id, item.item_id) if name}
     rows = [msgspec.structs.replace(row, item=as_known(row.item, known)) for row in rows]
-    held = [row for row in rows if row.item in known]
-    _refuse_bad_sheets(held, known, validator)
-    raters = sorted({row.rater for row in held})
-    models = {row.rater for row in held if row.validator} | (
+    known_rows = [row for row in rows if row.item in known]
+    _refuse_bad_sheets(known_rows, known, validator)
+    raters = sorted({row.rater for row in known_rows})
+    models = {row.rater for row in known_rows if row.validator} | (
         {validator} if validator is not None else set()
     )
     # Sheets of nobody but a validator are its own.
     people = [name for name in raters if name not in models] or raters
-    order = sorted({known[row.item].item_id for row in held})
-    place = {name: n for n, name in enumerate(order)}
+    order = sorted({known[row.item].item_id for row in known_rows})
+    row_of = {name: n for n, name in enumerate(order)}
     clusters = [cluster_of(known[name]) for name in order]
     ratings = {question: np.full((len(order), len(raters)), np.nan) for question in AUDIT_QUESTIONS}
-    for row in held:
+    for row in known_rows:
         for question in AUDIT_QUESTIONS:
             value = getattr(row, question)
             if value is not None:
-                ratings[question][place[known[row.item].item_id], raters.index(row.rater)] = float(
+                ratings[question][row_of[known[row.item].item_id], raters.index(row.rater)] = float(
                     value
                 )
     columns = [raters.index(name) for name in people]
@@ -266,8 +271,10 @@ def audit_agreement(
         shares[_BOTH] = _share(spatial & relevant, first & second)
     for name in sorted(models - set(people)):
         result += _with_validator(ratings, columns, raters.index(name), name, clusters, seed)
-    counts = Counter(row.rater for row in held)
-    open_cells = sum(getattr(row, question) is None for row in held for question in AUDIT_QUESTIONS)
+    counts = Counter(row.rater for row in known_rows)
+    open_cells = sum(
+        getattr(row, question) is None for row in known_rows for question in AUDIT_QUESTIONS
+    )
     strangers = [row.item for row in rows if row.item not in known]
     warnings = []
     if strangers:
@@ -306,7 +313,8 @@ def _refuse_bad_sheets(
 
 
 def _votes(ratings: Ratings) -> tuple[Flags, Flags, Flags]:
-    """Of every item whether most say yes, whether anyone said anything, and whether they split evenly."""
+    """Of every item whether most say yes,
+    whether anyone said anything, and whether they split evenly."""
     yes, no = (ratings == 1).sum(axis=1), (ratings == 0).sum(axis=1)
     return yes > no, yes + no > 0, (yes == no) & (yes > 0)
 
@@ -329,11 +337,11 @@ def _with_validator(
     for question, table in ratings.items():
         pairs = np.vstack([table[:, [column, validator]] for column in people])
         both = np.isfinite(pairs).all(axis=1)
-        own = [clusters[n % len(clusters)] for n in np.flatnonzero(both).tolist()]
+        pair_clusters = [clusters[n % len(clusters)] for n in np.flatnonzero(both).tolist()]
         if question in _PUBLISHED:
             pooled.append(pairs[both])
-            shared += own
-        result += _agreements(question, pairs[both], ["people", name], own, seed)
+            shared += pair_clusters
+        result += _agreements(question, pairs[both], ["people", name], pair_clusters, seed)
     return result + _agreements("pooled", np.vstack(pooled), ["people", name], shared, seed)
 
 
@@ -353,26 +361,26 @@ def _agreements(
         if not count:
             continue
         places = np.flatnonzero(several).tolist()
-        found: dict[str, Estimate] = {
+        estimates: dict[str, Estimate] = {
             statistic: agreement(statistic, part[several], [clusters[n] for n in places], seed=seed)
             for statistic in STATISTICS
             if statistic != "kappa" or len(columns) == _FEWEST
         }
-        kappa = found.get("kappa")
+        kappa = estimates.get("kappa")
         result.append(
             AuditAgreement(
                 question,
                 name,
                 count,
-                found["percent"].value,
-                found["percent"].ci95,
+                estimates["percent"].value,
+                estimates["percent"].ci95,
                 kappa.value if kappa else None,
                 kappa.ci95 if kappa else None,
-                found["ac1"].value,
-                found["ac1"].ci95,
-                found["alpha"].value,
-                found["alpha"].ci95,
-                found["percent"].note,
+                estimates["ac1"].value,
+                estimates["ac1"].ci95,
+                estimates["alpha"].value,
+                estimates["alpha"].ci95,
+                estimates["percent"].note,
             )
         )
     return result
@@ -383,9 +391,11 @@ _NARROWEST = 0.001
 
 
 def audit_plan(expected: float, half_width: float, population: int | None = None) -> AuditPlan:
-    """The fewest items whose exact interval is no wider than wished, if the expected share is found.
+    """The fewest items whose exact interval is no wider than wished, if the expected share is
+    found.
 
-    With a `population` (the size of the bench) the finite-population correction n / (1 + (n − 1) / N) is applied.
+    With a `population` (the size of the bench) the finite-population correction n / (1 + (n − 1) /
+    N) is applied.
     """
     if not 0 <= expected <= 1 or not _NARROWEST <= half_width < 0.5:
         fix = f"--expected is between 0 and 1, --half-width between {_NARROWEST} and 0.5"

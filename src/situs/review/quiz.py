@@ -1,4 +1,5 @@
-"""The quiz: one HTML file with the questions and pictures of a sample, and no key unless that is to be verified."""
+"""The quiz: one HTML file with the questions and pictures of a sample,
+and no key unless that is to be verified."""
 
 from __future__ import annotations
 
@@ -68,6 +69,17 @@ class QuizPage(msgspec.Struct, frozen=True):
     scales: dict[str, ToneScale]
 
 
+class QuizDraw(msgspec.Struct, frozen=True):
+    """Which items of a bench a quiz takes: so many at random, from one split or from all."""
+
+    items: int = 20
+    seed: int = 0
+    split: str | None = None
+
+
+_TWENTY = QuizDraw()
+
+
 class QuizResult(msgspec.Struct, frozen=True):
     """What was written."""
 
@@ -83,19 +95,18 @@ class QuizResult(msgspec.Struct, frozen=True):
 def write_quiz(
     bench: Path,
     out: Path,
+    draw: QuizDraw = _TWENTY,
     *,
     profile: str = "default",
-    items: int = 20,
-    seed: int = 0,
     verify: bool = False,
-    split: str | None = None,
     data: Path | None = None,
     allow_restricted: bool = False,
     max_bytes: int = 200_000_000,
 ) -> QuizResult:
     """Write a quiz of items drawn at random; `verify` shows the key and asks whether it is right.
 
-    Where answers are asked for, items that the profile hides are left out and counted: nobody could answer them.
+    Where answers are asked for, items that the profile hides are left out and counted: nobody could
+    answer them.
     """
     opened, chosen = open_bench(bench), load_profile(profile)
     if opened.info.restricted and not allow_restricted:
@@ -103,8 +114,8 @@ def write_quiz(
         raise SitusError(
             "its data are restricted: a quiz holds their pictures", where=bench, fix=fix
         )
-    drawn = draw_items(list(opened.items(split)), items, seed)
-    presenter, shown = Presenter(opened, chosen, data=data), Viewing(opened, chosen)
+    drawn = draw_items(list(opened.items(draw.split)), draw.items, draw.seed)
+    presenter, viewing = Presenter(opened, chosen, data=data), Viewing(opened, chosen)
     left_out: Counter[str] = Counter()
     pictures = QuizPictures(presenter)
     made: list[QuizItem] = []
@@ -127,7 +138,7 @@ def write_quiz(
                 prompt,
                 shown_pictures,
                 chosen.answer.frame_base,
-                _key(item, shown) if verify else None,
+                _key(item, viewing) if verify else None,
             )
         )
     if not made:
@@ -135,7 +146,7 @@ def write_quiz(
         raise SitusError(
             f"no item can be shown ({reasons})", where=bench, fix="give --data, or another profile"
         )
-    made.sort(key=lambda entry: digest("quiz order", str(seed), entry.item_id))
+    made.sort(key=lambda entry: digest("quiz order", str(draw.seed), entry.item_id))
     ids = tuple(entry.item_id for entry in made)
     head = QuizHead(
         FORMAT,
@@ -143,7 +154,7 @@ def write_quiz(
         opened.info.name,
         opened.info.content_hash,
         chosen,
-        seed,
+        draw.seed,
         ids,
     )
     banner = (
@@ -176,17 +187,18 @@ def _quiz_item(
 
 
 def _part(name: str, answer: Simple) -> PartForm:
-    """Only how it is answered: names of sub-scores and the unit, which the question states, and never a value."""
+    """Only how it is answered: names of sub-scores and the unit,
+    which the question states, and never a value."""
     form = kind_of(answer)
     return PartForm(name, form, getattr(answer, "unit", ""), tuple(getattr(answer, "grades", ())))
 
 
-def _key(item: Item, shown: Viewing) -> Key:
+def _key(item: Item, viewing: Viewing) -> Key:
     boxes, frames = boxes_in(item.answer), frames_in(item.answer)
     return Key(
         key_words(item),
-        tuple(_placed(box) for box in shown.boxes(item, boxes)) if boxes else (),
-        tuple(shown.frames(item, frames)) if frames else (),
+        tuple(_placed(box) for box in viewing.boxes(item, boxes)) if boxes else (),
+        tuple(viewing.frames(item, frames)) if frames else (),
     )
 
 

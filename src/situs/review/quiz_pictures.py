@@ -1,4 +1,5 @@
-"""The pictures of a quiz: those of the profile, in tones that people can window, small enough to be sent around."""
+"""The pictures of a quiz: those of the profile,
+in tones that people can window, small enough to be sent around."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ class QuizPictures:
         self._shared: dict[str, ItemPictures] = {}
 
     def add(self, item: Item) -> ItemPictures:
-        """Those of an item; items of a series without marks and frames of their own share theirs."""
+        """Those of an item; items of a series without
+        marks and frames of their own share theirs."""
         key = f"{item.study_id}/{item.series}"
         if key not in self._renderers:
             self._renderers = {key: self._opened(item, key)}

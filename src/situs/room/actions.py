@@ -21,16 +21,19 @@ ANSWER = ActionKind(
 
 
 def action_kinds(room: Room, scan: Scan) -> tuple[ActionKind, ...]:
-    """The actions that a room allows on a scan. A scan without millimetres has no lengths and positions."""
+    """The actions that a room allows on a scan.
+
+    A scan without millimetres has no lengths and positions.
+    """
     plane = Field("choice", "which plane", choices=scan.planes)
     # A position stands for every plane, so its bounds are those of the longest.
-    whole = Field("whole", least=1, most=max(scan.count(name) for name in scan.planes))
+    slice_number = Field("whole", least=1, most=max(scan.count(name) for name in scan.planes))
     window = Field("text", f"one of {', '.join(scan.windows)}", longest=40)
     zoom = Field("number", "magnification", least=1.0, most=room.most_zoom)
     value = Field("number", least=-1e6, most=1e6)
     point = Field("numbers", _POINT, count=(2, 3))
     in_mm = Field("numbers", _POINT_MM, count=(3, 3))
-    look = {"plane": plane, "slice": _says(whole, "its number, from 1")}
+    look = {"plane": plane, "slice": _says(slice_number, "its number, from 1")}
     marked, ends = {"point": point}, {"a": point, "b": point}
     if scan.has_mm:
         look["at_mm"] = _says(value, "or its position in mm")
@@ -47,8 +50,8 @@ def action_kinds(room: Room, scan: Scan) -> tuple[ActionKind, ...]:
             f"Show n slices (at most {room.strip}) from one to another, small, in one picture.",
             {
                 "plane": plane,
-                "from": whole,
-                "to": whole,
+                "from": slice_number,
+                "to": slice_number,
                 "n": Field("whole", least=2, most=room.strip, required=True),
                 "window": window,
             },
@@ -58,7 +61,8 @@ def action_kinds(room: Room, scan: Scan) -> tuple[ActionKind, ...]:
         "measure": ActionKind("measure", "The distance between two points, in mm.", ends),
         "segmentation": ActionKind(
             "segmentation",
-            "What an automatic segmentation measures of a structure; with `other`, between the two.",
+            "What an automatic segmentation measures of a structure; with `other`, between the"
+            " two.",
             {
                 "structure": Field("text", "a plain name", longest=80, required=True),
                 "other": Field("text", longest=80),

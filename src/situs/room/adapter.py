@@ -1,4 +1,5 @@
-"""Whether a server plays by the contract of a turn: JSON actions, and native tool calls, which some only accept."""
+"""Whether a server plays by the contract of a turn:
+JSON actions, and native tool calls, which some only accept."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from situs.clients import (
     Request,
     Spec,
     Tally,
+    Terms,
     ask,
     settings_for,
 )
@@ -71,7 +73,8 @@ def check_turns(
     seed: int = 0,
     progress: Callable[[Tally], None] = lambda tally: None,
 ) -> RoomCheck:
-    """Ask for known actions, a picture in the conversation, as JSON and as native calls; remember what was proved."""
+    """Ask for known actions, a picture in the conversation,
+    as JSON and as native calls; remember what was proved."""
     draw = random.Random(seed)
     wanted: dict[str, Action] = {}
     requests = []
@@ -85,9 +88,11 @@ def check_turns(
             wanted[key] = Action("look", {"plane": plane, "slice": index})
             asked = Request(key, messages, settings)
             if way == "schema":
-                told = 'Reply with one JSON object: {"action": "look", "plane": …, "slice": …}'
-                said = (Message("user", (_grey(), f"{words} {told}")),)
-                asked = Request(key, said, settings, schema=schema_of(_KINDS))
+                instruction = (
+                    'Reply with one JSON object: {"action": "look", "plane": …, "slice": …}'
+                )
+                conversation = (Message("user", (_grey(), f"{words} {instruction}")),)
+                asked = Request(key, conversation, settings, schema=schema_of(_KINDS))
             else:
                 asked = msgspec.structs.replace(asked, tools=tools_of(_KINDS))
             requests.append(asked)
@@ -102,7 +107,7 @@ def check_turns(
         if not right[request.key]:
             replies[request.key] = (reply.error or reply.text or "(nothing)")[:200]
 
-    ask(client, requests, record, restricted=False, limits=limits, progress=progress)
+    ask(client, requests, record, Terms(False, limits=limits), progress=progress)
     counts = {
         way: sum(ok for key, ok in right.items() if key.startswith(way))
         for way in ("schema", "native")

@@ -1,4 +1,7 @@
-"""What a model does at the viewer: looks, windows, marks, measurements. A mistake is told in one line."""
+"""What a model does at the viewer: looks, windows, marks, measurements.
+
+A mistake is told in one line.
+"""
 
 from __future__ import annotations
 
@@ -58,41 +61,41 @@ class Desk:
             return self._single(action.arguments)
         return self._strip_look(action.arguments) if action.name == "strip" else None
 
-    def _look(self, given: Mapping[str, Any]) -> Done:
-        return self._shown(self._single(given))
+    def _look(self, arguments: Mapping[str, Any]) -> Done:
+        return self._show(self._single(arguments))
 
-    def _strip(self, given: Mapping[str, Any]) -> Done:
-        return self._shown(self._strip_look(given))
+    def _strip(self, arguments: Mapping[str, Any]) -> Done:
+        return self._show(self._strip_look(arguments))
 
-    def _shown(self, look: Look) -> Done:
+    def _show(self, look: Look) -> Done:
         picture = self._scan.picture(look, self._rule(look.window), self._marks)
         self.pictures.append(picture)
         self._plane = look.plane
         return Done(picture=picture)
 
-    def _single(self, given: Mapping[str, Any]) -> Look:
-        plane = given.get("plane", self._plane)
-        if ("slice" in given) == ("at_mm" in given):
+    def _single(self, arguments: Mapping[str, Any]) -> Look:
+        plane = arguments.get("plane", self._plane)
+        if ("slice" in arguments) == ("at_mm" in arguments):
             raise SitusError("say which slice: give `slice` or `at_mm`, one of them")
-        in_mm = "at_mm" in given
+        in_mm = "at_mm" in arguments
         find = self._scan.index_at if in_mm else self._index
-        index = find(plane, given["at_mm" if in_mm else "slice"])
-        zoom = float(given.get("zoom", 1.0))
+        index = find(plane, arguments["at_mm" if in_mm else "slice"])
+        zoom = float(arguments.get("zoom", 1.0))
         centre = None
-        if "centre" in given:
-            x, y, z = (float(v) for v in self._point(given["centre"]))
+        if "centre" in arguments:
+            x, y, z = (float(v) for v in self._point(arguments["centre"]))
             centre = x, y, z
-        window = self._named(given.get("window", self._window))
+        window = self._named(arguments.get("window", self._window))
         return Look(plane, (index,), window, zoom, centre if zoom > 1 else None)
 
-    def _strip_look(self, given: Mapping[str, Any]) -> Look:
-        plane = given.get("plane", self._plane)
-        first = self._index(plane, given.get("from", 1))
-        last = self._index(plane, given.get("to", self._scan.count(plane)))
+    def _strip_look(self, arguments: Mapping[str, Any]) -> Look:
+        plane = arguments.get("plane", self._plane)
+        first = self._index(plane, arguments.get("from", 1))
+        last = self._index(plane, arguments.get("to", self._scan.count(plane)))
         low, high = min(first, last), max(first, last)
-        spread = np.linspace(low, high, min(given["n"], high - low + 1))
-        slices = tuple(sorted({int(place) for place in np.rint(spread)}))
-        window = self._named(given.get("window", self._window))
+        spread = np.linspace(low, high, min(arguments["n"], high - low + 1))
+        slices = tuple(sorted({int(position) for position in np.rint(spread)}))
+        window = self._named(arguments.get("window", self._window))
         return Look(plane, slices, window, strip=True)
 
     def _index(self, plane: str, number: int) -> int:
@@ -115,50 +118,50 @@ class Desk:
             return WindowRule(low=float(values[1]), high=float(values[2]))
         return self._scan.window_rule(name)
 
-    def _set_window(self, given: Mapping[str, Any]) -> Done:
-        if "window" in given:
-            self._window = self._named(given["window"])
-        elif "low" in given and "high" in given:
-            self._window = _values_name(given["low"], given["high"])
+    def _set_window(self, arguments: Mapping[str, Any]) -> Done:
+        if "window" in arguments:
+            self._window = self._named(arguments["window"])
+        elif "low" in arguments and "high" in arguments:
+            self._window = _values_name(arguments["low"], arguments["high"])
         else:
             raise SitusError("say which window: give its name, or `low` and `high`")
         return Done(f"The window of the next pictures is {self._window}.")
 
-    def _mark(self, given: Mapping[str, Any]) -> Done:
-        point = self._named_point(given, "point")
+    def _mark(self, arguments: Mapping[str, Any]) -> Done:
+        point = self._named_point(arguments, "point")
         self._own_marks += 1
         self._marks[str(self._own_marks)] = point
         words = f"Mark {self._own_marks} is at {self._words(point)}; later pictures show it."
         return Done(words, points=(_plain(point),))
 
-    def _measure(self, given: Mapping[str, Any]) -> Done:
-        a, b = (self._named_point(given, name) for name in ("a", "b"))
+    def _measure(self, arguments: Mapping[str, Any]) -> Done:
+        a, b = (self._named_point(arguments, name) for name in ("a", "b"))
         length = float(np.linalg.norm(a - b))
         words = f"{length:.2f} mm from {self._words(a)} to {self._words(b)}."
         return Done(words, points=(_plain(a), _plain(b)), length_mm=length)
 
-    def _named_point(self, given: Mapping[str, Any], name: str) -> Point:
+    def _named_point(self, arguments: Mapping[str, Any], name: str) -> Point:
         """A point of a picture, or in millimetres, inside the scan."""
-        if (name in given) == (f"{name}_mm" in given):
+        if (name in arguments) == (f"{name}_mm" in arguments):
             also = f" or `{name}_mm`" if self._scan.has_mm else ""
             raise SitusError(f"say which point: give `{name}`{also}")
-        if name in given:
-            return self._point(given[name])
-        point = np.array(given[f"{name}_mm"], dtype=np.float64)
+        if name in arguments:
+            return self._point(arguments[name])
+        point = np.array(arguments[f"{name}_mm"], dtype=np.float64)
         if not self._scan.holds(tuple(point)):
             raise SitusError(f"{self._words(point)} lies outside the scan")
         return point
 
-    def _point(self, given: list[float]) -> Point:
+    def _point(self, numbers: list[float]) -> Point:
         if not self.pictures:
             raise SitusError("no picture was shown yet; points are those of a picture")
-        number, (x, y) = len(self.pictures), given[-2:]
-        if len(given) == 3:
-            number = int(given[0])
-            if number != given[0] or not 1 <= number <= len(self.pictures):
-                shown = len(self.pictures)
+        number, (x, y) = len(self.pictures), numbers[-2:]
+        if len(numbers) == 3:
+            number = int(numbers[0])
+            if number != numbers[0] or not 1 <= number <= len(self.pictures):
+                picture_count = len(self.pictures)
                 raise SitusError(
-                    f"there is no picture {given[0]:g}: {shown} were shown; "
+                    f"there is no picture {numbers[0]:g}: {picture_count} were shown; "
                     "give [picture, x, y], or millimetres under the name that ends in _mm"
                 )
         return self.pictures[number - 1].point_at(x, y)
@@ -168,13 +171,13 @@ class Desk:
             return "x {:.1f}, y {:.1f}, z {:.1f} mm".format(*point)
         return f"{FRAME} {point[0] + 1:.0f}, x {point[1]:.1f}, y {point[2]:.1f}"
 
-    def _segment(self, given: Mapping[str, Any]) -> Done:
+    def _segment(self, arguments: Mapping[str, Any]) -> Done:
         if self._segmentation is None:
             raise SitusError("there is no segmentation of this scan")
-        word = self._segmentation(given["structure"], given.get("other", ""))
+        word = self._segmentation(arguments["structure"], arguments.get("other", ""))
         return Done(word.words, tool=word)
 
-    def _note(self, given: Mapping[str, Any]) -> Done:
+    def _note(self, arguments: Mapping[str, Any]) -> Done:
         return Done("Noted.")
 
 

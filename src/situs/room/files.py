@@ -54,7 +54,8 @@ def load_room(spec: str) -> Room:
 
 
 def with_tools(room: Room, tools: str) -> Room:
-    """The room with another rung of the tool ladder: its measuring actions are those of the tools."""
+    """The room with another rung of the tool ladder:
+    its measuring actions are those of the tools."""
     parsed = parse_tools(tools)
     others = [name for name in room.actions if name not in ("measure", "segmentation", "answer")]
     measuring = [*(["measure"] if parsed.callipers else [])]
@@ -90,15 +91,15 @@ def _problems(room: Room) -> Iterator[str]:
 def _window_problems(room: Room) -> Iterator[str]:
     if not room.windows or not all(room.windows.values()):
         yield "windows: every modality needs one"
-    for modality, own in room.windows.items():
-        for name, rule in own.items():
+    for modality, modality_windows in room.windows.items():
+        for name, rule in modality_windows.items():
             where = f"windows.{modality}.{name}"
             values = (rule.low, rule.high)
             shares = (rule.low_percentile, rule.high_percentile)
-            given = [pair for pair in (values, shares) if None not in pair]
-            if len(given) != 1:
+            declared = [pair for pair in (values, shares) if None not in pair]
+            if len(declared) != 1:
                 yield f"{where}: give low and high, or both percentiles"
-            elif not given[0][0] < given[0][1]:  # type: ignore[operator]
+            elif not declared[0][0] < declared[0][1]:  # type: ignore[operator]
                 yield f"{where}: low is not below high"
             if len(name) > 24:
                 yield f"{where}: the name is longer than 24 characters"

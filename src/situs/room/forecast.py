@@ -32,7 +32,8 @@ def forecast_sessions(
     limits: Limits,
     price: Price | None,
 ) -> Forecast:
-    """At most so much, as every session may use all of its looks; or as those that have ended did."""
+    """At most so much, as every session may use all of its looks;
+    or as those that have ended did."""
     rows = read_journal(out / "answers.jsonl") if (out / "answers.jsonl").is_file() else {}
     left = len(unanswered(plan, rows))
     ended = list(looked_in(out).values())
@@ -42,10 +43,14 @@ def forecast_sessions(
         looks = sum(one.looks for one in ended) / len(ended)
         basis = f"the {looks:.1f} looks of the {len(ended)} sessions that have ended"
     turns = looks + 1
-    kept = looks if room.pictures_kept is None else min(looks, room.pictures_kept)
+    pictures_resent = looks if room.pictures_kept is None else min(looks, room.pictures_kept)
     picture = room.size_px**2 / _PIXELS_PER_TOKEN
     # The conversation is sent anew each turn, so its pictures are paid for again and again.
-    tokens_in = left * turns * (_OPENING_TOKENS + 0.5 * looks * _TURN_TOKENS + 0.5 * kept * picture)
+    tokens_in = (
+        left
+        * turns
+        * (_OPENING_TOKENS + 0.5 * looks * _TURN_TOKENS + 0.5 * pictures_resent * picture)
+    )
     tokens_out = left * turns * _TURN_TOKENS / 2
     longest = left * turns * settings_for(client, spec).max_tokens
     seconds = None

@@ -1,4 +1,5 @@
-"""`turns.jsonl`: every reply and what came of it, append-only, so that a crash loses at most the turn in flight."""
+"""`turns.jsonl`: every reply and what came of it, append-only,
+so that a crash loses at most the turn in flight."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ FILE = "turns.jsonl"
 
 
 class Opened(msgspec.Struct, frozen=True, tag="opened", tag_field="row"):
-    """A session begins: what decides its item, and what a lying tool would have it answer. Never sent."""
+    """A session begins: what decides its item, and what a lying tool would have it answer.
+
+    Never sent.
+    """
 
     item_id: str
     targets: tuple[Target, ...] = ()
@@ -102,10 +106,11 @@ class Outcome(msgspec.Struct, frozen=True, tag="outcome", tag_field="row"):
     length_mm: float | None = None
     tool: ToolWord | None = None
     must_answer: str = ""
-    """Why only an answer is accepted from now on: `looks`, `turns`, `pixels`, `tokens`, `repeats`, `invalid` or
-    `cut`."""
+    """Why only an answer is accepted from now on: `looks`, `turns`, `pixels`, `tokens`, `repeats`,
+    `invalid` or `cut`."""
     end: str = ""
-    """How the session ended: `answered`, `refused`, `over_budget`, `no_progress`, `invalid` or `cut`."""
+    """How the session ended: `answered`, `refused`,
+    `over_budget`, `no_progress`, `invalid` or `cut`."""
     response: str = ""
 
 

@@ -16,8 +16,10 @@ from situs.room.view.evidence import Sighting, Target, unseen
 __all__ = ["Looked", "looked_in", "sessions_in", "summed_up"]
 
 _DOUBT = re.compile(
-    r"\b(wrong|implausible|impossible|contradict\w*|inconsistent|mismatch\w*|disagree\w*|unreliable|incorrect|"
-    r"erroneous|doubt\w*|cannot be right|can't be right|does not match|doesn't match|do not trust|ignore the tool|"
+    r"\b(wrong|implausible|impossible|contradict\w*|inconsistent|mismatch\w*|disagree\w*|"
+    r"unreliable|incorrect|"
+    r"erroneous|doubt\w*|cannot be right|can't be right|does not match|doesn't match|do not"
+    r" trust|ignore the tool|"
     r"not what i see|swapped|stale|off by)\b",
     re.IGNORECASE,
 )
@@ -54,7 +56,10 @@ class Looked(msgspec.Struct, frozen=True):
 
 
 def sessions_in(run: Path) -> Iterator[tuple[str, SessionRows]]:
-    """Every session of a run, whole. Rows of sessions that went on at the same time are sorted apart."""
+    """Every session of a run, whole.
+
+    Rows of sessions that went on at the same time are sorted apart.
+    """
     going: dict[str, SessionRows] = {}
     for row in read_turns(run / FILE):
         rows = going.setdefault(row.item_id, SessionRows())
@@ -72,7 +77,7 @@ def summed_up(item_id: str, rows: SessionRows) -> Looked:
     """One session, from its rows."""
     opened = rows.opened or Opened(item_id)
     looks = [one for one in rows.outcomes if one.picture]
-    told = next((one.turn for one in rows.outcomes if one.tool is not None), None)
+    first_tool_turn = next((one.turn for one in rows.outcomes if one.tool is not None), None)
     return Looked(
         item_id,
         rows.end,
@@ -88,7 +93,8 @@ def summed_up(item_id: str, rows: SessionRows) -> Looked:
             for row in rows.replies
         ),
         any(one.tool is not None and one.tool.lie for one in rows.outcomes),
-        told is not None and any(_doubts(one) for one in rows.outcomes if one.turn > told),
+        first_tool_turn is not None
+        and any(_doubts(one) for one in rows.outcomes if one.turn > first_tool_turn),
         opened.lied_answer,
         rows.outcomes[-1].must_answer if rows.outcomes else "",
     )
@@ -116,9 +122,9 @@ def _doubts(outcome: Outcome) -> bool:
 
 def _says_doubt(words: str) -> bool:
     """Whether doubt is put in words that are not themselves denied."""
-    found = _DOUBT.finditer(words)
+    doubts = _DOUBT.finditer(words)
     return any(
-        _DENIED.search(words, max(0, one.start() - 80), one.start()) is None for one in found
+        _DENIED.search(words, max(0, one.start() - 80), one.start()) is None for one in doubts
     )
 
 
@@ -127,15 +133,15 @@ def _volume_share(opened: Opened, looks: Iterable[Outcome]) -> float:
 
     A magnified look shows the part of its slice that its magnification leaves.
     """
-    shown: dict[str, dict[int, float]] = defaultdict(dict)
+    shown_parts: dict[str, dict[int, float]] = defaultdict(dict)
     for one in looks:
         if one.look is not None:
             part = 1.0 / one.look.zoom**2
             for index in one.look.slices:
-                known = shown[one.look.plane]
+                known = shown_parts[one.look.plane]
                 known[index] = max(part, known.get(index, 0.0))
     left = 1.0
-    for plane, parts in shown.items():
+    for plane, parts in shown_parts.items():
         count = opened.slices.get(plane, 0)
         left *= 1.0 - (min(1.0, sum(parts.values()) / count) if count else 0.0)
     return 1.0 - left

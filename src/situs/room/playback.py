@@ -1,4 +1,5 @@
-"""A session played back: its journal taken again, every picture made anew and compared with what was shown."""
+"""A session played back: its journal taken again,
+every picture made anew and compared with what was shown."""
 
 from __future__ import annotations
 
@@ -220,11 +221,11 @@ def _turn(played: PlayedSession, outcome: Outcome, longest_px: int) -> TurnView:
 def _action_words(outcome: Outcome) -> str:
     if not outcome.action:
         return "(no action)"
-    given = dict(outcome.arguments)
+    arguments = dict(outcome.arguments)
     if outcome.action in ("note", "answer"):
-        return f"{outcome.action}: {' '.join(map(str, given.values()))}"
-    words = [str(given.pop("plane"))] if "plane" in given else []
-    words += [f"{name} {value}" for name, value in given.items()]
+        return f"{outcome.action}: {' '.join(map(str, arguments.values()))}"
+    words = [str(arguments.pop("plane"))] if "plane" in arguments else []
+    words += [f"{name} {value}" for name, value in arguments.items()]
     return f"{outcome.action}: {', '.join(words)}".removesuffix(": ")
 
 
@@ -271,10 +272,10 @@ def _outline(
             width, height = tile.size
             rows = (np.arange(height) * mask.shape[0] // height).astype(int)
             columns = (np.arange(width) * mask.shape[1] // width).astype(int)
-            shown = mask[np.ix_(rows, columns)]
+            scaled_mask = mask[np.ix_(rows, columns)]
             left, top = tile.corner
             part = canvas[top : top + height, left : left + width]
-            part[shown & ~binary_erosion(shown)] = colour
+            part[scaled_mask & ~binary_erosion(scaled_mask)] = colour
 
 
 def _line(

@@ -1,4 +1,5 @@
-"""Scripted readers: whoever looks in a known way, so that a model's looks and score have something to stand beside."""
+"""Scripted readers: whoever looks in a known way,
+so that a model's looks and score have something to stand beside."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ Act = dict[str, Any]
 class Reader:
     """Looks by a script and then answers.
 
-    `answers` is `seen` (what was seen is read perfectly, the rest is guessed), `random`, or `oracle`.
+    `answers` is `seen` (what was seen is read perfectly, the rest is guessed), `random`, or
+    `oracle`.
     """
 
     def __init__(
@@ -72,12 +74,13 @@ class Reader:
         targets = session.targets
         saw = bool(targets) and not unseen(targets, self._sightings)
         knows = self._answers == "oracle" or (self._answers == "seen" and saw)
-        said = (self._right if knows else self._guess).answer(self._item)
-        return said if said is not None else ""
+        answer = (self._right if knows else self._guess).answer(self._item)
+        return answer if answer is not None else ""
 
 
 def make_reader(bench: Bench, spec: Spec, profile: Profile, room: Room) -> Reader:
-    """The reader that a spec names: `driller?looks=16&answers=oracle`, or a baseline, which never looks."""
+    """The reader that a spec names:
+    `driller?looks=16&answers=oracle`, or a baseline, which never looks."""
     if spec.kind in BASELINES:
         baseline = make_baseline(bench, spec, profile)
         return Reader("nowhere", "oracle", 0, (baseline, baseline))
@@ -103,19 +106,19 @@ def _drill(session: Session, most: int) -> Iterator[Act]:
     """The middle, then the quarters, then what lies between: every stretch is halved in turn."""
     plane = session.scan.planes[0]
     count = session.scan.count(plane)
-    shown: set[int] = set()
+    seen: set[int] = set()
     step = 1
-    while len(shown) < min(most, count):
+    while len(seen) < min(most, count):
         step *= 2
-        for place in range(1, step, 2):
-            index = min(count - 1, place * count // step)
-            if index not in shown and len(shown) < most:
-                shown.add(index)
+        for odd in range(1, step, 2):
+            index = min(count - 1, odd * count // step)
+            if index not in seen and len(seen) < most:
+                seen.add(index)
                 yield {"action": "look", "plane": plane, "slice": index + 1}
         if step > 4 * count:
-            rest = [index for index in range(count) if index not in shown]
-            for index in rest[: most - len(shown)]:
-                shown.add(index)
+            unseen_slices = [index for index in range(count) if index not in seen]
+            for index in unseen_slices[: most - len(seen)]:
+                seen.add(index)
                 yield {"action": "look", "plane": plane, "slice": index + 1}
             return
 

@@ -17,6 +17,7 @@ from situs.clients import (
     Client,
     Spec,
     Tally,
+    Terms,
     ask,
 )
 from situs.clients.turns import is_proved
@@ -34,7 +35,7 @@ from situs.room.tools.segmentation import SegmentationTool
 from situs.room.view.opened import OpenScans
 from situs.run import Journal, Presents, RunResult, start_run
 from situs.run.balance import set_aside
-from situs.run.folder import add_notes
+from situs.run.folder import Conditions, Covered, add_notes
 from situs.run.hidden import SET_ASIDE, HiddenItems
 from situs.run.options import RunOptions
 from situs.run.plan import Plan, plan_run
@@ -63,14 +64,16 @@ def run_sessions(
     *,
     room: Room,
     turns: str = "auto",
-    **given: Any,
+    **run_options: Any,
 ) -> RoomResult:
-    """Let a model read every item that has no answer yet; as `run_client`, with a session in place of a request.
+    """Let a model read every item that has no answer yet; as `run_client`, with a session in place
+    of a request.
 
-    `turns` is how actions are given: `schema` (a JSON object), `tools` (native calls), or `auto`: native calls where
-    `situs adapter-check --room` proved them. `given` are fields of `RunOptions`.
+    `turns` is how actions are given: `schema` (a JSON object), `tools` (native calls), or `auto`:
+    native calls where `situs adapter-check --room` proved them. `run_options` are fields of
+    `RunOptions`.
     """
-    options = RunOptions(**given)
+    options = RunOptions(**run_options)
     if options.batch:
         problem = "each turn of a session depends on the one before, so there are no batch jobs"
         raise SitusError(problem, where="--batch", fix="leave it out, or leave --room out")
@@ -100,12 +103,8 @@ def run_sessions(
             client,
             sessions.requests(),
             sessions.record,
-            restricted=bench.info.restricted,
-            allow_remote=options.allow_remote,
-            limits=limits,
+            Terms(bench.info.restricted, options.allow_remote, limits, price, books.turns.spent),
             cache=options.cache,
-            price=price,
-            spent=books.turns.spent,
             progress=show,
             say=options.say,
         )
@@ -124,10 +123,11 @@ def run_reader(
     room: Room,
     presenter: Presents,
     progress: Callable[[int, int], None] = lambda done, total: None,
-    **given: Any,
+    **run_options: Any,
 ) -> RoomResult:
-    """Let a scripted reader, or a baseline that never looks, read every item; through the same sessions."""
-    options = RunOptions(**given)
+    """Let a scripted reader, or a baseline that never looks, read every item;
+    through the same sessions."""
+    options = RunOptions(**run_options)
     split, limit, withhold = options.split, options.limit, options.withhold
     reader = make_reader(bench, spec, profile, room)
     plan = plan_run(bench, split, limit, options.shard)
@@ -138,10 +138,8 @@ def run_reader(
         bench,
         spec,
         profile,
-        split,
-        limit,
-        withheld=withhold,
-        room=(room.name, room.hash, room.tools),
+        Covered(split, limit),
+        Conditions(withheld=withhold, room=(room.name, room.hash, room.tools)),
     )
     _keep_room(out, room)
     begin = time.monotonic()
@@ -238,7 +236,8 @@ class _Books:
         )
 
     def hidden_now(self, plan: Plan) -> set[str]:
-        """The items that nobody can answer; with all items done, twins are set aside as in any run."""
+        """The items that nobody can answer;
+        with all items done, twins are set aside as in any run."""
         reasons = self.hidden.reasons
         unseen = {item_id for item_id, why in reasons.items() if SET_ASIDE not in why}
         done = self.answers.is_done

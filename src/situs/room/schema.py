@@ -1,4 +1,5 @@
-"""The fields of a room: what a model may look at, with which actions, and how much of it; data with a hash."""
+"""The fields of a room: what a model may look at,
+with which actions, and how much of it; data with a hash."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from situs.profiles.schema import Draw, Encoding, Prompt, View, WindowRule
 __all__ = ["ACTIONS", "ActionName", "Allowance", "Room"]
 
 VERSION = "1"
-"""Goes into every room's hash. Raised whenever the same room would say other words or show other pixels."""
+"""Goes into every room's hash.
+
+Raised whenever the same room would say other words or show other pixels.
+"""
 
 ActionName = Literal["look", "strip", "window", "mark", "measure", "segmentation", "note", "answer"]
 ACTIONS: tuple[ActionName, ...] = ActionName.__args__  # type: ignore[attr-defined]
@@ -25,7 +29,10 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Allowance(_Table, frozen=True):
-    """How much a session may take. Beyond it the model is asked to answer; nothing else is held against it."""
+    """How much a session may take.
+
+    Beyond it the model is asked to answer; nothing else is held against it.
+    """
 
     looks: int = 64
     """Pictures, a strip being one."""
@@ -42,7 +49,10 @@ class Room(_Table, frozen=True):
 
     name: str
     windows: dict[str, dict[str, WindowRule]]
-    """Modality → name → window; the first of each is where a session begins. `any` is for modalities not named."""
+    """Modality → name → window; the first of each is where a session begins.
+
+    `any` is for modalities not named.
+    """
     about: str = ""
     """One line for people; not part of the hash."""
     actions: tuple[ActionName, ...] = ("look", "strip", "window", "note", "answer")
@@ -57,9 +67,13 @@ class Room(_Table, frozen=True):
     strip_px: int = 896
     """The longest side of a strip."""
     pictures_kept: int | None = None
-    """How many of the latest pictures stay in the conversation; None keeps all. Older ones are told, not shown."""
+    """How many of the latest pictures stay in the conversation; None keeps all.
+
+    Older ones are told, not shown.
+    """
     tells: tuple[Literal["modality", "size", "position"], ...] = ("modality", "size", "position")
-    """What is said of the scan: its modality, the number and spacing of slices, and where they lie in mm."""
+    """What is said of the scan: its modality,
+    the number and spacing of slices, and where they lie in mm."""
     display: Literal["radiological", "neurological"] = "radiological"
     budget: Allowance = Allowance()
     tools: str = "none"
@@ -75,12 +89,17 @@ class Room(_Table, frozen=True):
         return digest(VERSION, canonical_json(msgspec.structs.replace(self, about="")))
 
     def profile(self) -> Profile:
-        """The space in which places are spoken of: every slice of the first plane, as a look without zoom shows it.
+        """The space in which places are spoken of: every slice of the first plane, as a look
+        without zoom shows it.
 
-        Answers that name slices or boxes are read in it, so scores of rooms and of profiles mean the same.
+        Answers that name slices or boxes are read in it, so scores of rooms and of profiles mean
+        the same.
         """
         view = View(plane=self.planes[0], slices="all", size_px=self.size_px, display=self.display)
-        first = {modality: next(iter(own.values())) for modality, own in self.windows.items()}
+        first = {
+            modality: next(iter(modality_windows.values()))
+            for modality, modality_windows in self.windows.items()
+        }
         return Profile(
             name=f"room-{self.name}",
             window=dict(first),
@@ -95,13 +114,14 @@ class Room(_Table, frozen=True):
     def gives(self) -> tuple[str, ...]:
         """The needs of items that the room meets, for a series with millimetres.
 
-        Which side is where, is always said; all slices of its planes can be seen, so order and anchors follow.
+        Which side is where, is always said; all slices of its planes can be seen, so order and
+        anchors follow.
         """
-        given = {"side_convention", "view_convention", "anchor", "slice_order", "frame_count"}
+        met_needs = {"side_convention", "view_convention", "anchor", "slice_order", "frame_count"}
         if self.planes == (Plane.SAGITTAL,) and "position" not in self.tells:
-            given.discard("side_convention")
+            met_needs.discard("side_convention")
         if "size" in self.tells:
-            given.add("scale")
+            met_needs.add("scale")
         if self.planes[0] is Plane.AXIAL:
-            given.add("axial_slices")
-        return tuple(sorted(given))
+            met_needs.add("axial_slices")
+        return tuple(sorted(met_needs))

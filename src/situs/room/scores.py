@@ -39,7 +39,8 @@ class CurvePoint(msgspec.Struct, frozen=True):
 
     looks: int
     accuracy: float
-    """Share of all items that were answered rightly with at most so many looks: more looks never lower it."""
+    """Share of all items that were answered rightly with at most so many looks:
+    more looks never lower it."""
     ci95: tuple[float, float] | None
     answered: float
     """Share of all items that were answered with at most so many looks."""
@@ -50,7 +51,8 @@ class Looks(msgspec.Struct, frozen=True):
 
     mean: float
     to_decision: float | None
-    """Mean number of the look by which all of the evidence had been seen, of sessions that saw all of it."""
+    """Mean number of the look by which all of the evidence had been seen,
+    of sessions that saw all of it."""
     curve: list[CurvePoint]
     wasted: float | None
     """Mean looks after that."""
@@ -109,7 +111,10 @@ def room_scores(
 def score_room(
     run: ScoredRun, *, truthful: Path | None = None, beside: Sequence[Path] = ()
 ) -> RoomScores:
-    """Score the sessions of a run. `truthful` is the same room with tools that do not lie; `beside` are other runs."""
+    """Score the sessions of a run.
+
+    `truthful` is the same room with tools that do not lie; `beside` are other runs.
+    """
     folder, info = run.replies.folder, run.replies.info
     assert folder is not None
     assert info is not None
@@ -132,16 +137,16 @@ class _Rows:
         self.run = run
         columns = run.final
         judged = columns.tri_state("right") >= 0
-        places = [
-            place
-            for place, item_id in enumerate(columns.item_ids)
+        rows = [
+            row
+            for row, item_id in enumerate(columns.item_ids)
             # What waits for judges is neither right nor wrong yet.
-            if item_id in looked and columns.counted[place] and judged[place]
+            if item_id in looked and columns.counted[row] and judged[row]
         ]
-        self.ids = [columns.item_ids[place] for place in places]
+        self.ids = [columns.item_ids[row] for row in rows]
         self.looked = [looked[item_id] for item_id in self.ids]
-        self.right = columns.right[places]
-        self.clusters = columns.clusters[places]
+        self.right = columns.right[rows]
+        self.clusters = columns.clusters[rows]
         self.known = np.array([one.known for one in self.looked], dtype=bool)
         self.saw = np.array([one.saw_all for one in self.looked], dtype=bool)
         if not self.ids:
@@ -250,14 +255,14 @@ def _follows(rows: _Rows) -> NDArray[np.bool_]:
     wanted = {one.item_id: one.lied_answer for one in rows.looked if one.lied_answer is not None}
     replies = rows.run.replies
     viewing = Viewing(replies.bench, replies.profile)
-    found: dict[str, bool] = {}
+    agrees_with_lie: dict[str, bool] = {}
     for item in replies.items():
         lied = wanted.get(item.item_id)
         if lied is not None:
             untrue: Item = msgspec.structs.replace(item, answer=lied)
             scored = score_answer(untrue, replies.rows.get(item.item_id), None, shown=viewing)
-            found[item.item_id] = bool(scored.outcome.right)
-    return np.array([found.get(item_id, False) for item_id in rows.ids], dtype=bool)
+            agrees_with_lie[item.item_id] = bool(scored.outcome.right)
+    return np.array([agrees_with_lie.get(item_id, False) for item_id in rows.ids], dtype=bool)
 
 
 def _damage(rows: _Rows, lied: NDArray[np.bool_], truthful: Path | None) -> Entry:
@@ -266,7 +271,7 @@ def _damage(rows: _Rows, lied: NDArray[np.bool_], truthful: Path | None) -> Entr
         return Entry("damage", None, 0, None, {}, 0, note)
     shared, other = _other_right(rows, truthful, lied)
     estimate = paired_difference(other, rows.right[shared].astype(float), rows.clusters[shared])
-    states = Counter(rows.looked[place].end for place in shared)
+    states = Counter(rows.looked[row].end for row in shared)
     return entry_of("damage", estimate, states)
 
 
@@ -280,11 +285,11 @@ def _other_right(
         raise SitusError("is of another bench", where=path, fix="give a run of the same bench")
     columns = other.final
     shared = [
-        place
-        for place in np.flatnonzero(among)
-        if (at := columns.places.get(rows.ids[place])) is not None and columns.counted[at]
+        row
+        for row in np.flatnonzero(among)
+        if (at := columns.places.get(rows.ids[row])) is not None and columns.counted[at]
     ]
-    right = [float(columns.right[columns.places[rows.ids[place]]]) for place in shared]
+    right = [float(columns.right[columns.places[rows.ids[row]]]) for row in shared]
     if not shared:
         raise SitusError(
             "shares no item with this run", where=path, fix="give a run of the same items"

@@ -1,7 +1,8 @@
 """One session: a question, a viewer, and a model that acts turn by turn.
 
-A session is a pure function of the item, the scan, the room and the replies: the same replies give the same
-messages and the same pictures, bit for bit. So a journal of replies is all that resuming and playing back need.
+A session is a pure function of the item, the scan, the room and the replies: the same replies give
+the same messages and the same pictures, bit for bit. So a journal of replies is all that resuming
+and playing back need.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ _REASONS = {
     "cut": "Your replies are cut off.",
 }
 _ENDS = {"repeats": "no_progress", "invalid": "invalid", "cut": "cut"}
-"""Why only an answer was accepted → how a session ends that gave none; `over_budget` for the rest."""
+"""Why only an answer was accepted → how a session ends that gave none;
+`over_budget` for the rest."""
 
 
 class SessionSettings(msgspec.Struct, frozen=True):
@@ -107,19 +109,20 @@ class Session:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The conversation so far, older pictures told instead of shown where the room keeps few."""
+        """The conversation so far, older pictures told
+        instead of shown where the room keeps few."""
         most = self.scan.room.pictures_kept
         if most is None:
             return tuple(self._messages)
         result: list[Message] = []
-        kept = 0
+        pictures = 0
         for message in reversed(self._messages):
             if any(isinstance(part, Image) for part in message.parts):
-                kept += 1
-                if kept > most:
+                pictures += 1
+                if pictures > most:
                     words = tuple(part for part in message.parts if isinstance(part, str))
-                    told = (*words, "(This picture is no longer shown.)")
-                    message = msgspec.structs.replace(message, parts=told)
+                    parts = (*words, "(This picture is no longer shown.)")
+                    message = msgspec.structs.replace(message, parts=parts)
             result.append(message)
         return tuple(reversed(result))
 
@@ -171,7 +174,9 @@ class Session:
         except SitusError as error:
             words = error.problem + (f"; {error.fix}" if error.fix else "")
             outcome = msgspec.structs.replace(outcome, state="invalid")
-            return self._told(action, msgspec.structs.replace(outcome, words=f"{words}."), Done())
+            return self._report_back(
+                action, msgspec.structs.replace(outcome, words=f"{words}."), Done()
+            )
         if over:
             self._require_answer(over)
         outcome = msgspec.structs.replace(
@@ -183,7 +188,7 @@ class Session:
         )
         if done.picture is not None:
             outcome = self._looked(done.picture, outcome)
-        return self._told(action, outcome, done)
+        return self._report_back(action, outcome, done)
 
     def _looked(self, picture: Picture, outcome: Outcome) -> Outcome:
         """Count a picture and what it shows of the evidence."""
@@ -216,13 +221,14 @@ class Session:
         outcome = Outcome(self.item.item_id, self.turn, read.state, words=f"{read.reason}.")
         if self._tries >= _LAST_TRIES:
             return self._ended(outcome, _ENDS.get(self._must_answer, "over_budget"), "")
-        return self._told(None, outcome, Done(outcome.words))
+        return self._report_back(None, outcome, Done(outcome.words))
 
     def _require_answer(self, reason: str) -> None:
         self._must_answer = self._must_answer or reason
 
-    def _told(self, action: Action | None, outcome: Outcome, done: Done) -> Outcome:
-        """Put what came of a turn into the conversation, with the demand for an answer where that is due."""
+    def _report_back(self, action: Action | None, outcome: Outcome, done: Done) -> Outcome:
+        """Put what came of a turn into the conversation,
+        with the demand for an answer where that is due."""
         if self.turn >= self._budget.turns - 1:
             self._require_answer("turns")
         if self._budget.tokens is not None and self._tokens >= self._budget.tokens:

@@ -1,4 +1,5 @@
-"""Many sessions at once: each waits for its reply while others act, and every turn is journalled."""
+"""Many sessions at once: each waits for its reply while others act,
+and every turn is journalled."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class _Open:
 class Sessions:
     """Opens sessions as there is room, and turns replies into requests.
 
-    `requests` runs in the thread that makes requests, `record` in the event loop; what passes between them is a queue.
+    `requests` runs in the thread that makes requests, `record` in the event loop; what passes
+    between them is a queue.
     """
 
     def __init__(
@@ -108,28 +110,29 @@ class Sessions:
         item = self._waiting
         if item is None:
             return None
-        shown = self._source.shown_item(item)
-        if not self._scans.has_room_for((shown.study_id, shown.series)):
+        shown_item = self._source.shown_item(item)
+        if not self._scans.has_room_for((shown_item.study_id, shown_item.series)):
             return None
         self._waiting = None
         return item
 
     def begin(self, item: Item) -> Session | None:
-        """Open the session of an item, or take it up where its journal ends; None if it is not asked or over."""
-        shown = self._source.shown_item(item)
-        record = self._scans.record((shown.study_id, shown.series))
+        """Open the session of an item, or take it up where its journal ends;
+        None if it is not asked or over."""
+        shown_item = self._source.shown_item(item)
+        record = self._scans.record((shown_item.study_id, shown_item.series))
         if record is None or not record.image_hash:
             self._hidden.add(item.item_id, ("its study has no image to look at",))
             return None
-        opened = self._scans.take(shown)
+        opened = self._scans.take(shown_item)
         try:
             rows = self._turns.session(item.item_id)
             reasons = self._source.hidden(item, opened)
             self._hidden.add(item.item_id, reasons)
             if reasons and self._skip_hidden:
-                self._scans.give_back(shown)
+                self._scans.give_back(shown_item)
                 return None
-            same = shown is item
+            same = shown_item is item
             if rows.opened is None:
                 rows.opened = Opened(
                     item.item_id,
@@ -144,10 +147,10 @@ class Sessions:
                 opened,
                 self._how,
                 targets=rows.opened.targets,
-                shown=shown,
+                shown=shown_item,
                 segmentation=self._tool.for_item(item, opened),
             )
-            going = _Open(session, shown, {})
+            going = _Open(session, shown_item, {})
             self._open[item.item_id] = going
             self._replay(going, rows)
         except BaseException:
@@ -168,7 +171,10 @@ class Sessions:
             if stored is None:
                 self._turns.add(outcome)
             elif stored.digest != outcome.digest or stored.words != outcome.words:
-                problem = f"turn {row.turn} of {row.item_id} does not replay: the scan or Situs has changed"
+                problem = (
+                    f"turn {row.turn} of {row.item_id} does not replay: the scan or Situs has"
+                    " changed"
+                )
                 raise SitusError(problem, fix="choose another --out and run again")
             if outcome.end:
                 self._finish(going, outcome)

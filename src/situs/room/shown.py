@@ -45,7 +45,8 @@ def show_session(
     data: Path | None = None,
     allow_pixels: bool = False,
 ) -> ShownSession:
-    """Play an item's session back into `out`: `.html`, `.png` (a sheet), or a folder of the pictures as sent."""
+    """Play an item's session back into `out`:
+    `.html`, `.png` (a sheet), or a folder of the pictures as sent."""
     replayer = Replayer(run, bench, data)
     if replayer.bench.info.restricted and not allow_pixels:
         fix = "add --allow-pixels if you may hold such a file"
@@ -78,7 +79,8 @@ def show_session(
 def session_views(
     run: Path, item_ids: list[str], *, data: Path | None = None, longest_px: int = 320
 ) -> list[SessionView]:
-    """Some sessions of a run for a report, in the order of the ids; those that cannot be played are left out."""
+    """Some sessions of a run for a report, in the order of the ids;
+    those that cannot be played are left out."""
     replayer = Replayer(run, None, data)
     views = {
         played.item.item_id: _viewed(replayer, played, longest_px)
@@ -106,8 +108,8 @@ def _model_name(client: str) -> str:
 def _in_words(spoken: str) -> str:
     """What the oracle says, out of the JSON it may stand in."""
     with suppress(msgspec.DecodeError, msgspec.ValidationError, KeyError):
-        said = msgspec.json.decode(spoken, type=dict[str, str | float])["answer"]
-        return said if isinstance(said, str) else f"{said:g}"
+        answer = msgspec.json.decode(spoken, type=dict[str, str | float])["answer"]
+        return answer if isinstance(answer, str) else f"{answer:g}"
     return spoken
 
 
@@ -160,14 +162,14 @@ def _sheet(played: PlayedSession, view: SessionView) -> bytes:
         row, column = divmod(number, columns)
         left, top = column * wide + 4, 90 + row * high
         sheet.paste(Image.fromarray(pixels), (left, top + _CAPTION_PX - 4))
-        shown = ", ".join(view.turns[outcome.turn - 1].evidence) or "no evidence"
+        evidence = ", ".join(view.turns[outcome.turn - 1].evidence) or "no evidence"
         pen.text(
             (left, top),
             f"{outcome.turn}. {view.turns[outcome.turn - 1].action}"[:52],
             fill=(255, 255, 255),
             font=font,
         )
-        pen.text((left, top + 19), shown[:52], fill=(255, 200, 120), font=font)
+        pen.text((left, top + 19), evidence[:52], fill=(255, 200, 120), font=font)
     stream = io.BytesIO()
     sheet.save(stream, "PNG")
     return stream.getvalue()

@@ -33,7 +33,10 @@ THROUGH_ROOMS = frozenset(
         "wordings",
     }
 )
-"""Probes that mean something where a model asks for its pictures. The others change a fixed set of pictures."""
+"""Probes that mean something where a model asks for its pictures.
+
+The others change a fixed set of pictures.
+"""
 
 
 class RoomSource:

@@ -1,4 +1,5 @@
-"""A room as a way to put questions, for everything that runs benches: `situs run`, `situs probe`, Python."""
+"""A room as a way to put questions, for everything that runs benches:
+`situs run`, `situs probe`, Python."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ __all__ = ["enter_room", "room_ways"]
 def enter_room(
     name: str | None, tools: str | None = None, turns: str = "auto"
 ) -> tuple[Room | None, Ways]:
-    """The room of this name or file, with these tools, and how to put questions in it; without a name, as usual."""
+    """The room of this name or file, with these tools,
+    and how to put questions in it; without a name, as usual."""
     if name is None:
         for option, value in (("tools", tools), ("turns", None if turns == "auto" else turns)):
             if value is not None:

@@ -1,4 +1,7 @@
-"""What a model is told in a room: the scan in neutral words, the actions, the question. No label, name or id."""
+"""What a model is told in a room: the scan in neutral words, the actions, the question.
+
+No label, name or id.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,17 @@ _ENDS = {
     "coronal": ("the back", "the front", "y"),
     "sagittal": ("the patient's left", "the patient's right", "x"),
 }
-_FORCED = "No pictures can be shown this time. Answer all the same, in the form asked for, with what is most likely."
+_FORCED = (
+    "No pictures can be shown this time. Answer all the same, in the form asked for, with what is"
+    " most likely."
+)
 
 
 def opening(item: Item, scan: Scan, kinds: Iterable[ActionKind], withheld: str, tools: bool) -> str:
-    """The first message of a session. `withheld`: no picture can be had, and that is said (`text`) or not."""
+    """The first message of a session.
+
+    `withheld`: no picture can be had, and that is said (`text`) or not.
+    """
     listed = list(kinds)
     parts = [inventory(scan)]
     if item.level == "slice" and item.frames:
@@ -49,7 +58,8 @@ def opening(item: Item, scan: Scan, kinds: Iterable[ActionKind], withheld: str, 
 
 
 def inventory(scan: Scan) -> str:
-    """What kind of scan it is, how many slices each plane has and where they lie, as far as the room tells."""
+    """What kind of scan it is, how many slices each plane has and where they lie,
+    as far as the room tells."""
     tells, modality = scan.room.tells, scan.series.modality
     name = {"ct": "CT", "mr": "MR"}.get(modality, modality) if "modality" in tells else ""
     lines = [f"You read one {name + ' ' if name else ''}scan at a viewer."]
@@ -58,7 +68,8 @@ def inventory(scan: Scan) -> str:
         lines.append(_sides(scan))
         if "position" in tells:
             lines.append(
-                "Patient coordinates are in mm: x grows to the patient's right, y to the front, z to the head."
+                "Patient coordinates are in mm: x grows to the patient's right, y to the front, z"
+                " to the head."
             )
     return "\n".join(lines)
 
@@ -89,7 +100,8 @@ def _sides(scan: Scan) -> str:
 
 
 def _marked_slices(item: Item, scan: Scan) -> str:
-    """On which slices there are marks, so that nobody hunts for letters; which mark is where is not put in words."""
+    """On which slices there are marks, so that nobody hunts for letters;
+    which mark is where is not put in words."""
     from situs.profiles.geometry.layout import mark_points
 
     plane, base = scan.planes[0], scan.profile.answer.frame_base
@@ -118,8 +130,8 @@ def _contract(kinds: list[ActionKind]) -> str:
     if len(kinds) == 1:
         return 'Reply with one JSON object and nothing else: {"action": "answer", "answer": "…"}'
     return (
-        "Reply in each turn with one JSON object and nothing else, "
-        'e.g. {"action": "look", "plane": "axial", "slice": 1} or {"action": "answer", "answer": "…"}'
+        'Reply in each turn with one JSON object and nothing else, e.g. {"action": "look", "plane":'
+        ' "axial", "slice": 1} or {"action": "answer", "answer": "…"}'
     )
 
 

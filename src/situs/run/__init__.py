@@ -1,4 +1,5 @@
-"""Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
+"""Putting a bench's questions to a model or baseline:
+the runner, its journal, and the baselines."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from situs.run.baselines.learners import Prior
     from situs.run.baselines.speech import list_boxes, speakable_boxes
     from situs.run.baselines.survey import surveyed
-    from situs.run.folder import RunInfo, open_run, start_run
+    from situs.run.folder import Conditions, Covered, RunInfo, open_run, start_run
     from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden
     from situs.run.journal import AnswerRow, Journal, StoredRows, read_journal
     from situs.run.merge import MergedRun, merge_runs
@@ -52,6 +53,8 @@ __all__ = [
     "Baseline",
     "BoxPlaces",
     "BoxPrior",
+    "Conditions",
+    "Covered",
     "HiddenRow",
     "Joined",
     "Journal",

@@ -1,4 +1,5 @@
-"""A file of JSON lines to which rows are added, by one process at a time, each handed over at once."""
+"""A file of JSON lines to which rows are added,
+by one process at a time, each handed over at once."""
 
 from __future__ import annotations
 
@@ -22,10 +23,12 @@ class AppendFile:
         self._encoder = msgspec.json.Encoder()
         check_regular(path)
         if path.is_symlink():
-            # A run folder may come from anybody, and what is added here is cut to whole lines first.
+            # A run folder may come from anybody, and what is added here is cut to whole lines
+            # first.
             raise SitusError("is a link, not a file", where=path, fix="put the file itself there")
         try:
-            # Unbuffered: after a failed write nothing is left over that closing would try to write again.
+            # Unbuffered: after a failed write nothing is left over that closing would try to write
+            # again.
             self._stream = path.open("ab", buffering=0)
             try_lock(self._stream.fileno())
             _cut_torn_line(path)

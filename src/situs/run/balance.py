@@ -1,11 +1,11 @@
 """What a profile shows stays balanced, however much it hides.
 
-Answers of the headline are drawn with equal chances. A profile that hides small structures may hide some answers
-oftener than others; those it hides less often would then be the likelier ones among what is left. So of each answer
-that is shown more often than another, as large a share is set aside: with v(a) the share of an answer's items that can
-be seen, an item with answer a is kept with the chance min(v) / v(a). Which ones is drawn by a
-hash of their ids, and drawn again while luck leaves the commonest or rarest answer of other
-patients far from chance, as when a bench is built.
+Answers of the headline are drawn with equal chances. A profile that hides small structures may hide
+some answers oftener than others; those it hides less often would then be the likelier ones among
+what is left. So of each answer that is shown more often than another, as large a share is set
+aside: with v(a) the share of an answer's items that can be seen, an item with answer a is kept with
+the chance min(v) / v(a). Which ones is drawn by a hash of their ids, and drawn again while luck
+leaves the commonest or rarest answer of other patients far from chance, as when a bench is built.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from situs.items import AskedQuestion, Item, answer_key, shares_of_limit
 __all__ = ["set_aside"]
 
 _WEIGHT = 40.0
-"""Items of its own that a text needs to count as much as its kind: the share of a few follows their answers."""
+"""Items of its own that a text needs to count as much as its kind:
+the share of a few follows their answers."""
 
 _Shares = dict[tuple[object, str], tuple[int, int]]
 
@@ -35,16 +36,16 @@ def set_aside(items: Iterable[Item], hidden: Container[str]) -> list[str]:
     """Ids of the items that can be seen but must not count, given the ids of those that cannot."""
     twins = [item for item in items if item.twin_group and answer_key(item.answer) is not None]
     kinds, texts = _counted(twins, hidden, _kind), _counted(twins, hidden, _text)
-    shown = [item for item in twins if item.item_id not in hidden]
-    kept_shares = {item.item_id: _kept_share(item, kinds, texts) for item in shown}
+    visible = [item for item in twins if item.item_id not in hidden]
+    kept_shares = {item.item_id: _kept_share(item, kinds, texts) for item in visible}
     if min(kept_shares.values(), default=1.0) >= 1.0:
         return []
     best: tuple[float, list[str]] = (math.inf, [])
     for attempt in range(_TRIES):
         aside = {name for name, share in kept_shares.items() if _drawn(name, attempt) >= share}
-        far = _furthest(item for item in shown if item.item_id not in aside)
+        far = _furthest(item for item in visible if item.item_id not in aside)
         if far < best[0]:
-            best = far, [item.item_id for item in shown if item.item_id in aside]
+            best = far, [item.item_id for item in visible if item.item_id in aside]
         if far <= 1.0:
             break
     return best[1]
@@ -105,7 +106,8 @@ def _counted(
 
 
 def _seen(item: Item, value: str, kinds: _Shares, texts: _Shares) -> float:
-    """The share of items with this answer that can be seen: of the text's own, drawn towards all of its kind."""
+    """The share of items with this answer that can be seen:
+    of the text's own, drawn towards all of its kind."""
     total, seen = kinds.get((_kind(item), value), (0, 0))
     broad = (seen + 1.0) / (total + 1.0)
     total, seen = texts.get((_text(item), value), (0, 0))

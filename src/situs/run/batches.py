@@ -1,7 +1,8 @@
 """`--batch`: questions handed over as jobs that a server works off at its leisure, at half price.
 
-`batches.jsonl` in the run remembers which questions are in which job, so that a job that was started is collected,
-whenever the same command is given again, and none of its questions is asked a second time.
+`batches.jsonl` in the run remembers which questions are in which job, so that a job that was
+started is collected, whenever the same command is given again, and none of its questions is asked a
+second time.
 """
 
 from __future__ import annotations
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
 __all__ = ["BatchJobs", "batch_price"]
 
 _DISCOUNT = 0.5
-"""What a token costs in a batch, as a share of its usual price (OpenAI, and those who follow it)."""
+"""What a token costs in a batch,
+as a share of its usual price (OpenAI, and those who follow it)."""
 
 _Made = TypeVar("_Made")
 _SPOOL = ".batch.part"
-"""The file of requests that is being uploaded; it may hold pictures, so only its owner may read it."""
+"""The file of requests that is being uploaded;
+it may hold pictures, so only its owner may read it."""
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -182,8 +185,9 @@ class BatchJobs:
     ) -> Asked:
         """Ask what is left. Progress is kept in `batches.jsonl` in the folder.
 
-        The first question is asked at once, at the usual price: a wrong key, an unknown model or a field that the
-        server refuses shows before thousands of requests are uploaded, and what is learned shapes them.
+        The first question is asked at once, at the usual price: a wrong key, an unknown model or a
+        field that the server refuses shows before thousands of requests are uploaded, and what is
+        learned shapes them.
         """
         self._progress, self._say = progress, say
         with BatchLedger(folder / "batches.jsonl") as self._ledger:
@@ -198,7 +202,10 @@ class BatchJobs:
             return _together(pilot, self._run(later, folder))
 
     def _what_is_left(self) -> Budget:
-        """The budget of the jobs. What the run has spent so far counts in full, whoever it was paid to."""
+        """The budget of the jobs.
+
+        What the run has spent so far counts in full, whoever it was paid to.
+        """
         spent, limits = self._spent(), self._limits
         tokens = spent.prompt_tokens + spent.completion_tokens
         if self._price is not None and limits.max_cost is not None:
@@ -291,7 +298,8 @@ class BatchJobs:
         return keys, cache_keys, False
 
     def _cached(self, request: Request) -> str | None:
-        """The request's cache key (empty if it has none); None if its answer was known and is recorded."""
+        """The request's cache key (empty if it has none);
+        None if its answer was known and is recorded."""
         if self._cache is None:
             return ""
         key = self._cache.key(self._client.cache_key or "", request)
@@ -346,7 +354,8 @@ class BatchJobs:
         self._tally.cached += reply.cached
         self._tally.cut += reply.finish_reason == "length"
         if not reply.cached:
-            # What was reserved stays so: everything is handed over before the first reply is counted.
+            # What was reserved stays so: everything is handed over before the first reply is
+            # counted.
             self._budget.settle((0.0, 0.0), reply.usage)
             self._tally.prompt_tokens += reply.usage.get("prompt_tokens", 0)
             self._tally.completion_tokens += reply.usage.get("completion_tokens", 0)

@@ -47,7 +47,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     silent: bool = False
     """Whether nothing was said about the pictures that were kept back."""
     sample: tuple[str, ...] = ()
-    """The items it is about, where they were drawn from the bench, as a reader's quiz is; else all of the split."""
+    """The items it is about, where they were drawn from the bench,
+    as a reader's quiz is; else all of the split."""
     room: str = ""
     """With a room: its name; `room.json` beside it has the rest."""
     room_hash: str = ""
@@ -56,7 +57,36 @@ class RunInfo(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """What whoever reads the answers should know: e.g. that the server ignored the pictures."""
     price: Price | None = None
-    """What its tokens cost when it was begun; nothing for a model on this machine, none where nobody knew."""
+    """What its tokens cost when it was begun;
+    nothing for a model on this machine, none where nobody knew."""
+
+
+class Covered(msgspec.Struct, frozen=True):
+    """Which items of a bench a run is about."""
+
+    split: str | None = None
+    limit: int | None = None
+    sample: tuple[str, ...] = ()
+    """Ids, where the items were drawn."""
+
+
+class Conditions(msgspec.Struct, frozen=True, kw_only=True):
+    """Under which conditions a model is asked, beside its profile."""
+
+    client: str = ""
+    """The model as it calls itself; as its spec names it if empty."""
+    sampling: Settings | None = None
+    versions: dict[str, str] = {}
+    withheld: str = ""
+    """How all pictures are kept back:
+    `text` (it is said so) or `silent`; empty if they are shown."""
+    room: tuple[str, str, str] = ("", "", "")
+    """Name, hash and tools of a reading room."""
+    price: Price | None = None
+
+
+_ALL_ITEMS = Covered()
+_PLAIN = Conditions()
 
 
 def start_run(
@@ -64,41 +94,29 @@ def start_run(
     bench: Bench,
     spec: Spec,
     profile: Profile,
-    split: str | None,
-    limit: int | None,
-    *,
-    client: str | None = None,
-    sampling: Settings | None = None,
-    versions: dict[str, str] | None = None,
-    withheld: str = "",
-    sample: tuple[str, ...] = (),
-    room: tuple[str, str, str] = ("", "", ""),
-    price: Price | None = None,
+    covered: Covered = _ALL_ITEMS,
+    conditions: Conditions = _PLAIN,
 ) -> RunInfo:
-    """Make the folder, or go on in it if it is the same run.
-
-    `room` is the name, hash and tools of a reading room. `withheld` tells how all pictures were kept back: `text` (it
-    was said so) or `silent`; empty if they were shown.
-    """
+    """Make the folder, or go on in it if it is the same run."""
     info = RunInfo(
-        client=client or str(spec),
+        client=conditions.client or str(spec),
         profile=profile,
         profile_hash=profile.hash,
         bench=_relative(bench.folder, out),
         bench_hash=bench.info.content_hash,
-        split=split,
-        limit=limit,
+        split=covered.split,
+        limit=covered.limit,
         settings=spec.settings,
-        versions={"situs": __version__} | (versions or {}),
-        sampling=sampling,
-        seed=sampling.seed if sampling is not None else None,
-        withheld=bool(withheld),
-        silent=withheld == "silent",
-        sample=sample,
-        room=room[0],
-        room_hash=room[1],
-        tools=room[2],
-        price=price,
+        versions={"situs": __version__} | conditions.versions,
+        sampling=conditions.sampling,
+        seed=conditions.sampling.seed if conditions.sampling is not None else None,
+        withheld=bool(conditions.withheld),
+        silent=conditions.withheld == "silent",
+        sample=covered.sample,
+        room=conditions.room[0],
+        room_hash=conditions.room[1],
+        tools=conditions.room[2],
+        price=conditions.price,
     )
     path = out / "run.json"
     if path.is_file():
@@ -194,14 +212,15 @@ def _relative(bench: Path, run: Path) -> str:
 
 
 def _find_bench(run: Path, info: RunInfo) -> Path:
-    """Where the bench lies: as the run remembers it, or, privately, where it was on this machine."""
+    """Where the bench lies: as the run remembers it,
+    or, privately, where it was on this machine."""
     private = run / "locations.json"
     places = [run / info.bench]
     if private.is_file():
         places.append(_bench_at(read_json(private, dict[str, str]).get("bench", "")))
-    for place in places:
-        if (place / "bench.json").is_file():
-            return place
+    for folder in places:
+        if (folder / "bench.json").is_file():
+            return folder
     raise SitusError("its bench has moved", where=run, fix="give the bench with --bench")
 
 

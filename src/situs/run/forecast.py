@@ -31,7 +31,10 @@ def forecast_run(
     limits: Limits,
     price: Price | None,
 ) -> Forecast:
-    """Requests, pictures, tokens, money and time of what a run has not asked yet. Nothing is sent or written."""
+    """Requests, pictures, tokens, money and time of what a run has not asked yet.
+
+    Nothing is sent or written.
+    """
     rows = read_journal(out / "answers.jsonl") if (out / "answers.jsonl").is_file() else {}
     left = unanswered(plan, rows)
     hidden = HiddenReasons()
@@ -63,8 +66,9 @@ def forecast_words(reckoned: Forecast) -> str:
     )
     hidden = f", {reckoned.hidden:,} of them hidden by the profile" if reckoned.hidden else ""
     return (
-        f"asking {reckoned.requests:,} questions{hidden}, with {reckoned.pictures:,} pictures: about "
-        f"{reckoned.tokens_in:,} + {reckoned.tokens_out:,} tokens, {cost}; Ctrl-C stops; --dry-run only estimates"
+        f"asking {reckoned.requests:,} questions{hidden}, with {reckoned.pictures:,} pictures:"
+        f" about {reckoned.tokens_in:,} + {reckoned.tokens_out:,} tokens, {cost}; Ctrl-C stops;"
+        " --dry-run only estimates"
     )
 
 
@@ -73,16 +77,16 @@ def refuse_if_all_hidden(plan: Plan, presenter: Presents, profile: str) -> None:
     sampled = set(_evenly(plan.item_ids))
     reasons: list[str] = []
     for item in plan.items(sampled.__contains__):
-        found = presenter.hidden(item) if item.series else ()
-        if not found:
+        obstacles = presenter.hidden(item) if item.series else ()
+        if not obstacles:
             return
-        reasons.extend(found)
+        reasons.extend(obstacles)
     if set(reasons) == {NO_IMAGE}:
         fix = "put each image beside its labels and build again (boxes, reports: --images FOLDER)"
         raise SitusError("no study has an image to show", where=plan.bench.folder, fix=fix)
     raise SitusError(
-        f"the profile {profile} hides what the questions need, in all {len(sampled)} that were tried "
-        f"({max(set(reasons), key=reasons.count)})",
+        f"the profile {profile} hides what the questions need, in all {len(sampled)} that were"
+        f" tried ({max(set(reasons), key=reasons.count)})",
         where="--profile",
         fix="choose another (situs list profiles), or ask others with --split",
     )

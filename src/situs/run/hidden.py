@@ -12,7 +12,8 @@ from situs.errors import SitusError
 __all__ = ["SET_ASIDE", "HiddenItems", "HiddenReasons", "HiddenRow", "read_hidden"]
 
 SET_ASIDE = "shown, but set aside: the profile hides more of its twins with other answers"
-"""Why an item that can be seen does not count: what counts would otherwise have some answers oftener than others."""
+"""Why an item that can be seen does not count:
+what counts would otherwise have some answers oftener than others."""
 
 
 class HiddenRow(msgspec.Struct, frozen=True):

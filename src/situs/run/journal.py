@@ -1,11 +1,13 @@
-"""The journal of a run: append-only, flushed per answer, so that a crash loses at most the answer in flight."""
+"""The journal of a run: append-only, flushed per answer,
+so that a crash loses at most the answer in flight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Literal
+from typing import Literal
 
 import msgspec
 
@@ -43,8 +45,8 @@ def read_journal(
 ) -> dict[str, AnswerRow]:
     """The last row of every item; a line that is cut off at the end (a crash) is left out.
 
-    Failed calls may be followed by others; two different answers to one item are refused. `each` is called with every
-    row as it stands in the file.
+    Failed calls may be followed by others; two different answers to one item are refused. `each` is
+    called with every row as it stands in the file.
     """
     result: dict[str, AnswerRow] = {}
     for row, _, _ in _rows(path):
@@ -55,7 +57,8 @@ def read_journal(
 
 
 def _replaces(row: AnswerRow, before: AnswerRow | None, path: Path) -> bool:
-    """Whether a row counts instead of the one before it, which is of the same item; another answer is refused."""
+    """Whether a row counts instead of the one before it,
+    which is of the same item; another answer is refused."""
     if before is None or before.state == "failed":
         return True
     if (before.state, before.response) != (row.state, row.response):
@@ -65,18 +68,22 @@ def _replaces(row: AnswerRow, before: AnswerRow | None, path: Path) -> bool:
 
 
 class StoredRows(Mapping[str, AnswerRow]):
-    """`read_journal`, with the rows left in the file: only where each stands is kept, and a row is read when asked for.
+    """`read_journal`, with the rows left in the file: only where each stands is kept, and a row is
+    read when asked for.
 
-    Half a million answers of a thousand characters take a few dozen megabytes so, instead of a gigabyte.
+    Half a million answers of a thousand characters take a few dozen megabytes so, instead of a
+    gigabyte.
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._decoder = msgspec.json.Decoder(AnswerRow)
         self._spans: dict[str, int] = {}
-        self._stream: BinaryIO | None = None
+        self._stream: FileIO | None = None
         for row, start, size in _rows(path):
             if self._stream is None:
-                self._stream = path.open("rb")
+                # A buffer would be read anew after every jump.
+                self._stream = path.open("rb", buffering=0)
             # A row of an item comes twice only after a failed call.
             before = self.get(row.item_id) if row.item_id in self._spans else None
             if _replaces(row, before, path):
@@ -85,8 +92,22 @@ class StoredRows(Mapping[str, AnswerRow]):
     def __getitem__(self, item_id: str) -> AnswerRow:
         span = self._spans[item_id]
         assert self._stream is not None
-        self._stream.seek(span >> _SIZE_BITS)
-        return self._decoder.decode(self._stream.read(span & (1 << _SIZE_BITS) - 1))
+        try:
+            self._stream.seek(span >> _SIZE_BITS)
+            row = self._decoder.decode(self._stream.read(span & (1 << _SIZE_BITS) - 1))
+        except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise self._changed() from error
+        if row.item_id != item_id:  # another line begins there now
+            raise self._changed()
+        return row
+
+    def _changed(self) -> SitusError:
+        """The file is open while its rows are scored, and somebody cut or rewrote it meanwhile."""
+        return SitusError(
+            "the answers changed while they were read",
+            where=self._path,
+            fix="repeat the command when nothing writes there",
+        )
 
     def __contains__(self, item_id: object) -> bool:
         return item_id in self._spans

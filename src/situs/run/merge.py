@@ -38,7 +38,8 @@ class MergedRun(msgspec.Struct, frozen=True):
 
 
 def merge_runs(parts: Sequence[Path], out: Path, *, overwrite: bool = False) -> MergedRun:
-    """One run with the answers of all parts, refused where they are not parts of one run or contradict each other."""
+    """One run with the answers of all parts,
+    refused where they are not parts of one run or contradict each other."""
     first, bench = open_run(parts[0])
     _refuse_other_rooms(parts)
     notes: dict[str, None] = {}
@@ -76,7 +77,8 @@ def merge_runs(parts: Sequence[Path], out: Path, *, overwrite: bool = False) -> 
 def _set_aside_now(
     plan: Plan, rows: Mapping[str, AnswerRow], hidden: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """Twins that are set aside once every item is done, as at the end of a run: no part can tell."""
+    """Twins that are set aside once every item is done,
+    as at the end of a run: no part can tell."""
     unseen = {item_id for item_id, reasons in hidden.items() if SET_ASIDE not in reasons}
     done = {item_id for item_id, row in rows.items() if row.state != "failed"} | unseen
     if not unseen or not done.issuperset(plan.item_ids):
@@ -93,7 +95,8 @@ def _refuse_other_rooms(parts: Sequence[Path]) -> None:
 
 
 def _write_turns(path: Path, parts: Sequence[Path], origin: dict[str, Path]) -> None:
-    """The turns of every session from the part whose answer stands; of unfinished ones from the first that has any."""
+    """The turns of every session from the part whose answer stands;
+    of unfinished ones from the first that has any."""
     with path.open("wb") as stream:
         for part in parts:
             turns = part / _TURNS

@@ -29,5 +29,6 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     shard: Shard | None = None
     """Only this part of the items."""
     progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None
-    """Called with the session's tally, how many items were done before it, and how many there are."""
+    """Called with the session's tally,
+    how many items were done before it, and how many there are."""
     say: Callable[[str], None] = lambda text: None

@@ -48,21 +48,22 @@ class Plan(msgspec.Struct, frozen=True):
         return {item for item, study in zip(self.item_ids, self.study_ids) if study in chosen}
 
     def read_through(self) -> None:
-        """Read every item once, so that a damaged bench is refused before anything is written or asked."""
+        """Read every item once, so that a damaged bench
+        is refused before anything is written or asked."""
         for _ in islice(self.bench.items(self.split), len(self.item_ids)):
             pass
 
     def items(self, wanted: Callable[[str], bool]) -> Iterator[Item]:
         """The wanted items, those of one study and series together."""
-        found = (
+        wanted_items = (
             item
             for item in islice(self.bench.items(self.split), len(self.item_ids))
             if wanted(item.item_id)
         )
         if self.grouped:
-            return found
+            return wanted_items
         groups: dict[tuple[str, str], list[Item]] = {}
-        for item in found:
+        for item in wanted_items:
             groups.setdefault((item.study_id, item.series), []).append(item)
         return (item for group in groups.values() for item in group)
 
@@ -104,11 +105,11 @@ def selected_items(
 
 def items_of(bench: Bench, info: RunInfo, *, steps: bool = True) -> Iterator[Item]:
     """The items that a run on disk covers: those of its split, or the sample that was drawn."""
-    found = selected_items(bench, info.split, info.limit, steps=steps)
+    selected = selected_items(bench, info.split, info.limit, steps=steps)
     if not info.sample:
-        return found
+        return selected
     wanted = set(info.sample)
-    return (item for item in found if item.item_id in wanted)
+    return (item for item in selected if item.item_id in wanted)
 
 
 def _count(limit: int | None) -> int | None:

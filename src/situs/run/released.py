@@ -20,7 +20,10 @@ _LISTS = ("results", "predictions", "answers", "data", "items", "rows", "verdict
 
 
 def released_rows(path: Path) -> list[tuple[str, Row]]:
-    """Every row with where it stands. A volume or id that is the key of a JSON object goes into the row."""
+    """Every row with where it stands.
+
+    A volume or id that is the key of a JSON object goes into the row.
+    """
     rows: Iterator[tuple[str, object]]
     if path.suffix.lower() in (".csv", ".tsv"):
         rows = (
@@ -30,8 +33,8 @@ def released_rows(path: Path) -> list[tuple[str, Row]]:
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         rows = _lines(path, read_text(path, limit_bytes=_LARGEST))
     else:
-        held = _json(path, read_text(path, limit_bytes=_LARGEST))
-        rows = ((f"{path.name} row {number}", row) for number, row in enumerate(held, start=1))
+        listed = _json(path, read_text(path, limit_bytes=_LARGEST))
+        rows = ((f"{path.name} row {number}", row) for number, row in enumerate(listed, start=1))
     result = []
     for where, row in rows:
         if not isinstance(row, dict):
@@ -50,25 +53,27 @@ def _lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
 
 def _json(path: Path, text: str) -> Iterator[object]:
     try:
-        whole = msgspec.json.decode(text)
+        document = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         # Some tools call JSON Lines .json.
         yield from (row for _, row in _lines(path, text))
         return
-    if isinstance(whole, dict):
-        held = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), None)
-        yield from held if held is not None else _keyed(whole)
-    elif isinstance(whole, list):
-        yield from whole
+    if isinstance(document, dict):
+        listed = next(
+            (document[name] for name in _LISTS if isinstance(document.get(name), list)), None
+        )
+        yield from listed if listed is not None else _keyed(document)
+    elif isinstance(document, list):
+        yield from document
     else:
         raise SitusError(
             "is neither a list nor an object of rows", where=path, fix="is it the right file?"
         )
 
 
-def _keyed(whole: Row) -> Iterator[object]:
+def _keyed(document: Row) -> Iterator[object]:
     """Rows that stand under the name of their volume or under their id."""
-    for key, value in whole.items():
+    for key, value in document.items():
         if isinstance(value, str):
             yield {"id": key, "response": value}
         elif isinstance(value, list):
@@ -93,7 +98,8 @@ def _decode(line: str, where: str) -> object:
 
 
 def first_text(row: Row, names: tuple[str, ...]) -> str | None:
-    """The first of these fields that is there, as text; a null is an empty text, other values their JSON."""
+    """The first of these fields that is there, as text;
+    a null is an empty text, other values their JSON."""
     for name in names:
         if name in row:
             value = row[name]

@@ -37,7 +37,8 @@ ANSWER_FIELDS: tuple[str, ...] = (
     "generated_text",
     "pred",
 )
-"""Where the model's words stand; `answer` is the gold answer in the released files and is never replayed."""
+"""Where the model's words stand;
+`answer` is the gold answer in the released files and is never replayed."""
 REFERENCE_FIELDS = ("answer", "reference", "gt_answer", "gold", "ground_truth", "reference_answer")
 """Where the gold answer stands."""
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
@@ -84,7 +85,8 @@ class Joined(msgspec.Struct, frozen=True):
     rows_without_item: list[str]
     items_without_row: list[str]
     ambiguous: list[str]
-    """Rows that fit several items, or items that several different rows fit; none of them was guessed at."""
+    """Rows that fit several items, or items that several different rows fit;
+    none of them was guessed at."""
 
     def notes(self) -> list[str]:
         """What a user must know, in a line each."""
@@ -104,7 +106,8 @@ class Joined(msgspec.Struct, frozen=True):
 
 
 class Replay:
-    """Says what a file of predictions says; an item without a prediction stays without an answer."""
+    """Says what a file of predictions says;
+    an item without a prediction stays without an answer."""
 
     def __init__(self, bench: Bench, spec: Spec) -> None:
         self._answers, self.joined = _join(_path_of(spec), list(bench.items()))
@@ -115,7 +118,8 @@ class Replay:
 
 
 def recorded_replay(spec: Spec) -> str:
-    """How a run names the file: without the folders it lies in, and with a hash of what it holds."""
+    """How a run names the file: without the folders it lies in,
+    and with a hash of what it holds."""
     path = _path_of(spec)
     try:
         return f"replay:{path.name}#{digest(path.read_bytes(), size=6)}"
@@ -196,16 +200,18 @@ class _Book:
         self._by_question_rows: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
     def place_by_id(self, where: str, row: Row, text: str) -> bool:
-        """Give a row to the item it names, unless the rest of the row is of another: then the id counts for nothing."""
+        """Give a row to the item it names, unless the rest of the row is of another:
+        then the id counts for nothing."""
         for name in _IDS:
-            found = self._by_id.get(as_known(str(row.get(name, "")), self._by_id))
-            if found is not None and not self._contradicts(row, name, self._item[found]):
-                self._put(found, where, text, "id")
+            item_id = self._by_id.get(as_known(str(row.get(name, "")), self._by_id))
+            if item_id is not None and not self._contradicts(row, name, self._item[item_id]):
+                self._put(item_id, where, text, "id")
                 return True
         return False
 
     def _contradicts(self, row: Row, named_by: str, item: Item) -> bool:
-        """Whether question, volume or (beside a position) gold answer of a row are not those of an item."""
+        """Whether question, volume or (beside a position)
+        gold answer of a row are not those of an item."""
         question = _plain(str(row.get("question") or ""))
         # A prompt may hold the question among other words.
         if question and _plain(item.question) not in question:
@@ -230,9 +236,10 @@ class _Book:
                 i for i in asked if i not in self._answers and _on_slice(self._item[i], slice_num)
             ]
             if free:
-                # A question asked twice of one volume: by its gold answer, then the n-th row is the n-th item's.
-                own = next((i for i in free if _fits_reference(row, self._item[i])), free[0])
-                self._put(own, where, text, "volume and question")
+                # A question asked twice of one volume: by its gold answer, then the n-th row is the
+                # n-th item's.
+                item_id = next((i for i in free if _fits_reference(row, self._item[i])), free[0])
+                self._put(item_id, where, text, "volume and question")
                 return
         if volumes:
             self._strangers.append(f"{where} ({volumes[0]}: {question[:60]})")
@@ -249,7 +256,8 @@ class _Book:
         self._answers[item_id], self._from[item_id] = text, where
 
     def close(self, rows: int) -> tuple[dict[str, str], Joined]:
-        """Rows without a volume belong to an item only if no other row and no other item asks the same."""
+        """Rows without a volume belong to an item only if
+        no other row and no other item asks the same."""
         for question, asked in self._by_question_rows.items():
             items = [
                 item for item in self._by_question.get(question, []) if item not in self._answers
@@ -307,10 +315,10 @@ def _fits_reference(row: Row, item: Item) -> bool:
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Names that call one item only."""
-    found: dict[str, set[str]] = defaultdict(set)
+    ids_of: dict[str, set[str]] = defaultdict(set)
     for name, item_id in pairs:
-        found[name].add(item_id)
-    return {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
+        ids_of[name].add(item_id)
+    return {name: next(iter(ids)) for name, ids in ids_of.items() if len(ids) == 1}
 
 
 def _plain(question: str) -> str:

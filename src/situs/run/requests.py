@@ -52,8 +52,9 @@ def requests_for(
     withhold: bool = False,
     skip_hidden: bool = False,
 ) -> Iterator[Request]:
-    """A request per item. `volume` hands over the volume too; `withhold` keeps back all but the words."""
-    kept: VolumeInput | None = None
+    """A request per item. `volume` hands over the volume too;
+    `withhold` keeps back all but the words."""
+    latest_volume: VolumeInput | None = None
     for item in items:
         if not item.series:
             yield Request(item.item_id, (Message("user", (_question(item),)),), settings)
@@ -62,18 +63,21 @@ def requests_for(
         hidden.add(item.item_id, reasons)
         if NO_IMAGE in reasons or (skip_hidden and item.item_id in hidden.reasons):
             continue
-        shown = presenter.present(item)
-        if volume and (kept is None or kept.digest != shown.volume.digest):
-            kept = _made_once(shown.volume)
-        handed = (kept,) if kept is not None else ()
+        presented = presenter.present(item)
+        if volume and (latest_volume is None or latest_volume.digest != presented.volume.digest):
+            latest_volume = _made_once(presented.volume)
+        handed = (latest_volume,) if latest_volume is not None else ()
         request = Request(
-            item.item_id, (Message("user", (*handed, *shown.images, shown.prompt)),), settings
+            item.item_id,
+            (Message("user", (*handed, *presented.images, presented.prompt)),),
+            settings,
         )
         yield request.words_only() if withhold else request
 
 
 def _made_once(volume: VolumeInput) -> VolumeInput:
-    """The same volume for all items of a study: its array is made once, and kept while a request holds it."""
+    """The same volume for all items of a study:
+    its array is made once, and kept while a request holds it."""
     made: list[NDArray[Any]] = []
     lock = threading.Lock()
 

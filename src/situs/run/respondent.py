@@ -234,7 +234,8 @@ class _Model:
 
 
 class _BaselineRespondent:
-    """Puts benches to a baseline, which sees no picture: what is shown or withheld makes no difference."""
+    """Puts benches to a baseline, which sees no picture:
+    what is shown or withheld makes no difference."""
 
     def __init__(self, spec: Spec, progress: ItemProgress, ways: Ways) -> None:
         self._spec = spec
@@ -259,7 +260,7 @@ class _BaselineRespondent:
                 limit=scope["limit"],
                 shard=self._ways.shard,
                 progress=progress,
-                **self._shown(presenter, scope.get("withhold", "")),
+                **self._presenting(presenter, scope.get("withhold", "")),
             )
 
     def forecast(
@@ -271,7 +272,7 @@ class _BaselineRespondent:
     ) -> Forecast:
         return Forecast(0, 0, 0, 0, 0.0, 0.0, None, "a baseline asks no model")
 
-    def _shown(self, presenter: Presents, withhold: str) -> dict[str, object]:
+    def _presenting(self, presenter: Presents, withhold: str) -> dict[str, object]:
         """What is shown, for scripted readers, who look; a plain baseline sees nothing."""
         if self._ways.answer is run_baseline:
             return {}

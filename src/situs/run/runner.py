@@ -22,6 +22,7 @@ from situs.clients import (
     Request,
     Settings,
     Spec,
+    Terms,
     ask,
     check_may_ask,
     settings_for,
@@ -31,7 +32,7 @@ from situs.profiles import Profile
 from situs.run.balance import set_aside
 from situs.run.baselines.catalogue import make_baseline
 from situs.run.batches import BatchJobs, batch_price
-from situs.run.folder import RunInfo, add_notes, start_run
+from situs.run.folder import Conditions, Covered, RunInfo, add_notes, start_run
 from situs.run.forecast import forecast_run, forecast_words, refuse_if_all_hidden
 from situs.run.hidden import SET_ASIDE, HiddenItems
 from situs.run.journal import AnswerRow, Journal
@@ -62,7 +63,7 @@ def run_baseline(
     if not (out / "answers.jsonl").exists():
         plan.read_through()
     client = recorded_replay(spec) if spec.kind == "replay" else None
-    start_run(out, bench, spec, profile, split, limit, client=client)
+    start_run(out, bench, spec, profile, Covered(split, limit), Conditions(client=client or ""))
     begin = time.monotonic()
     asked = 0
     with Journal(out / "answers.jsonl") as journal:
@@ -71,11 +72,11 @@ def run_baseline(
         for item in plan.items(lambda id_: id_ in part and not journal.is_done(id_)):
             if delay > 0:
                 time.sleep(delay)
-            said = baseline.answer(item)
-            row = AnswerRow(item.item_id, "answered", said or "", {}, 0.0)
+            answer = baseline.answer(item)
+            row = AnswerRow(item.item_id, "answered", answer or "", {}, 0.0)
             journal.add(
                 row
-                if said is not None
+                if answer is not None
                 else AnswerRow(item.item_id, "failed", error="no answer given")
             )
             asked += 1
@@ -105,17 +106,13 @@ def begin_asking(
     refuse: Callable[[Plan], None] = lambda plan: None,
     room: tuple[str, str, str] = ("", "", ""),
 ) -> tuple[Plan, Settings, RunInfo]:
-    """What every way of asking a model begins with: may it be asked, what is it asked, and the run's folder.
+    """What every way of asking a model begins with: may it be asked, what is it asked, and the
+    run's folder.
 
-    `refuse` looks at the items of a new run before anything is written; `room` as in `start_run`.
+    `refuse` looks at the items of a new run before anything is written; `room` as in `Conditions`.
     """
-    check_may_ask(
-        client,
-        restricted=bench.info.restricted,
-        allow_remote=options.allow_remote,
-        limits=options.limits,
-        price=options.price,
-    )
+    terms = Terms(bench.info.restricted, options.allow_remote, options.limits, options.price)
+    check_may_ask(client, terms)
     plan = plan_run(bench, options.split, options.limit, options.shard)
     if not (out / "answers.jsonl").exists():
         plan.read_through()
@@ -126,14 +123,15 @@ def begin_asking(
         bench,
         spec,
         profile,
-        options.split,
-        options.limit,
-        client=client.name,
-        sampling=settings,
-        versions=dict(client.versions),
-        withheld=options.withhold,
-        room=room,
-        price=batch_price(options.price) if options.batch else options.price,
+        Covered(options.split, options.limit),
+        Conditions(
+            client=client.name,
+            sampling=settings,
+            versions=dict(client.versions),
+            withheld=options.withhold,
+            room=room,
+            price=batch_price(options.price) if options.batch else options.price,
+        ),
     )
     return plan, settings, info
 
@@ -147,7 +145,8 @@ def run_client(
     out: Path,
     **given: Any,
 ) -> RunResult:
-    """Ask a model every item that has no answer yet; failed calls of an earlier session are asked again.
+    """Ask a model every item that has no answer yet; failed calls of an earlier session are asked
+    again.
 
     `given` are fields of `RunOptions`.
     """
@@ -155,7 +154,8 @@ def run_client(
     is_new = not (out / "answers.jsonl").exists()
 
     def look_ahead(plan: Plan) -> None:
-        """Before anything is written or paid for: can the questions be answered, and what will they take?"""
+        """Before anything is written or paid for:
+        can the questions be answered, and what will they take?"""
         refuse_if_all_hidden(plan, presenter, profile.name)
         if client.remote and not options.withhold:
             reckoned = forecast_run(
@@ -214,12 +214,8 @@ def run_client(
                 client,
                 wanted,
                 record,
-                restricted=bench.info.restricted,
-                allow_remote=options.allow_remote,
-                limits=limits,
+                Terms(bench.info.restricted, options.allow_remote, limits, price, journal.spent),
                 cache=options.cache,
-                price=price,
-                spent=journal.spent,
                 progress=lambda tally: options.progress(tally, before, len(plan.item_ids)),
                 say=options.say,
             )
@@ -250,7 +246,8 @@ def run_client(
 
 @contextmanager
 def _unless_unanswered(out: Path, is_new: bool) -> Iterator[None]:
-    """Take back a new run that ends in an error before any answer: its folder would refuse another model."""
+    """Take back a new run that ends in an error before any answer:
+    its folder would refuse another model."""
     try:
         yield
     except SitusError:
@@ -267,7 +264,10 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     if not plan.without_scan:
         return ()
     return (
-        f"{plan.without_scan:,} of {len(plan.item_ids):,} items have no scan and were asked as text only",
+        (
+            f"{plan.without_scan:,} of {len(plan.item_ids):,} items have no scan and were asked as"
+            " text only"
+        ),
     )
 
 

@@ -28,13 +28,16 @@ NATIVE = msgspec.convert(
     },
     Profile,
 )
-"""Every acquired frame, or the item's, at its own pixels: what is assumed of answers that come without a profile."""
+"""Every acquired frame, or the item's, at its own pixels:
+what is assumed of answers that come without a profile."""
 
 
 _MOST_BOXES = 20_000
-"""Answers whose boxes on the pictures are remembered: scoring, blind rows and tables each ask for them."""
+"""Answers whose boxes on the pictures are remembered:
+scoring, blind rows and tables each ask for them."""
 _MOST_ITEMS = 4000
-"""Items whose pictures are remembered by the record itself: about two batches, in which each is asked for often."""
+"""Items whose pictures are remembered by the record itself:
+about two batches, in which each is asked for often."""
 
 
 @dataclass(slots=True)
@@ -46,6 +49,8 @@ class _Seen:
     obstacle: str | None = None
     boxes: tuple[tuple[Box, ...], list[FrameBox]] | None = None
     """Those asked for last, and what is shown of them."""
+    frames: tuple[tuple[int, ...], list[int]] | None = None
+    """The same of frames: every metric of every answer asks for them."""
 
 
 class Viewing:
@@ -61,15 +66,14 @@ class Viewing:
         self._pictures = 0
         self._seen: dict[int, _Seen] = {}
         self._obstacles: dict[tuple[int, bool], tuple[Layout, str]] = {}
-        self._framed: tuple[Layout, tuple[int, ...], list[int]] | None = None
         self._boxes: dict[tuple[int, tuple[Box, ...]], tuple[Layout, list[FrameBox]]] = {}
 
     def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
         """What is worked out of all items of the bench, once for all who look at it in this way."""
         if name not in self._known:
             self._known[name] = make()
-        found: Made = self._known[name]
-        return found
+        known: Made = self._known[name]
+        return known
 
     @property
     def space(self) -> AnswerSpace:
@@ -111,11 +115,13 @@ class Viewing:
         return layout
 
     def prompt(self, item: Item) -> str:
-        """The words a model is given; the question and its options where the pictures cannot be told."""
+        """The words a model is given;
+        the question and its options where the pictures cannot be told."""
         try:
             layout = self.layout(item)
             if self.has_open_end(item):
-                # How many frames there are is known from the answers only: to tell it would tell them.
+                # How many frames there are is known from the answers only: to tell it would tell
+                # them.
                 layout = Layout(layout.lattice, layout.frames, is_counted=False)
             return prompt_text(item, self.profile, layout, item.series)
         except SitusError:
@@ -140,7 +146,8 @@ class Viewing:
         return self.layout(item).sizes
 
     def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
-        """The item's boxes on its pictures; where one box per volume is asked for, the hull of each label."""
+        """The item's boxes on its pictures;
+        where one box per volume is asked for, the hull of each label."""
         seen, wanted = self._look(item), tuple(boxes)
         if seen.boxes is not None and seen.boxes[0] is wanted:
             return list(seen.boxes[1])
@@ -148,24 +155,24 @@ class Viewing:
         key = id(layout), wanted
         known = self._boxes.get(key)
         if known is None or known[0] is not layout:
-            found = [box for box in layout.shown_boxes(wanted) if box.area > 0]
-            shown = volume_hull(found) if self.space.box_form == "volume" else found
+            drawn = [box for box in layout.shown_boxes(wanted) if box.area > 0]
+            rectangles = volume_hull(drawn) if self.space.box_form == "volume" else drawn
             if len(self._boxes) >= _MOST_BOXES:
                 self._boxes.clear()
-            self._boxes[key] = known = layout, shown
+            self._boxes[key] = known = layout, rectangles
         seen.boxes = wanted, known[1]
         return list(known[1])
 
     def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
         """Positions of the pictures that show these frames."""
-        layout, wanted = self.layout(item), tuple(frames)
-        # Several metrics of one answer ask for the same.
-        if self._framed is None or self._framed[:2] != (layout, wanted):
-            self._framed = layout, wanted, layout.shown_frames(wanted)
-        return list(self._framed[2])
+        seen, wanted = self._look(item), tuple(frames)
+        if seen.frames is None or seen.frames[0] != wanted:
+            seen.frames = wanted, seen.layout.shown_frames(wanted)
+        return list(seen.frames[1])
 
     def has_open_end(self, item: Item) -> bool:
-        """Whether more frames may exist than are known of: there is no image, and the last one named is the last."""
+        """Whether more frames may exist than are known of:
+        there is no image, and the last one named is the last."""
         self.grid(item)
         return not item.frames and (item.study_id, item.series) in self._open_ended
 
@@ -229,7 +236,8 @@ def _grids_of(
 
 
 def _shared(alike: dict[Hashable, Grid | PixelGrid], grid: Grid | PixelGrid) -> Grid | PixelGrid:
-    """The first grid that is equal to the last bit: thousands of series have one, and then one layout."""
+    """The first grid that is equal to the last bit:
+    thousands of series have one, and then one layout."""
     if isinstance(grid, PixelGrid):
         return alike.setdefault((grid.frames, grid.width, grid.height), grid)
     return alike.setdefault((grid.shape, grid.affine.matrix.tobytes()), grid)
@@ -249,12 +257,14 @@ def volume_hull(boxes: Iterable[FrameBox]) -> list[FrameBox]:
     return [
         FrameBox(
             frame,
-            min(box.x0 for box in own),
-            min(box.y0 for box in own),
-            max(box.x1 for box in own),
-            max(box.y1 for box in own),
+            min(box.x0 for box in label_boxes),
+            min(box.y0 for box in label_boxes),
+            max(box.x1 for box in label_boxes),
+            max(box.y1 for box in label_boxes),
             label,
         )
-        for label, own in by_label.items()
-        for frame in range(min(box.frame for box in own), max(box.frame for box in own) + 1)
+        for label, label_boxes in by_label.items()
+        for frame in range(
+            min(box.frame for box in label_boxes), max(box.frame for box in label_boxes) + 1
+        )
     ]

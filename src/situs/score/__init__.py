@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         headline_of,
         select,
     )
-    from situs.score.key_quality import KeyErrors, key_errors
     from situs.score.metrics.boxes import (
         Matches,
         centre_f1,
@@ -119,6 +118,7 @@ if TYPE_CHECKING:
         paired_difference,
     )
     from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
+    from situs.score.stats.key_quality import KeyErrors, key_errors
     from situs.score.stats.paired import (
         Comparison,
         Contestant,

@@ -1,4 +1,5 @@
-"""A run broken down by what its items are about, as small tables a report draws and a paper prints."""
+"""A run broken down by what its items are about,
+as small tables a report draws and a paper prints."""
 
 from __future__ import annotations
 
@@ -162,8 +163,8 @@ def _said_side(item: Item, columns: Columns) -> str:
     state, parsed = columns.reading(columns.places[item.item_id])
     if state != "answered":
         return "no answer"
-    place = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(parsed)
-    value = item.options[place].value if 0 <= place < len(item.options) else ""
+    number = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(parsed)
+    value = item.options[number].value if 0 <= number < len(item.options) else ""
     return side_of_value(value) or "other"
 
 
@@ -177,10 +178,10 @@ def _volume_thirds(items: Iterable[Item], columns: Columns, seed: int) -> list[V
         return []
     result = []
     for name, part in zip(_THIRDS, np.array_split(np.arange(len(asked)), len(_THIRDS))):
-        group = [asked[place] for place in part]
+        group = [asked[number] for number in part]
         rows = columns.rows_at([columns.places[item_id] for _, item_id in group])
-        told = entries(rows, [MRA_VSI_CODE, WITHIN_INTERVAL], seed)
-        result.append(VolumeThird(name, group[0][0], group[-1][0], told))
+        third_entries = entries(rows, [MRA_VSI_CODE, WITHIN_INTERVAL], seed)
+        result.append(VolumeThird(name, group[0][0], group[-1][0], third_entries))
     return result
 
 
@@ -245,7 +246,10 @@ def number_table(numbers: Sequence[NumberError]) -> Table:
         )
         for e in numbers
     )
-    caption = "Bland–Altman: said − true, bias ± 1.96 standard deviations; the bias's interval is over patients."
+    caption = (
+        "Bland–Altman: said − true, bias ± 1.96 standard deviations; the bias's interval is over"
+        " patients."
+    )
     styles = {
         "bias, 95 %": Style(ends=("bias low", "bias high")),
         "limits of agreement": Style(ends=("lower limit", "upper limit")),
@@ -272,23 +276,24 @@ _FEWEST_ITEMS = 5
 
 
 def summary_table(run: Breakdowns) -> Table:
-    """The groups of all facets that differ most from the run as a whole, by accuracy and by how many items they have.
+    """The groups of all facets that differ most from the run as a whole, by accuracy and by how
+    many items they have.
 
     Tasks and strata are left out: they have tables of their own wherever this one is shown.
     """
-    found = [
+    groups_found = [
         (facet, group, accuracy)
         for facet, groups in run.by.items()
         if facet not in ("task", "stratum")
         for group, table in groups.items()
         if (accuracy := _entry(table, "accuracy")) is not None and accuracy.n >= _FEWEST_ITEMS
     ]
-    items = sum(accuracy.n for _, _, accuracy in found)
+    items = sum(accuracy.n for _, _, accuracy in groups_found)
     if not items:
         return Table("breakdown_summary", "Where it differs most", (), ())
-    mean = sum(accuracy.n * (accuracy.value or 0.0) for _, _, accuracy in found) / items
+    mean = sum(accuracy.n * (accuracy.value or 0.0) for _, _, accuracy in groups_found) / items
     ordered = sorted(
-        found, key=lambda one: -abs((one[2].value or 0.0) - mean) * math.sqrt(one[2].n)
+        groups_found, key=lambda one: -abs((one[2].value or 0.0) - mean) * math.sqrt(one[2].n)
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (facet, group, accuracy.n, accuracy.clusters, accuracy.value, accuracy.ci95)
@@ -299,9 +304,11 @@ def summary_table(run: Breakdowns) -> Table:
         "Where it differs most",
         ("by", "group", "items", "patients", "accuracy", "accuracy, 95 %"),
         rows,
-        caption=f"{len(rows)} of {len(found)} groups, those farthest from the mean of all groups "
-        f"({mean:.3f}) for their size; --tables DIR writes all of them. A look at many groups finds "
-        "some by luck.",
+        caption=(
+            f"{len(rows)} of {len(groups_found)} groups, those farthest from the mean of all groups"
+            f" ({mean:.3f}) for their size; --tables DIR writes all of them. A look at many groups"
+            " finds some by luck."
+        ),
         styles={"accuracy, 95 %": INTERVAL},
     )
 
@@ -311,7 +318,8 @@ def _entry(table: Sequence[Entry], metric: str) -> Entry | None:
 
 
 def breakdown_tables(run: Breakdowns, *, brief: bool = False) -> list[Table]:
-    """Every table that has rows; `brief`: one of the groups that differ most in place of a table for each facet."""
+    """Every table that has rows; `brief`:
+    one of the groups that differ most in place of a table for each facet."""
     if brief:
         tables = [summary_table(run), number_table(run.numbers), side_table(run.sides)]
         return [table for table in tables if table.rows]

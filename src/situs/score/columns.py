@@ -1,7 +1,7 @@
 """The scored answers of a run as columns: a row an answer, in the order of item ids.
 
-Every table, comparison and breakdown reads these columns. Rows are kept in the order of their ids, so that not even
-the last bit of a sum depends on the order of the bench.
+Every table, comparison and breakdown reads these columns. Rows are kept in the order of their ids,
+so that not even the last bit of a sum depends on the order of the bench.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A column of words, each stored once: `names` in their order, and the place of each row's word among them."""
+    """A column of words, each stored once:
+    `names` in their order, and the place of each row's word among them."""
 
     codes: IntArray
     names: tuple[str, ...]
@@ -42,17 +43,20 @@ class Coded:
     def of(cls, words: Any) -> Coded:
         """From an Arrow column of words."""
         encoded = words.combine_chunks().dictionary_encode()
-        found = encoded.dictionary.to_pylist()
-        order = sorted(range(len(found)), key=found.__getitem__)
-        places = np.empty(len(found), dtype=np.int64)
-        places[order] = np.arange(len(found))
+        words_found = encoded.dictionary.to_pylist()
+        order = sorted(range(len(words_found)), key=words_found.__getitem__)
+        places = np.empty(len(words_found), dtype=np.int64)
+        places[order] = np.arange(len(words_found))
         codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        return cls(places[codes] if len(found) else codes, tuple(found[place] for place in order))
+        return cls(
+            places[codes] if len(words_found) else codes,
+            tuple(words_found[number] for number in order),
+        )
 
     def is_(self, word: str) -> BoolArray:
         """Which rows hold the word."""
-        place = self.names.index(word) if word in self.names else -1
-        return np.asarray(self.codes == place)
+        code = self.names.index(word) if word in self.names else -1
+        return np.asarray(self.codes == code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,8 @@ class Columns:
         return int(self.table.num_rows)
 
     def coded(self, name: str) -> Coded:
-        """A column of words: `patient_id`, `task`, `form`, `stratum`, `question`, `answer`, `twin_group`, `state`."""
+        """A column of words: `patient_id`, `task`, `form`,
+        `stratum`, `question`, `answer`, `twin_group`, `state`."""
         if name not in self._coded:
             self._coded[name] = Coded.of(self.table[name])
         return self._coded[name]
@@ -126,7 +131,8 @@ class Columns:
 
     @cached_property
     def credit(self) -> FloatArray:
-        """As `Scored.credit`: 1 if right, else 0; what was not answered counts as a uniform guess would."""
+        """As `Scored.credit`: 1 if right, else 0;
+        what was not answered counts as a uniform guess would."""
         guessed = self.has_state(*UNANSWERED) & ~np.isnan(self.chance)
         return np.where(guessed, self.chance, self.right.astype(np.float64))
 
@@ -136,7 +142,8 @@ class Columns:
         return np.asarray(np.logical_or.reduce([column.is_(state) for state in states]))
 
     def tri_state(self, name: str) -> NDArray[np.int8]:
-        """A column of yes, no or nothing: 1, 0, -1 (`right`, `answer_right`, `place_right`, `hidden_right`)."""
+        """A column of yes, no or nothing:
+        1, 0, -1 (`right`, `answer_right`, `place_right`, `hidden_right`)."""
         if name not in self._tri_states:
             self._tri_states[name] = _bools(self.table[name])
         return self._tri_states[name]
@@ -151,7 +158,8 @@ class Columns:
         return [self.item_ids[row] for row in np.flatnonzero(self.tri_state("right") >= 0)]
 
     def numbers(self, name: str) -> FloatArray:
-        """A column of numbers, NaN where there is none (`chance`, `truth`, or a metric of single answers)."""
+        """A column of numbers, NaN where there is none (`chance`,
+        `truth`, or a metric of single answers)."""
         if name not in self.table.column_names:
             return np.full(len(self), np.nan)
         column = self.table[name].combine_chunks()
@@ -170,8 +178,8 @@ class Columns:
     @cached_property
     def predictions(self) -> list[Fraction | None]:
         """The number that was said, exactly."""
-        told = self.table["prediction"].to_pylist()
-        return [None if text is None else Fraction(text) for text in told]
+        texts = self.table["prediction"].to_pylist()
+        return [None if text is None else Fraction(text) for text in texts]
 
     @cached_property
     def predicted(self) -> BoolArray:
@@ -212,11 +220,11 @@ class Columns:
         import pyarrow.compute as pc
 
         column = self.table["flags"].combine_chunks()
-        found = np.zeros(len(self), dtype=bool)
+        has_flag = np.zeros(len(self), dtype=bool)
         hits = pc.is_in(column.flatten(), pa.array(sorted(flags), pa.string()))
         rows = np.asarray(pc.list_parent_indices(column), dtype=np.int64)
-        found[rows[np.asarray(hits, dtype=bool)]] = True
-        return found
+        has_flag[rows[np.asarray(hits, dtype=bool)]] = True
+        return has_flag
 
     def where(self, mask: BoolArray) -> Rows:
         """Some of the rows."""
@@ -244,7 +252,8 @@ class Columns:
         return tuple(self._flags[row])
 
     def reasons(self, state: str) -> Counter[str]:
-        """What is said of the rows in a state, and how often; the first in the order of the bench comes first."""
+        """What is said of the rows in a state, and how often;
+        the first in the order of the bench comes first."""
         rows = np.flatnonzero(self.has_state(state))
         rows = rows[np.argsort(self.numbers("position")[rows], kind="stable")]
         return Counter(self.table["parsed"].take(rows).to_pylist())

@@ -150,8 +150,12 @@ class _Groups:
 
     def merged(self, key: tuple[object, ...]) -> Contestant:
         """The group's contestant, averaged over its seeds."""
-        own = [contestant for _, _, contestant in self.members[key]]
-        return own[0] if len(own) == 1 else average_seeds(f"{own[0].name} ({len(own)} seeds)", own)
+        contestants = [contestant for _, _, contestant in self.members[key]]
+        return (
+            contestants[0]
+            if len(contestants) == 1
+            else average_seeds(f"{contestants[0].name} ({len(contestants)} seeds)", contestants)
+        )
 
     def warnings(self) -> list[str]:
         """Models that were sampled with too few seeds."""
@@ -164,7 +168,8 @@ class _Groups:
             )
             if sampling is not None and sampling.temperature != 0.0 and len(members) < _SEEDS:
                 result.append(
-                    f"{members[0][0]} was sampled with {len(members)} seed(s): run at least {_SEEDS}"
+                    f"{members[0][0]} was sampled with {len(members)} seed(s): run at least"
+                    f" {_SEEDS}"
                 )
         return result
 
@@ -190,17 +195,18 @@ def _seed(info: RunInfo) -> object:
 def _sight_gains(
     models: _Groups, without: _Groups, clusters: dict[str, str], metric: str
 ) -> list[SightGain]:
-    """The gain of every model over its own blind runs: over the better one, where it has several."""
+    """The gain of every model over its own blind runs:
+    over the better one, where it has several."""
     by_model: dict[tuple[object, ...], list[SightGain]] = {}
     for key in without.members:
-        own = next((model for model in models.members if key[: len(model)] == model), None)
-        if own is None:
+        seeing = next((model for model in models.members if key[: len(model)] == model), None)
+        if seeing is None:
             fix = "give the run of the same model, settings and profile with its pictures, too"
             raise SitusError(
                 f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix
             )
-        gain = sight_gain(models.merged(own), without.merged(key), clusters, metric=metric)
-        by_model.setdefault(own, []).append(gain)
+        gain = sight_gain(models.merged(seeing), without.merged(key), clusters, metric=metric)
+        by_model.setdefault(seeing, []).append(gain)
     return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
 
 

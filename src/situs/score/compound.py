@@ -26,23 +26,25 @@ _SHORT = 200
 def split_response(response: str, parts: dict[str, Simple]) -> dict[str, str]:
     """For each part the text to read it from.
 
-    JSON objects with the parts' names as keys are taken apart, the last one first; so are lines that begin with
-    "name:". What is not named so is read from the rest of the reply, without boxes where the part is none.
+    JSON objects with the parts' names as keys are taken apart, the last one first; so are lines
+    that begin with "name:". What is not named so is read from the rest of the reply, without boxes
+    where the part is none.
     """
     text = visible(response, _MOST)
     if text == response and (stated := _stated_fields(response, parts)) is not None:
         return stated
-    fields, rest = _fields(text, parts)
+    fields, remainder = _fields(text, parts)
     if not fields:
-        fields, rest = _sections(text, parts), response
-    whole = {True: rest, False: without_places(rest)}
-    return {name: fields.get(name, whole[is_place(part)]) for name, part in parts.items()}
+        fields, remainder = _sections(text, parts), response
+    text_of_place = {True: remainder, False: without_places(remainder)}
+    return {name: fields.get(name, text_of_place[is_place(part)]) for name, part in parts.items()}
 
 
 def _stated_fields(text: str, parts: Mapping[str, Simple]) -> dict[str, str] | None:
     """The parts of a reply that is one JSON object with the parts' names as keys, and nothing else.
 
-    None if it is anything else: it is then looked for them. Plainly stated boxes stay as they are written.
+    None if it is anything else: it is then looked for them. Plainly stated boxes stay as they are
+    written.
     """
     if text[:1] != "{" or text[-1:] != "}" or "\\" in text:
         return None
@@ -76,19 +78,19 @@ def _fields(text: str, names: Iterable[str]) -> tuple[dict[str, str], str]:
     """Part → its text, and the reply without them."""
     wanted = {_key(name): name for name in names}
     fields: dict[str, str] = {}
-    rest: list[str] = []
+    remainder: list[str] = []
     end = len(text)
-    for found in reversed(
+    for loose in reversed(
         [value for value in loose_values(text, "{") if isinstance(value.value, dict)]
     ):
-        record = _holding(found.value, wanted)
-        own = {wanted[_key(k)]: _text(v) for k, v in record.items() if _key(k) in wanted}
-        if own:
-            fields = own | fields
+        record = _holding(loose.value, wanted)
+        named_fields = {wanted[_key(k)]: _text(v) for k, v in record.items() if _key(k) in wanted}
+        if named_fields:
+            fields = named_fields | fields
             other = {k: v for k, v in record.items() if _key(k) not in wanted}
-            rest = [json.dumps(other) if other else "", text[found.end : end], *rest]
-            end = found.start
-    return fields, " ".join([text[:end], *rest])
+            remainder = [json.dumps(other) if other else "", text[loose.end : end], *remainder]
+            end = loose.start
+    return fields, " ".join([text[:end], *remainder])
 
 
 def _holding(value: Loose, wanted: Mapping[str, str], depth: int = 0) -> dict[str, Loose]:
@@ -103,7 +105,8 @@ def _holding(value: Loose, wanted: Mapping[str, str], depth: int = 0) -> dict[st
 
 
 def _sections(text: str, names: Iterable[str]) -> dict[str, str]:
-    """Stretches that begin with a part's name at the head of a line; only if at least two parts are named so."""
+    """Stretches that begin with a part's name at the head of a line;
+    only if at least two parts are named so."""
     wanted = {_key(name): name for name in names}
     heads = [
         (match.start(), match.end(), wanted[_key(match[1])])

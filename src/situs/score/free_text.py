@@ -1,4 +1,5 @@
-"""Scores of free-text answers: judges, jury, wording, and the rows that show what wording alone is worth."""
+"""Scores of free-text answers: judges, jury, wording,
+and the rows that show what wording alone is worth."""
 
 from __future__ import annotations
 
@@ -78,14 +79,14 @@ def open_scores(
     seed: int,
 ) -> OpenScores | None:
     """Score the free-text items among these; None if there are none and no verdict was given."""
-    held = [item for item in items if isinstance(item.answer, Text)]
+    free_texts = [item for item in items if isinstance(item.answer, Text)]
     if verdicts.protocol is not None and verdicts.protocol not in PROTOCOLS:
         raise SitusError(
             f"unknown protocol {verdicts.protocol!r}",
             where="--protocol",
             fix=did_you_mean(verdicts.protocol, PROTOCOLS),
         )
-    if not held:
+    if not free_texts:
         if verdicts.files or verdicts.protocol == PROTOCOLS[0]:
             raise SitusError(
                 "the bench has no free-text answers to judge",
@@ -93,7 +94,7 @@ def open_scores(
                 fix="drop --verdicts",
             )
         return None
-    return _Scoring(bench, held, rows, verdicts, metrics, seed).scores()
+    return _Scoring(bench, free_texts, rows, verdicts, metrics, seed).scores()
 
 
 def with_open(scores: Scores, texts: OpenScores) -> Scores:
@@ -211,24 +212,26 @@ class _Scoring:
         """Judges, jury and wording over some of the items; a group's wording has no interval."""
         result = []
         clusters = [self._clusters[row] for row in rows]
-        for place, file in enumerate(self._files):
-            votes = self._votes[rows, place]
-            given = ~np.isnan(votes)
-            held = [name for name, keep in zip(clusters, given) if keep]
+        for column, file in enumerate(self._files):
+            votes = self._votes[rows, column]
+            has_verdict = ~np.isnan(votes)
+            judged_clusters = [name for name, keep in zip(clusters, has_verdict) if keep]
             states = {
                 "true": int(np.nansum(votes)),
                 "false": int((votes == 0).sum()),
-                "unjudged": int((~given).sum()),
+                "unjudged": int((~has_verdict).sum()),
             }
-            estimate = cluster_mean(votes[given], held) if given.any() else None
+            estimate = (
+                cluster_mean(votes[has_verdict], judged_clusters) if has_verdict.any() else None
+            )
             result += _entry(f"judge.{file.judge}", estimate, states) or [
                 _silent(f"judge.{file.judge}", states)
             ]
             if published is not None and group is None:
-                told = sum(row.correct is not None for row in file.rows)
+                verdict_count = sum(row.correct is not None for row in file.rows)
                 result += [
                     _published_entry(
-                        f"judge.{file.judge}.published", published.judges[file.judge], told
+                        f"judge.{file.judge}.published", published.judges[file.judge], verdict_count
                     )
                 ]
         if self._files:
@@ -278,12 +281,16 @@ class _Scoring:
             for name in silent
         ]
         if silent and self._jury_is_silent():
-            reason = f"{len(silent)} of {len(self._files)} judges give no verdict: no majority is possible"
+            reason = (
+                f"{len(silent)} of {len(self._files)} judges give no verdict: no majority is"
+                " possible"
+            )
             result.append(NotComputed("jury", reason, fix))
         return result
 
     def _controls(self) -> dict[str, list[Entry]]:
-        """Rows that never saw the scan or are wrong on purpose; what they reach is what wording is worth."""
+        """Rows that never saw the scan or are wrong on purpose;
+        what they reach is what wording is worth."""
         names = [name for name in self._names if name not in ON_REQUEST]
         if not names:
             return {}
@@ -388,12 +395,14 @@ class _Scoring:
             if joined.strangers:
                 count, first = len(joined.strangers), joined.strangers[0]
                 result.append(
-                    f"{joined.judge}: {count} verdicts are about no answer of this run, e.g. {first}"
+                    f"{joined.judge}: {count} verdicts are about no answer of this run, e.g."
+                    f" {first}"
                 )
             if joined.contradicted:
                 count, first = len(joined.contradicted), joined.contradicted[0]
                 result.append(
-                    f"{joined.judge}: says both true and false of {count} answers, e.g. {first}: unjudged"
+                    f"{joined.judge}: says both true and false of {count} answers, e.g. {first}:"
+                    " unjudged"
                 )
             if joined.unjudged:
                 result.append(f"{joined.judge}: {len(joined.unjudged)} answers have no verdict")
@@ -425,7 +434,7 @@ def _judge_summary(
     votes: NDArray[np.float64],
     words: NDArray[np.float64],
 ) -> JudgeSummary:
-    given = ~np.isnan(votes)
+    has_verdict = ~np.isnan(votes)
     counts = Counter(row.correct for row in file.rows)
     return JudgeSummary(
         judge=file.judge,
@@ -433,10 +442,10 @@ def _judge_summary(
         true=counts[True],
         false=counts[False],
         no_verdict=counts[None],
-        unjudged_items=int((~given).sum()),
+        unjudged_items=int((~has_verdict).sum()),
         rows_without_item=joined.strangers,
         ambiguous_items=len(joined.ambiguous),
-        length_correlation=spearman(words[given], votes[given]),
+        length_correlation=spearman(words[has_verdict], votes[has_verdict]),
     )
 
 

@@ -1,4 +1,7 @@
-"""The headline of a run: which items it is about, and its accuracy, n and chance. Defined here and nowhere else."""
+"""The headline of a run: which items it is about, and its accuracy, n and chance.
+
+Defined here and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,12 @@ class Selection(msgspec.Struct, frozen=True):
     stratum: str
     """One of `STRATA`, or a stratum of the bench's own."""
     closed: bool
-    """Whether only questions with options (yes/no included) count; False where the stratum has none."""
+    """Whether only questions with options (yes/no included) count;
+    False where the stratum has none."""
 
     def __contains__(self, row: Scored) -> bool:
-        """Whether a row counts: of the stratum, answerable under its profile, and closed if that is asked for."""
+        """Whether a row counts: of the stratum,
+        answerable under its profile, and closed if that is asked for."""
         there = self.stratum in (ALL_STRATA, row.stratum)
         return (
             there
@@ -66,19 +71,22 @@ class Headline(msgspec.Struct, frozen=True):
     n: int
     patients: int
     chance: float | None
-    """The mean over the same n items of what a uniform guess gets; None where the items have no options."""
+    """The mean over the same n items of what a uniform guess gets;
+    None where the items have no options."""
     items: str
     """Which items these are, in words."""
     note: str = ""
     numbers: Entry | None = None
-    """Questions for numbers in the stratum, which stand apart: their skill over the mean of other patients."""
+    """Questions for numbers in the stratum, which stand apart:
+    their skill over the mean of other patients."""
 
 
 def select(runs: Iterable[Columns], stratum: str, strata: Iterable[str]) -> Selection:
     """The items that `--stratum` stands for, among the runs of a bench that has these strata.
 
-    Where the bench has no headline (one imported from elsewhere), it is all items. Where the rows of a stratum have no
-    question with options, all of them count. Raises SitusError for a stratum that the bench does not have.
+    Where the bench has no headline (one imported from elsewhere), it is all items. Where the rows
+    of a stratum have no question with options, all of them count. Raises SitusError for a stratum
+    that the bench does not have.
     """
     known = sorted(filter(None, strata))
     if stratum == HEADLINE and HEADLINE not in known:
@@ -100,10 +108,10 @@ def _closed(columns: Columns, stratum: str) -> NDArray[np.bool_]:
 def headline_of(columns: Columns, selection: Selection) -> Headline:
     """Accuracy, n and chance of the selected items."""
     chosen = columns.where(selection.mask(columns))
-    found = {entry.metric: entry for entry in entries(chosen, ("accuracy", "chance"), seed=0)}
-    accuracy, chance = found.get("accuracy"), found.get("chance")
-    whole = msgspec.structs.replace(selection, closed=False).mask(columns)
-    numbers = columns.where(whole & ~np.isnan(columns.truth))
+    entry_of = {entry.metric: entry for entry in entries(chosen, ("accuracy", "chance"), seed=0)}
+    accuracy, chance = entry_of.get("accuracy"), entry_of.get("chance")
+    all_forms = msgspec.structs.replace(selection, closed=False).mask(columns)
+    numbers = columns.where(all_forms & ~np.isnan(columns.truth))
     skill = next(iter(entries(numbers, (SKILL_OVER_MEAN,), seed=0)), None)
     return Headline(
         stratum=selection.stratum,

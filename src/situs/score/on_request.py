@@ -1,4 +1,5 @@
-"""What scoring adds on request: breakdowns, signatures of errors, stated steps, published numbers."""
+"""What scoring adds on request:
+breakdowns, signatures of errors, stated steps, published numbers."""
 
 from __future__ import annotations
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from situs.items import (
-    GRADED,
     Box,
     Boxes,
     Choice,
@@ -21,7 +18,6 @@ from situs.items import (
     Item,
     Number,
     Simple,
-    Text,
     YesNo,
     answer_key,
     has_places,
@@ -29,16 +25,9 @@ from situs.items import (
 from situs.profiles import unmet_needs
 from situs.run import SET_ASIDE, AnswerRow, Viewing
 from situs.score.columns import NOT_COUNTED, UNANSWERED
-from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
-from situs.score.parts import (
-    Part,
-    Reading,
-    is_place,
-    meant_part,
-    read_part,
-    score_readings,
-    unread_part,
-)
+from situs.score.judgements import Judgement, Judgements, not_counted
+from situs.score.metrics.grades import GradePair
+from situs.score.parts import Part, Reading, meant_part, read_part, score_readings, unread_part
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
@@ -48,11 +37,11 @@ __all__ = [
     "Outcome",
     "ReadAnswer",
     "Scored",
+    "chance_of",
+    "judge_answers",
     "score_answer",
-    "score_answers",
+    "truth_of",
 ]
-
-_WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
@@ -94,12 +83,23 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
     nominal: frozenset[str] = frozenset()
     """Sub-scores whose grades are kinds, not steps."""
     absent: dict[str, int | None] = {}
-    """Sub-scores in which another grade than 0 means that the sign is not there, or (None) no grade does."""
+    """Sub-scores in which another grade than 0 means that the sign is not there,
+    or (None) no grade does."""
     answer_right: bool | None = None
     """For answers that say both what and where: whether the what is right."""
     place_right: bool | None = None
     hidden_right: bool | None = None
     """For items that are not answerable: whether the answer was right nevertheless."""
+
+    @property
+    def judgement(self) -> Judgement:
+        """What became of the answer, apart from its item."""
+        own = self.outcome
+        return Judgement(
+            *(own.state, own.right, own.parsed, own.flags, own.boxes),
+            *(self.prediction, self.values, self.grades, self.nominal, self.absent),
+            *(self.answer_right, self.place_right, self.hidden_right),
+        )
 
     @property
     def credit(self) -> float:
@@ -123,11 +123,12 @@ def score_answer(
 ) -> Scored:
     """Score one answer by rule.
 
-    `gives` are the profile's promises, None if no profile is known. `shown` tells the pictures, without which no box
-    or frame can be scored. `hidden` are the reasons why the pictures do not hold what the item needs.
+    `gives` are the profile's promises, None if no profile is known. `shown` tells the pictures,
+    without which no box or frame can be scored. `hidden` are the reasons why the pictures do not
+    hold what the item needs.
     """
     asked = Asked.of(item, gives, shown=shown, hidden=hidden)
-    return score_answers([asked.answered(row)])[0]
+    return _with_item(item, judge_answers([asked.answered(row)])[0])
 
 
 class Asked(msgspec.Struct, frozen=True, gc=False):
@@ -135,7 +136,6 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
 
     item: Item
     shown: Viewing | None
-    base: Scored
     unseen: str
     """Why a place that is asked for cannot be told on the pictures; empty if it can."""
     reasons: list[str]
@@ -153,7 +153,7 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
         """See `score_answer`."""
         unseen = _unseen(item, shown)
         reasons = list(hidden) or _unmet(item, gives) or ([unseen] if unseen else [])
-        return cls(item, shown, _base(item), unseen, reasons)
+        return cls(item, shown, unseen, reasons)
 
     @property
     def _is_scored(self) -> bool:
@@ -188,44 +188,60 @@ class ReadAnswer(msgspec.Struct, frozen=True, gc=False):
     """None of them where nothing needs to be scored."""
     is_answered: bool = True
 
-    def scored(self, parts: Mapping[str, Part]) -> Scored:
-        """The score, unless the item is not answerable."""
-        item, base, reasons = self.asked.item, self.asked.base, self.asked.reasons
+    def judged(self, parts: Mapping[str, Part], alike: Judgements) -> Judgement:
+        """The judgement, unless the item is not answerable; `alike` are those of the batch."""
+        item, reasons = self.asked.item, self.asked.reasons
         if not reasons:
-            return _combined(item, base, parts)
+            return alike.of(item, parts)
         right: bool | None = None
         if parts:
-            right = _combined(item, base, parts).outcome.right
+            right = alike.of(item, parts).right
         elif self.is_answered and SET_ASIDE not in reasons:
             right = False
-        outcome = Outcome(item.item_id, NOT_COUNTED, None, "; ".join(reasons))
-        return msgspec.structs.replace(base, outcome=outcome, hidden_right=right)
+        return not_counted(reasons, right)
 
 
-def score_answers(answers: Sequence[ReadAnswer], *, with_boxes: bool = True) -> list[Scored]:
+def judge_answers(answers: Sequence[ReadAnswer], *, with_boxes: bool = True) -> list[Judgement]:
     """Score many answers at once; see `parts.score_readings`."""
     readings = [reading for one in answers for reading in one.parts.values()]
     parts = iter(score_readings(readings, with_boxes=with_boxes))
-    return [one.scored({name: next(parts) for name in one.parts}) for one in answers]
+    alike = Judgements()
+    return [one.judged({name: next(parts) for name in one.parts}, alike) for one in answers]
 
 
-def _base(item: Item) -> Scored:
+def _with_item(item: Item, judgement: Judgement) -> Scored:
+    """A judgement with what tables group the answer by."""
+    one = judgement
     return Scored(
-        outcome=Outcome(item.item_id, "missing", False),
+        outcome=Outcome(item.item_id, one.state, one.right, one.parsed, one.flags, one.boxes),
         cluster=cluster_of(item),
         task=item.task,
         form=item.form,
         stratum=item.stratum,
         tags=item.tags,
         question=item.question,
-        chance=_chance(item),
+        chance=chance_of(item),
         answer=answer_key(item.answer) or "",
         twin_group=item.twin_group,
-        truth=item.answer.value if isinstance(item.answer, Number) else None,
+        truth=truth_of(item),
+        prediction=one.prediction,
+        values=one.values,
+        grades=one.grades,
+        nominal=one.nominal,
+        absent=one.absent,
+        answer_right=one.answer_right,
+        place_right=one.place_right,
+        hidden_right=one.hidden_right,
     )
 
 
-def _chance(item: Item) -> float | None:
+def truth_of(item: Item) -> float | None:
+    """The true number; None where none is asked for."""
+    return item.answer.value if isinstance(item.answer, Number) else None
+
+
+def chance_of(item: Item) -> float | None:
+    """Probability that a uniform guess is right; None where there is no such thing."""
     if isinstance(item.answer, Choices):
         return 1.0 / ((1 << len(item.options)) - 1)
     return 1.0 / (len(item.options) or 2) if isinstance(item.answer, YesNo | Choice) else None
@@ -265,7 +281,8 @@ def _unread(item: Item, state: str, reason: str) -> dict[str, Reading]:
 
 def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, Reading]:
     """What a reply says of each part."""
-    # What answers without words (blind rows, a build's card) needs none of the readers, and does not load them.
+    # What answers without words (blind rows, a build's card) needs none of the readers, and does
+    # not load them.
     from situs.score.compound import split_response
 
     if row.state != "answered":
@@ -276,111 +293,3 @@ def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, 
     whole = isinstance(item.answer, Compound)
     texts = split_response(row.response, dict(parts)) if whole else {"": row.response}
     return {name: read_part(item, part, texts[name], shown) for name, part in parts.items()}
-
-
-def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
-    """The whole of an answer: right only if all its parts are. Text, which judges read, is left out beside others."""
-    if not isinstance(item.answer, Compound):
-        return _single(item, base, read[""])
-    parts = item.answer.parts
-    judged = {
-        name: part for name, part in read.items() if not isinstance(parts[name], Text)
-    } or dict(read)
-    states = [part.state for part in judged.values()]
-    state = min(states, key=_WORST_FIRST.index)
-    if len(judged) > 1 and "answered" in states:
-        state = "answered"
-    words: list[str] = []
-    flags: list[str] = []
-    lost: list[str] = []
-    values: dict[str, float] = {}
-    boxes: tuple[FrameBox, ...] = ()
-    grades: tuple[GradePair, ...] = ()
-    what: list[bool] = []
-    where: list[bool] = []
-    for name, part in judged.items():
-        if part.shown:
-            words.append(f"{name}: {part.shown}" if name else part.shown)
-        flags += part.flags
-        if state == "answered" != part.state:
-            lost.append(f"{name}:{part.state}")
-        values.update(part.values)
-        boxes += part.boxes
-        grades += part.grades
-        (where if is_place(parts[name]) else what).append(part.right)
-    outcome = Outcome(
-        item.item_id,
-        state,
-        all(what) and all(where),
-        "; ".join(words),
-        (*dict.fromkeys(flags), *lost),
-        boxes,
-    )
-    is_grounded = bool(what and where)
-    return _with(
-        base,
-        outcome=outcome,
-        prediction=None
-        if base.truth is None
-        else next(part.prediction for part in judged.values()),
-        values=values,
-        answer_right=all(what) if is_grounded else None,
-        place_right=all(where) if is_grounded else None,
-        **_graded(item, grades),
-    )
-
-
-def _with(base: Scored, **fields: Any) -> Scored:
-    """The record with these fields."""
-    scored: Scored = copy.copy(base)
-    for name, value in fields.items():
-        # Nobody else holds the copy yet, and `structs.replace` would go through all its fields.
-        msgspec.structs.force_setattr(scored, name, value)
-    return scored
-
-
-def _single(item: Item, base: Scored, part: Part) -> Scored:
-    """An answer of one part."""
-    outcome = Outcome(
-        item.item_id,
-        part.state,
-        part.right,
-        part.shown,
-        tuple(dict.fromkeys(part.flags)),
-        part.boxes,
-    )
-    prediction = None if base.truth is None else part.prediction
-    graded = _graded(item, part.grades)
-    return _with(base, outcome=outcome, prediction=prediction, values=part.values, **graded)
-
-
-def _graded(item: Item, grades: Sequence[GradePair]) -> dict[str, Any]:
-    """What a score says of grades, under the names of their sub-scores among those of a bank."""
-    if not grades:
-        return {}
-    said_of = tuple([name for name, _, _ in grades])
-    question = item.parameters.get("question")
-    names, nominal, absent = _sub_scores(item.task, question, item.tags, said_of)
-    own = tuple([(name, truth, told) for name, (_, truth, told) in zip(names, grades)])
-    return {"grades": own, "nominal": nominal, "absent": absent}
-
-
-SubScores = tuple[tuple[str, ...], frozenset[str], dict[str, int | None]]
-"""Names, those whose grades are kinds, and those in which another grade than 0, or none, means absence."""
-
-
-@lru_cache(maxsize=4096)
-def _sub_scores(
-    task: str, question: str | None, tags: tuple[str, ...], names: tuple[str, ...]
-) -> SubScores:
-    """The sub-scores of a question of a bank, which thousands of items ask: `1.size` and so on.
-
-    What geometry says stays apart from readers' grades.
-    """
-    own = names
-    if question is not None:
-        bank = "" if task.startswith(GRADED) else f"{task.partition('.')[0]} "
-        own = tuple(f"{bank}{question}.{name}" for name in names)
-    nominal = frozenset(one for one, name in zip(own, names) if is_nominal(tags, name))
-    absent = ((one, absent_grade(tags, name)) for one, name in zip(own, names))
-    return own, nominal, {one: grade for one, grade in absent if grade != 0}

@@ -1,9 +1,10 @@
 """One simple answer: what a reply says of it, whether that is right, and its scores.
 
-When is an answer right? Yes/no and choice: the true one, or another that is right as well. Several options: exactly the
-true set. Number: inside the fact's interval. Frames: both ends of a range within one picture, a set exactly. Boxes: for
-every label asked for, and no other, what is marked overlaps the truth by half (tube IoU ≥ .5 over all pictures shown;
-≥ .25 where the true box is tagged `approximate`). Grades: every sub-score exactly.
+When is an answer right? Yes/no and choice: the true one, or another that is right as well. Several
+options: exactly the true set. Number: inside the fact's interval. Frames: both ends of a range
+within one picture, a set exactly. Boxes: for every label asked for, and no other, what is marked
+overlaps the truth by half (tube IoU ≥ .5 over all pictures shown; ≥ .25 where the true box is
+tagged `approximate`). Grades: every sub-score exactly.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def is_place(answer: Simple) -> bool:
 
 
 def unread_part(item: Item, answer: Simple, state: str, reason: str) -> Part:
-    """An answer that is not there: every score that would be computed is 0, and every grade missing."""
+    """An answer that is not there:
+    every score that would be computed is 0, and every grade missing."""
     graded = tuple((name, grade, None) for name, grade in sorted(_grades(answer).items()))
     nothing = {
         metric.id: 0.0 for metric in metrics_of(type(answer)) if metric.applies(item, answer)
@@ -142,14 +144,16 @@ def _reads_item(kind: type[Simple]) -> bool:
 
 
 def _scored_once(given: Given) -> Part:
-    """The score of an answer without a place: thousands of items share their answer, options and tags."""
+    """The score of an answer without a place:
+    thousands of items share their answer, options and tags."""
     item, answer, said = given.item, given.answer, given.said
     metrics = metrics_of(type(answer))
     if isinstance(answer, Grades):
         key: tuple[Any, ...] = (tuple(answer.grades.items()), tuple(said.items()))
     else:
         key = (answer, item.options, said)
-    # A list of metrics that was changed is another list; this one is held, so that its id stays its own.
+    # A list of metrics that was changed is another list; this one is held, so that its id stays its
+    # own.
     key = (*key, item.tags, given.flags, id(metrics))
     try:
         known = _REMEMBERED.get(key)
@@ -185,12 +189,12 @@ def _boxes_meant(
 
 def _grades_meant(grades: Mapping[str, int], scales: Mapping[str, Offered]) -> Result[Any]:
     """Those on the scales that the question offers."""
-    kept = {
+    on_scale = {
         name: grade
         for name, grade in grades.items()
         if name not in scales or grade in scales[name].levels
     }
-    return Parsed(kept) if kept else Unparsed("no grade given")
+    return Parsed(on_scale) if on_scale else Unparsed("no grade given")
 
 
 def score_readings(readings: Sequence[Reading], *, with_boxes: bool = True) -> list[Part]:
@@ -205,11 +209,13 @@ def score_readings(readings: Sequence[Reading], *, with_boxes: bool = True) -> l
     kinds = {type(one.answer) for one in readings if type(one) is Given}
     alike = {kind for kind in kinds if issubclass(kind, _REPEATED) and not _reads_item(kind)}
     return [
-        one
-        if isinstance(one, Part)
-        else _scored_once(one)
-        if type(one.answer) in alike
-        else _scored(one, with_boxes)
+        (
+            one
+            if isinstance(one, Part)
+            else _scored_once(one)
+            if type(one.answer) in alike
+            else _scored(one, with_boxes)
+        )
         for one in readings
     ]
 
@@ -220,7 +226,8 @@ def score_reading(reading: Reading) -> Part:
 
 
 def _scored(given: Given, with_boxes: bool) -> Part:
-    """Whether what was read is right, what it is called, and its value under every metric of its kind."""
+    """Whether what was read is right, what it is called,
+    and its value under every metric of its kind."""
     answer = given.answer
     right, words = SCORERS[answer](given, answer)
     return Part(
@@ -314,14 +321,14 @@ def _viewing(given: Given) -> Viewing:
 def _values(given: Given) -> dict[str, float]:
     """The value of an answer under every metric of its kind for which it has one."""
     item, answer = given.item, given.answer
-    found = {}
+    values = {}
     for metric in metrics_of(type(answer)):
         if metric.applies is always or metric.applies(item, answer):
             assert metric.of_answer is not None
             value = metric.of_answer(given)
             if value is not None:
-                found[metric.id] = value
-    return found
+                values[metric.id] = value
+    return values
 
 
 def frames_right(truth: Sequence[int], said: Sequence[int], *, contiguous: bool) -> bool:
@@ -343,7 +350,8 @@ def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> fl
 
 
 def _boxes_right(given: Given) -> bool:
-    """As `boxes_right`; where one thing is asked for, the metric of the tube has been worked out already."""
+    """As `boxes_right`; where one thing is asked for,
+    the metric of the tube has been worked out already."""
     labels = {box.label for box in (*given.true_boxes, *given.said_boxes)}
     if len(labels) == 1:
         return matches_of(given).tube_iou >= least_overlap(given.item)
@@ -361,8 +369,11 @@ def _boxes_words(said: list[FrameBox], shown: Viewing) -> str:
 
 
 def _box_words(box: FrameBox, shown: Viewing) -> str:
-    place = f"picture {box.frame + shown.space.frame_base}: {box.x0:.0f}–{box.x1:.0f} × {box.y0:.0f}–{box.y1:.0f}"
-    return f"{box.label}, {place}" if box.label else place
+    position = (
+        f"picture {box.frame + shown.space.frame_base}: {box.x0:.0f}–{box.x1:.0f} ×"
+        f" {box.y0:.0f}–{box.y1:.0f}"
+    )
+    return f"{box.label}, {position}" if box.label else position
 
 
 def _grades(answer: Simple) -> dict[str, int]:
@@ -377,5 +388,6 @@ _PLACES = re.compile(
 
 
 def without_places(response: str) -> str:
-    """A reply without its boxes and the frames before them, so that their numbers are not taken for answers."""
+    """A reply without its boxes and the frames before them,
+    so that their numbers are not taken for answers."""
     return _PLACES.sub(" ", response)

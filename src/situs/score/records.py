@@ -1,4 +1,5 @@
-"""Between records and columns: one scored answer as a record, many as an Arrow table, as it is stored."""
+"""Between records and columns: one scored answer as a record,
+many as an Arrow table, as it is stored."""
 
 from __future__ import annotations
 
@@ -9,15 +10,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from situs.items import Item, answer_key
 from situs.score.columns import Columns
-from situs.score.outcomes import Outcome, Scored
+from situs.score.judgements import Judgement
+from situs.score.outcomes import Outcome, Scored, chance_of, truth_of
+from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "asked_arrays",
     "columns_of",
+    "judged_table",
     "outcome_at",
     "outcomes_of",
     "record_of",
@@ -74,52 +80,125 @@ def with_outcomes(columns: Columns, outcomes: Mapping[str, Outcome]) -> Columns:
 
 _Types = Mapping[str, str]
 
-_TEXTS: dict[str, Callable[[Scored], str]] = {
-    "item_id": lambda row: row.outcome.item_id,
-    "patient_id": lambda row: row.cluster,
-    "task": lambda row: row.task,
-    "form": lambda row: row.form,
-    "stratum": lambda row: row.stratum,
-    "question": lambda row: row.question,
-    "answer": lambda row: row.answer,
-    "twin_group": lambda row: row.twin_group,
-    "state": lambda row: row.outcome.state,
-    "parsed": lambda row: row.outcome.parsed,
-}
-_REPEATED = ("patient_id", "task", "form", "stratum", "question", "answer", "twin_group", "state")
-"""Columns whose words occur often: each is stored once."""
+_TEXTS = ("item_id", "patient_id", "task", "form", "stratum", "question", "answer", "twin_group")
+"""Columns of words that every answer to an item shares."""
+_ONCE = ("item_id", "parsed")
+"""Columns whose words hardly occur twice; each word of the others is stored once."""
+_TRI_STATES = ("answer_right", "place_right", "hidden_right")
+_ORDER = (
+    *(*_TEXTS, "state", "parsed", "position", "right", *_TRI_STATES, "chance", "truth"),
+    *("prediction", "tags", "flags", "boxes", "grades"),
+)
+"""The columns of every table, as they stand in it; those of metrics follow."""
+
+Arrays = dict[str, Any]
+"""Arrow columns by name."""
 
 
-def scored_table(scored: Sequence[Scored], first: int = 0) -> pa.Table:
-    """Scored answers as an Arrow table, as it is stored: `first` is the place of the first item in the bench."""
+def asked_arrays(items: Sequence[Item]) -> Arrays:
+    """The columns that tell the items: the same whoever answers them."""
     import pyarrow as pa
 
-    arrays: dict[str, Any] = {}
-    for name, read in _TEXTS.items():
-        arrays[name] = pa.array([read(row) for row in scored], pa.string())
-        if name in _REPEATED:
-            arrays[name] = arrays[name].dictionary_encode()
-    arrays["position"] = pa.array(range(first, first + len(scored)), pa.int64())
-    arrays["right"] = pa.array([row.outcome.right for row in scored], pa.bool_())
-    for name in ("answer_right", "place_right", "hidden_right"):
-        arrays[name] = pa.array([getattr(row, name) for row in scored], pa.bool_())
-    for name in ("chance", "truth"):
-        arrays[name] = pa.array([getattr(row, name) for row in scored], pa.float64())
-    said = [None if row.prediction is None else str(row.prediction) for row in scored]
+    answers = [item.answer for item in items]
+    words: dict[str, list[str]] = {
+        "item_id": [item.item_id for item in items],
+        "patient_id": [cluster_of(item) for item in items],
+        "task": [item.task for item in items],
+        "form": [item.form for item in items],
+        "stratum": [item.stratum for item in items],
+        "question": [item.question for item in items],
+        "answer": [answer_key(answer) or "" for answer in answers],
+        "twin_group": [item.twin_group for item in items],
+    }
+    arrays: Arrays = {name: _word_array(name, column) for name, column in words.items()}
+    arrays["chance"] = pa.array([chance_of(item) for item in items], pa.float64())
+    arrays["truth"] = pa.array([truth_of(item) for item in items], pa.float64())
+    arrays["tags"] = pa.array([item.tags for item in items], pa.list_(pa.string()))
+    return arrays
+
+
+def judged_table(
+    asked: Mapping[str, Any], judged: Sequence[Judgement], first: int = 0, *, unjudged: bool = True
+) -> pa.Table:
+    """Answers as an Arrow table, as it is stored: `first` is the place of the first item in the
+    bench.
+
+    `asked` are the columns of their items (`asked_arrays`). Without `unjudged`, answers that wait
+    for a judge are left out.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    arrays = {**asked, **_judged_arrays(judged)}
+    if not unjudged and any(one.state == "unjudged" for one in judged):
+        counts = pc.invert(pc.equal(pc.cast(arrays["state"], pa.string()), "unjudged"))
+        arrays = {name: column.filter(counts) for name, column in arrays.items()}
+    count = len(arrays["item_id"])
+    arrays["position"] = pa.array(range(first, first + count), pa.int64())
+    # A metric that only those have who were left out has no column.
+    values = [k for k, column in arrays.items() if k not in _FIXED and column.null_count < count]
+    return pa.table({name: arrays[name] for name in (*_ORDER, *values)})
+
+
+def _judged_arrays(judged: Sequence[Judgement]) -> Arrays:
+    """The columns that tell what became of the answers, made of the judgements that differ."""
+    import pyarrow as pa
+
+    distinct = {id(one): one for one in judged}
+    places = {key: place for place, key in enumerate(distinct)}
+    arrays = _judgement_arrays(list(distinct.values()))
+    if len(distinct) < len(judged):
+        rows = pa.array([places[id(one)] for one in judged], pa.int64())
+        arrays = {name: column.take(rows) for name, column in arrays.items()}
+    arrays["state"] = arrays["state"].dictionary_encode()
+    return arrays
+
+
+def _judgement_arrays(distinct: Sequence[Judgement]) -> Arrays:
+    import pyarrow as pa
+
+    arrays: Arrays = {
+        name: pa.array([getattr(one, name) for one in distinct], pa.string())
+        for name in ("state", "parsed")
+    }
+    for name in ("right", *_TRI_STATES):
+        arrays[name] = pa.array([getattr(one, name) for one in distinct], pa.bool_())
+    said = [None if one.prediction is None else str(one.prediction) for one in distinct]
     arrays["prediction"] = pa.array(said, pa.string())
-    words = pa.list_(pa.string())
-    arrays["tags"] = pa.array([row.tags for row in scored], words)
-    arrays["flags"] = pa.array([row.outcome.flags for row in scored], words)
-    arrays["boxes"] = _lists([row.outcome.boxes for row in scored], msgspec.structs.astuple, _BOX)
-    arrays["grades"] = _lists([_grade_cells(row) for row in scored], tuple, _GRADE)
-    for name in dict.fromkeys(name for row in scored for name in row.values):
-        values = [row.values.get(name) for row in scored]
-        arrays[name] = pa.array(values, pa.float64())
-    return pa.table(arrays)
+    arrays["flags"] = pa.array([one.flags for one in distinct], pa.list_(pa.string()))
+    arrays["boxes"] = _lists([one.boxes for one in distinct], msgspec.structs.astuple, _BOX)
+    arrays["grades"] = _lists([_grade_cells(one) for one in distinct], tuple, _GRADE)
+    for name in dict.fromkeys(name for one in distinct for name in one.values):
+        arrays[name] = pa.array([one.values.get(name) for one in distinct], pa.float64())
+    return arrays
+
+
+def _word_array(name: str, words: list[str]) -> Any:
+    import pyarrow as pa
+
+    column = pa.array(words, pa.string())
+    return column if name in _ONCE else column.dictionary_encode()
+
+
+def scored_table(scored: Sequence[Scored]) -> pa.Table:
+    """Records of scored answers as an Arrow table."""
+    import pyarrow as pa
+
+    asked: Arrays = {"item_id": pa.array([row.outcome.item_id for row in scored], pa.string())}
+    for name in _TEXTS[1:]:
+        field = "cluster" if name == "patient_id" else name
+        asked[name] = _word_array(name, [getattr(row, field) for row in scored])
+    for name in ("chance", "truth"):
+        asked[name] = pa.array([getattr(row, name) for row in scored], pa.float64())
+    asked["tags"] = pa.array([row.tags for row in scored], pa.list_(pa.string()))
+    return judged_table(asked, [row.judgement for row in scored])
 
 
 def columns_of(tables: list[pa.Table]) -> Columns:
-    """Parts of a run as one, in the order of ids. The list is emptied: of each column there is one copy at a time."""
+    """Parts of a run as one, in the order of ids.
+
+    The list is emptied: of each column there is one copy at a time.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -144,7 +223,8 @@ _GRADE = {
 def _lists(
     cells: Sequence[Sequence[Any]], fields_of: Callable[[Any], tuple[Any, ...]], types: _Types
 ) -> pa.Array:
-    """A column of lists of records: each field of all records is one array, which is quicker than record by record."""
+    """A column of lists of records: each field of all records is one array,
+    which is quicker than record by record."""
     import pyarrow as pa
 
     ends = np.cumsum([0, *map(len, cells)])
@@ -157,16 +237,14 @@ def _lists(
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), listed)
 
 
-def _grade_cells(row: Scored) -> list[tuple[str, int, int | None, bool, int | None]]:
+def _grade_cells(row: Judgement) -> list[tuple[str, int, int | None, bool, int | None]]:
     return [
         (name, truth, told, name in row.nominal, row.absent.get(name, 0))
         for name, truth, told in row.grades
     ]
 
 
-_FIXED = frozenset(
-    (*_TEXTS, "position", "right", "answer_right", "place_right", "hidden_right", "chance", "truth")
-) | {"prediction", "tags", "flags", "boxes", "grades"}
+_FIXED = frozenset(_ORDER)
 
 
 def _outcome(cells: Mapping[str, Any]) -> Outcome:

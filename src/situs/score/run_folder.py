@@ -31,11 +31,12 @@ def score_run(
 ) -> Scores:
     """Score a run folder, or a file of answers by another tool, against a bench.
 
-    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own.
-    `reply_language` is that of the replies, where it is not the profile's. `stratum` is what the headline is about.
+    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its
+    own. `reply_language` is that of the replies, where it is not the profile's. `stratum` is what
+    the headline is about.
     """
-    given = open_replies(answers, bench, profile=profile, reply_language=reply_language)
-    return tables_of_run(given, metrics=metrics, seed=seed, verdicts=verdicts, stratum=stratum)[1]
+    replies = open_replies(answers, bench, profile=profile, reply_language=reply_language)
+    return tables_of_run(replies, metrics=metrics, seed=seed, verdicts=verdicts, stratum=stratum)[1]
 
 
 def tables_of_run(
@@ -48,18 +49,18 @@ def tables_of_run(
     stratum: str = HEADLINE,
 ) -> tuple[ScoredRun, Scores]:
     """The scored answers, which are kept in the run, and all tables of them."""
-    given = verdicts or Verdicts()
+    all_verdicts = verdicts or Verdicts()
     if answers.info is not None:
-        given = msgspec.structs.replace(given, contestant=answers.info.client)
+        all_verdicts = msgspec.structs.replace(all_verdicts, contestant=answers.info.client)
     free = answers.items() if answers.bench.may_ask_for("text") else ()
-    texts = open_scores(answers.bench, free, answers.rows, given, metrics=metrics, seed=seed)
+    texts = open_scores(answers.bench, free, answers.rows, all_verdicts, metrics=metrics, seed=seed)
     run = read_run(answers, beside_blind=True)
     judged = texts.outcomes if texts is not None else {}
     if judged != run.judged:
         run = ScoredRun(answers, run.columns, judged)
         keep_run(run)
     scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
-    if given.protocol == "sgmri-vqa":
+    if all_verdicts.protocol == "sgmri-vqa":
         scores = _with_sgmri(scores, answers, rates)
     return run, (scores if texts is None else with_open(scores, texts))
 

@@ -1,7 +1,8 @@
-"""A run with every answer read and scored once: what tables, comparisons, breakdowns and the report start from.
+"""A run with every answer read and scored once: what tables, comparisons, breakdowns and the report
+start from.
 
-The columns are kept in the run as `scores.parquet`, and read back as long as they are of this bench, these answers and
-this version.
+The columns are kept in the run as `scores.parquet`, and read back as long as they are of this
+bench, these answers and this version.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ from situs.run import (
 )
 from situs.score.blind.sample import BlindSample
 from situs.score.columns import Columns
+from situs.score.judgements import Judgement
 from situs.score.metrics.registry import known_metrics
-from situs.score.outcomes import Asked, Outcome, Scored, score_answers
+from situs.score.outcomes import Asked, Outcome, Scored, judge_answers
 from situs.score.read import known_language
 from situs.score.records import (
+    asked_arrays,
     columns_of,
+    judged_table,
     outcomes_of,
     records_of,
-    scored_table,
     with_outcomes,
 )
 
@@ -100,7 +103,8 @@ class Replies:
         return BlindSample(self.items)
 
     def items_once(self) -> Iterator[Item]:
-        """As `items`, taken down on the way for the blind rows, who then need not go through them again."""
+        """As `items`, taken down on the way for the blind rows,
+        who then need not go through them again."""
         items = self.blind_sample.passing(self.items())
         info = self.info
         is_whole = info is None or (info.split is None and info.limit is None and not info.sample)
@@ -149,8 +153,8 @@ def open_replies(
 ) -> Replies:
     """A run folder, or a file of answers by another tool (then `bench` is needed).
 
-    `profile` says what another tool showed; a run knows its own. `reply_language` is that of the replies, where it is
-    not the profile's.
+    `profile` says what another tool showed; a run knows its own. `reply_language` is that of the
+    replies, where it is not the profile's.
     """
     if not answers.is_dir() and bench is not None:
         found = Replies(open_bench(bench), StoredRows(answers), profile=profile)
@@ -172,7 +176,8 @@ def open_replies(
 def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:
     """The run's columns, as they are kept in it if they are still true, else scored anew and kept.
 
-    `beside_blind` says that blind rows will be asked for, which take down what they need in the same pass.
+    `beside_blind` says that blind rows will be asked for, which take down what they need in the
+    same pass.
     """
     path = None if answers.folder is None else answers.folder / STORED
     made_of = _made_of(answers) if path is not None else b""
@@ -186,7 +191,8 @@ def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:
 
 
 def keep_run(run: ScoredRun) -> None:
-    """Keep the columns in the run's folder; where it cannot be written to, they are scored anew next time."""
+    """Keep the columns in the run's folder;
+    where it cannot be written to, they are scored anew next time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -227,7 +233,8 @@ def _read(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | No
 
 
 def _made_of(answers: Replies) -> bytes:
-    """Names all that scores depend on: bench, answers, what was shown, the version and its metrics."""
+    """Names all that scores depend on:
+    bench, answers, what was shown, the version and its metrics."""
     info, folder = answers.info, answers.folder
     assert info is not None
     assert folder is not None
@@ -248,19 +255,22 @@ def _made_of(answers: Replies) -> bytes:
 def score_columns(answers: Replies, *, beside_blind: bool = False) -> Columns:
     """Read and score every answer, once."""
     items = answers.items_once() if beside_blind else answers.items()
-    tables = [scored_table(_score_batch(answers, batch), first) for first, batch in _batches(items)]
+    tables = [
+        judged_table(asked_arrays(batch), _judge_batch(answers, batch), first)
+        for first, batch in _batches(items)
+    ]
     if not tables:
         raise SitusError("no item to score", where=answers.bench.folder, fix="check the split")
     return columns_of(tables)
 
 
-def _score_batch(answers: Replies, items: Sequence[Item]) -> list[Scored]:
+def _judge_batch(answers: Replies, items: Sequence[Item]) -> list[Judgement]:
     gives, shown, hidden = answers.gives, answers.viewing, answers.hidden
     read = []
     for item in items:
         asked = Asked.of(item, gives, shown=shown, hidden=hidden.get(item.item_id, ()))
         read.append(asked.answered(answers.rows.get(item.item_id)))
-    return score_answers(read)
+    return judge_answers(read)
 
 
 def _batches(items: Iterable[Item], size: int = _BATCH) -> Iterator[tuple[int, list[Item]]]:

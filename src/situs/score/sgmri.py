@@ -1,8 +1,9 @@
-"""The A-, AR- and V-Score as SGMRI-VQA's released code computes them, so that published numbers can be compared.
+"""The A-, AR- and V-Score as SGMRI-VQA's released code computes them, so that published numbers can
+be compared.
 
-They follow that code also where it errs: "There is an abnormality" says no, the article "a" chooses option A, the last
-number of a reply is its count, and the V-Score has no precision term, so that a fixed grid of boxes beats every
-published model. Situs' own scores stand beside them in every table.
+They follow that code also where it errs: "There is an abnormality" says no, the article "a" chooses
+option A, the last number of a reply is its count, and the V-Score has no precision term, so that a
+fixed grid of boxes beats every published model. Situs' own scores stand beside them in every table.
 """
 
 from __future__ import annotations
@@ -59,16 +60,17 @@ def a_score(
 ) -> float:
     """Answer accuracy of one sample, from 0 to 1; 0 for a type it does not know.
 
-    `closed_ended`: equal yes or no, else equal counts. `single_choice`: equal first letters of the alphabet.
-    `multiple_choice`: F1 of the sets. `open_ended`, `chain_of_thought`: the share of labels that the reply contains,
-    or of the true answer's words without labels; the released code's embedding is not used, as in its tables.
+    `closed_ended`: equal yes or no, else equal counts. `single_choice`: equal first letters of the
+    alphabet. `multiple_choice`: F1 of the sets. `open_ended`, `chain_of_thought`: the share of
+    labels that the reply contains, or of the true answer's words without labels; the released
+    code's embedding is not used, as in its tables.
     """
     match qa_type:
         case "closed_ended":
             return float(_closed(prediction, gt_answer))
         case "single_choice":
-            said, true = letters(prediction), letters(gt_answer)
-            return float(bool(said) and bool(true) and min(said) == min(true))
+            predicted, true = letters(prediction), letters(gt_answer)
+            return float(bool(predicted) and bool(true) and min(predicted) == min(true))
         case "multiple_choice" | "multi_choice":
             return _set_f1(letters(prediction), letters(gt_answer))
         case "open_ended" | "chain_of_thought":
@@ -80,9 +82,9 @@ def a_score(
 
 
 def _closed(prediction: str, gt_answer: str) -> bool:
-    said, true = yes_no(prediction), yes_no(gt_answer)
-    if said is not None and true is not None:
-        return said == true
+    predicted, true = yes_no(prediction), yes_no(gt_answer)
+    if predicted is not None and true is not None:
+        return predicted == true
     number = count(gt_answer)
     return number is not None and count(prediction) == number
 
@@ -105,18 +107,19 @@ def _open(said: str, true: str, labels: Sequence[str] | None) -> float:
 def ar_score(
     prediction: str, gt_answer: str, *, gpt: float | None = None, bertscore: float | None = None
 ) -> Reasoning:
-    """0.4 of a judge's part and 0.6 shared equally by the wording parts; these alone where there is no judge.
+    """0.4 of a judge's part and 0.6 shared equally by the wording parts; these alone where there is
+    no judge.
 
-    Wording is BLEU (smoothing 1) and ROUGE-L (stemmed); BERTScore's rescaled F1 is `bertscore`, the judge's part
-    `gpt` (see `gpt_part`). An empty prediction scores 0. The reference is the answer alone, as released.
-    Localization samples are compared `without_boxes`.
+    Wording is BLEU (smoothing 1) and ROUGE-L (stemmed); BERTScore's rescaled F1 is `bertscore`, the
+    judge's part `gpt` (see `gpt_part`). An empty prediction scores 0. The reference is the answer
+    alone, as released. Localization samples are compared `without_boxes`.
     """
-    said, true = prediction.strip(), gt_answer.strip()
-    if not said:
+    reply, true = prediction.strip(), gt_answer.strip()
+    if not reply:
         return Reasoning(0.0, {})
     wording = {
-        "bleu": bleu_smoothing_1(said, true),
-        "rouge_l": float(rouge([said], [[true]])["rougeL"][0]),
+        "bleu": bleu_smoothing_1(reply, true),
+        "rouge_l": float(rouge([reply], [[true]])["rougeL"][0]),
     }
     if bertscore is not None:
         wording["bertscore"] = bertscore
@@ -127,15 +130,20 @@ def ar_score(
 
 
 def gpt_part(rates: Sequence[float], reference_rates: Sequence[float]) -> float:
-    """A judge's mean rate (accuracy, relevance, helpfulness; 1 to 10) over its rate of the reference, at most 1."""
-    own, best = sum(rates) / len(rates) / 10.0, sum(reference_rates) / len(reference_rates) / 10.0
-    return min(own / best if best > 0 else own, 1.0)
+    """A judge's mean rate (accuracy, relevance, helpfulness;
+    1 to 10) over its rate of the reference, at most 1."""
+    reply_rate, best = (
+        sum(rates) / len(rates) / 10.0,
+        sum(reference_rates) / len(reference_rates) / 10.0,
+    )
+    return min(reply_rate / best if best > 0 else reply_rate, 1.0)
 
 
 def parse_boxes(
     text: str, image_width: float | None = None, image_height: float | None = None
 ) -> list[list[Any]]:
-    """The boxes of a reply as lists `[frame or None, [x, y, width, height]]`; thinking is not removed here."""
+    """The boxes of a reply as lists `[frame or None, [x, y, width, height]]`;
+    thinking is not removed here."""
     return [[frame, box] for frame, box in published_boxes(text, _size(image_width, image_height))]
 
 
@@ -147,11 +155,12 @@ def v_score(
     *,
     pred_boxes: Sequence[dict[str, Any]] | None = None,
 ) -> float | None:
-    """Σ IoU of Hungarian pairs / number of true boxes. None without a true box, 0 without a predicted one.
+    """Σ IoU of Hungarian pairs / number of true boxes. None without a true box, 0 without a
+    predicted one.
 
-    True boxes are objects with `x, y, width, height` and maybe `frame` or `slice_num`. If any has a frame, boxes of
-    different frames do not match, but a predicted box without a frame matches any. `pred_boxes` (objects with `bbox`
-    and maybe `frame`) replace those read from the prediction.
+    True boxes are objects with `x, y, width, height` and maybe `frame` or `slice_num`. If any has a
+    frame, boxes of different frames do not match, but a predicted box without a frame matches any.
+    `pred_boxes` (objects with `bbox` and maybe `frame`) replace those read from the prediction.
     """
     return visual(prediction, gt_boxes, image_width, image_height, pred_boxes=pred_boxes).v_score
 
@@ -172,27 +181,30 @@ def visual(
     if not truths:
         return Visual(None, None, {})
     if pred_boxes is None:
-        said = published_boxes(without_thinking(prediction), _size(image_width, image_height))
+        predicted = published_boxes(without_thinking(prediction), _size(image_width, image_height))
     else:
-        said = [
+        predicted = [
             (entry.get("frame"), list(entry["bbox"][:4]))
             for entry in pred_boxes
             if _is_box(entry.get("bbox"))
         ]
-    if not said:
+    if not predicted:
         return Visual(0.0, None, {})
     by_frame = any(frame is not None for frame in frames)
     overlap = np.nan_to_num(
-        [[_overlap(t, f, s, by_frame) for s in said] for t, f in zip(truths, frames)]
+        [[_overlap(t, f, s, by_frame) for s in predicted] for t, f in zip(truths, frames)]
     )
     rows, columns = linear_sum_assignment(-overlap)
     matched = overlap[rows, columns]
-    f1 = {at: 2 * float((matched >= at).sum()) / (len(truths) + len(said)) for at in V_THRESHOLDS}
+    f1 = {
+        at: 2 * float((matched >= at).sum()) / (len(truths) + len(predicted)) for at in V_THRESHOLDS
+    }
     return Visual(float(matched.sum()) / len(truths), sum(f1.values()) / len(f1), f1)
 
 
 def video_answer(prediction: str, qa_type: str) -> str:
-    """What follows "Therefore, the final answer is:" on its line: its letter for choices, its first word for yes/no.
+    """What follows "Therefore, the final answer is:" on its line: its letter for choices, its first
+    word for yes/no.
 
     The whole prediction where nothing does.
     """

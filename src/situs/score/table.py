@@ -88,12 +88,13 @@ class Scores(msgspec.Struct, frozen=True):
     unread: UnreadReplies | None = None
     """Replies that could not be read, with samples."""
     over_best_shortcut: ShortcutGain | None = None
-    """Headline accuracy minus that of the best blind row that learns from other patients; None where no item is
-    judged by rule."""
+    """Headline accuracy minus that of the best blind row that learns from other patients; None
+    where no item is judged by rule."""
     headline: Headline | None = None
     """The one number that is shown first everywhere."""
     same_patient: SamePatient | None = None
-    """What the bench's card says a patient's other answers tell, where the headline is what is shown."""
+    """What the bench's card says a patient's other answers tell,
+    where the headline is what is shown."""
 
 
 def choose_metrics(names: str | None) -> list[str] | None:
@@ -147,7 +148,8 @@ def score_table(
 def blind_headlines(
     bench: Bench, items: Callable[[], Iterable[Item]]
 ) -> dict[str, dict[str, Headline]]:
-    """What one gets without looking: stratum → blind baseline → its headline there, as `situs score` shows it.
+    """What one gets without looking: stratum → blind baseline → its headline there, as `situs
+    score` shows it.
 
     Of all items: no profile hides any.
     """

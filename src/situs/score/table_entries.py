@@ -42,7 +42,8 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def values_of(metric: Metric, columns: Columns) -> FloatArray:
-    """The value of each row under a metric that is a mean over answers; NaN where it has none or does not count."""
+    """The value of each row under a metric that is a mean over answers;
+    NaN where it has none or does not count."""
     known = columns.derived
     if metric.id not in known:
         of_rows = metric.of_columns
@@ -66,7 +67,8 @@ def entries(rows: Rows, metrics: Sequence[str], seed: int) -> list[Entry]:
 
 
 def _means(rows: Rows, metrics: Sequence[Metric]) -> dict[str, Estimate]:
-    """The metrics that are means over answers and have a value here; those of the same answers are had at once."""
+    """The metrics that are means over answers and have a value here;
+    those of the same answers are had at once."""
     alike: dict[tuple[object, ...], list[tuple[str, FloatArray]]] = {}
     for metric in metrics:
         if metric.over_rows is None:
@@ -108,8 +110,8 @@ def tag_entries(
     """The entries of each tag; of graded answers only, if that is asked for."""
     chosen = [name for name in metrics if name in shown_in(Shown.TAG)]
     rows, tags = columns.tags
-    kept = np.array([not tag.startswith(_SCALE_TAGS) for tag in tags.names], dtype=bool)
-    wanted = kept[tags.codes] if len(kept) else np.zeros(0, dtype=bool)
+    is_shown = np.array([not tag.startswith(_SCALE_TAGS) for tag in tags.names], dtype=bool)
+    wanted = is_shown[tags.codes] if len(is_shown) else np.zeros(0, dtype=bool)
     if graded:
         wanted &= np.isin(rows, columns.grades.rows)
     groups = _groups(rows[wanted], tags.codes[wanted], tags.names)
@@ -184,6 +186,7 @@ def _entry(name: str, estimate: Estimate | None, states: Mapping[str, int]) -> l
 
 
 def closed_or_all(table: Sequence[Entry]) -> str:
-    """The accuracy to show of a group: on its questions with options, which chance fits; where it has none, on all."""
+    """The accuracy to show of a group:
+    on its questions with options, which chance fits; where it has none, on all."""
     closed = any(entry.metric == "accuracy.closed" and entry.value is not None for entry in table)
     return "accuracy.closed" if closed else "accuracy"

@@ -14,7 +14,8 @@ from situs.score.records import record_of
 __all__ = ["UnreadReplies", "UnreadSample", "unread_replies"]
 
 MOST_UNREAD = 0.05
-"""Above this share of unread replies, the score says as much about the reader as about the model."""
+"""Above this share of unread replies,
+the score says as much about the reader as about the model."""
 _SAMPLES = 5
 _CLIPPED = 160
 
@@ -47,13 +48,15 @@ class UnreadReplies(msgspec.Struct, frozen=True):
             f"{_clipped(sample.reply, 60)!r} ({sample.reason})" for sample in self.samples[:3]
         )
         return (
-            f"{self.n} of {self.of} replies ({self.share:.0%}) could not be read and count as not right, e.g. {first}; "
-            "ask for a plainer answer in the profile's prompt, or declare the language with --reply-language"
+            f"{self.n} of {self.of} replies ({self.share:.0%}) could not be read and count as not"
+            f" right, e.g. {first}; ask for a plainer answer in the profile's prompt, or declare"
+            " the language with --reply-language"
         )
 
 
 def unread_replies(columns: Columns, rows: Mapping[str, AnswerRow]) -> UnreadReplies:
-    """Count the replies that say something which could not be read, and show some, spread over the run."""
+    """Count the replies that say something which could not be read,
+    and show some, spread over the run."""
     of = int(columns.has_state("answered", "refused", "unparsed").sum())
     places = np.flatnonzero(columns.has_state("unparsed"))
     places = places[np.argsort(columns.numbers("position")[places], kind="stable")]

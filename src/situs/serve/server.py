@@ -1,4 +1,5 @@
-"""The viewer's actions as tools of the Model Context Protocol, over standard input and output or loopback HTTP."""
+"""The viewer's actions as tools of the Model Context Protocol,
+over standard input and output or loopback HTTP."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ __all__ = ["RoomTools", "make_server", "serve_mcp"]
 _HOST = "127.0.0.1"
 """Scans are served to this machine only."""
 _INSTRUCTIONS = (
-    "A viewer for CT and MR scans. Call list_studies, then open_study; then look, strip, window, mark and measure. "
-    "Slices are counted from 1, points are [picture, x, y] in pixels of a picture shown before, lengths are in mm."
+    "A viewer for CT and MR scans. Call list_studies, then open_study; then look, strip, window,"
+    " mark and measure. Slices are counted from 1, points are [picture, x, y] in pixels of a"
+    " picture shown before, lengths are in mm."
 )
 
 
@@ -29,7 +31,8 @@ def serve_mcp(
     """Serve until the client leaves (stdio) or Ctrl-C (HTTP on loopback)."""
     server = make_server(studies)
     if transport == "stdio":
-        # The protocol owns the bytes of standard output, which the command line's own stream does not hand out.
+        # The protocol owns the bytes of standard output, which the command line's own stream does
+        # not hand out.
         with redirect_stdout(sys.__stdout__):
             server.run("stdio")
     else:
@@ -67,17 +70,17 @@ class RoomTools:
     def _act(self, name: str, arguments: dict[str, Any], viewer: int | None) -> list[Any]:
         from mcp.server.mcpserver import Image
 
-        given = {key: value for key, value in arguments.items() if value is not None}
+        stated = {key: value for key, value in arguments.items() if value is not None}
         try:
             with self._lock:
-                done = self.studies.do(name, given, viewer)
+                done = self.studies.do(name, stated, viewer)
         except SitusError as error:
             raise _tool_error(error) from error
         if done.picture is None:
             return [done.words]
         image = done.picture.image
-        shown = Image(data=image.data, format=image.media_type.partition("/")[2])
-        return [shown, done.words]
+        picture = Image(data=image.data, format=image.media_type.partition("/")[2])
+        return [picture, done.words]
 
     def list_studies(self) -> str:
         """List the scans that can be opened, a line each."""
@@ -108,9 +111,10 @@ class RoomTools:
         centre: list[float] | None = None,
         viewer: int | None = None,
     ) -> list[Any]:
-        """Show one slice of a plane (axial, coronal, sagittal) by its number or its position in mm."""
-        given = {"plane": plane, "slice": slice, "at_mm": at_mm, "window": window}
-        return self._act("look", given | {"zoom": zoom, "centre": centre}, viewer)
+        """Show one slice of a plane (axial, coronal,
+        sagittal) by its number or its position in mm."""
+        arguments = {"plane": plane, "slice": slice, "at_mm": at_mm, "window": window}
+        return self._act("look", arguments | {"zoom": zoom, "centre": centre}, viewer)
 
     def strip(
         self,
@@ -122,8 +126,8 @@ class RoomTools:
         viewer: int | None = None,
     ) -> list[Any]:
         """Show n slices from the first to the last, small, in one picture."""
-        given = {"plane": plane, "n": n, "from": first, "to": last, "window": window}
-        return self._act("strip", given, viewer)
+        arguments = {"plane": plane, "n": n, "from": first, "to": last, "window": window}
+        return self._act("strip", arguments, viewer)
 
     def window(
         self,
@@ -132,7 +136,8 @@ class RoomTools:
         high: float | None = None,
         viewer: int | None = None,
     ) -> list[Any]:
-        """Choose the window of the next pictures, by name or by the values shown black and white."""
+        """Choose the window of the next pictures,
+        by name or by the values shown black and white."""
         return self._act("window", {"window": window, "low": low, "high": high}, viewer)
 
     def mark(

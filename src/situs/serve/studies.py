@@ -32,7 +32,8 @@ _MOST_QUESTIONS = 200
 
 
 class _Spent:
-    """What was used of the room's allowance at one study, by all viewers that were ever opened on it."""
+    """What was used of the room's allowance at one study,
+    by all viewers that were ever opened on it."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -72,7 +73,8 @@ class _Viewer(NamedTuple):
 
 
 class Studies:
-    """Scans by number. Nothing that is told names a patient, a label or a path, and no answer is."""
+    """Scans by number. Nothing that is told names a patient,
+    a label or a path, and no answer is."""
 
     def __init__(self, room: Room, restricted: bool) -> None:
         self.room = room
@@ -120,8 +122,8 @@ class Studies:
         spent = self._spent.setdefault(number, _Spent(self.room))
         self._viewers[self._opened] = _Viewer(scan, Desk(scan, None, None), spent)
         kinds = [kind for kind in action_kinds(self.room, scan) if kind.name != "answer"]
-        told = action_words(kinds, spent.used.looks_left, spent.turns_left)
-        return f"Viewer {self._opened}.\n{inventory(scan)}\n\n{told}"
+        actions = action_words(kinds, spent.used.looks_left, spent.turns_left)
+        return f"Viewer {self._opened}.\n{inventory(scan)}\n\n{actions}"
 
     def do(self, name: str, arguments: dict[str, Any], viewer: int | None) -> Done:
         """Carry out an action at a viewer; the latest opened one if none is named."""
@@ -136,8 +138,10 @@ class Studies:
         if done.picture is None:
             return done
         at.spent.used.add(done.picture)
-        shown = len(at.desk.pictures)  # points name pictures by their numbers at this viewer
-        words = picture_words(shown, done.picture, at.scan, at.spent.used.looks_left)
+        picture_number = len(
+            at.desk.pictures
+        )  # points name pictures by their numbers at this viewer
+        words = picture_words(picture_number, done.picture, at.scan, at.spent.used.looks_left)
         return done._replace(words=words)
 
     def _viewer(self, number: int | None) -> _Viewer:
@@ -145,8 +149,8 @@ class Studies:
             raise SitusError("no study is open; call open_study first")
         wanted = next(reversed(self._viewers)) if number is None else number
         if wanted not in self._viewers:
-            shown = ", ".join(map(str, self._viewers))
-            raise SitusError(f"viewer {wanted} is not open; open are {shown}")
+            open_numbers = ", ".join(map(str, self._viewers))
+            raise SitusError(f"viewer {wanted} is not open; open are {open_numbers}")
         return self._viewers[wanted]
 
 

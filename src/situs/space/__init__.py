@@ -1,8 +1,9 @@
 """Geometry with no pixels: axes, affines, millimetres, grids, boxes and sides.
 
-World coordinates are RAS+ millimetres, as in nibabel: x grows to the patient's right, y to the front,
-z to the head. Index coordinates are voxel indices in the order the file stores them, with the centre of
-the first voxel at (0, 0, 0). The two are different types here and meet only in an `Affine`.
+World coordinates are RAS+ millimetres, as in nibabel: x grows to the patient's right, y to the
+front, z to the head. Index coordinates are voxel indices in the order the file stores them, with
+the centre of the first voxel at (0, 0, 0). The two are different types here and meet only in an
+`Affine`.
 """
 
 from situs.space.affine import Affine

@@ -1,4 +1,5 @@
-"""Voxel index to millimetre and back, for any orientation, including oblique and left-handed ones."""
+"""Voxel index to millimetre and back, for any orientation,
+including oblique and left-handed ones."""
 
 from __future__ import annotations
 
@@ -18,14 +19,15 @@ _SPACING_MM = (1e-5, 1e4)
 """Spacings outside this range are not millimetres of a patient."""
 
 _FARTHEST_MM = 1e6
-"""A scanner's origin lies within metres; one a kilometre away is a damaged header, and costs precision."""
+"""A scanner's origin lies within metres;
+one a kilometre away is a damaged header, and costs precision."""
 
 
 class Affine:
     """A checked 4×4 map from stored voxel index to RAS+ millimetres. Immutable.
 
-    Ambiguity this type removes: a bare matrix may be LPS or RAS, index→world or its inverse. Readers
-    convert to RAS+ at the border; nothing inside Situs holds an LPS matrix.
+    Ambiguity this type removes: a bare matrix may be LPS or RAS, index→world or its inverse.
+    Readers convert to RAS+ at the border; nothing inside Situs holds an LPS matrix.
     """
 
     __slots__ = ("_inverse", "_matrix")
@@ -45,7 +47,10 @@ class Affine:
                 "last row of the affine is not 0 0 0 1", where=where, fix="repair the header"
             )
         if np.abs(values).max() > _FARTHEST_MM:
-            problem = f"affine holds {values.flat[np.abs(values).argmax()]:g}, which is no place in a scanner"
+            problem = (
+                f"affine holds {values.flat[np.abs(values).argmax()]:g}, which is no place in a"
+                " scanner"
+            )
             raise SitusError(problem, where=where, fix="repair the header's orientation")
         spacing = np.sqrt((values[:3, :3] ** 2).sum(axis=0))
         if not ((spacing > _SPACING_MM[0]) & (spacing < _SPACING_MM[1])).all():
@@ -99,13 +104,15 @@ class Affine:
 
     @property
     def half_voxel_mm(self) -> NDArray[np.float64]:
-        """Half the world extent of one voxel cube along x, y, z (more than half a spacing if oblique)."""
+        """Half the world extent of one voxel cube along x,
+        y, z (more than half a spacing if oblique)."""
         half: NDArray[np.float64] = 0.5 * np.abs(self.linear).sum(axis=1)
         return half
 
     @property
     def directions(self) -> tuple[Direction, Direction, Direction]:
-        """The patient direction that each stored axis runs towards, nearest first; each axis once."""
+        """The patient direction that each stored axis runs towards, nearest first;
+        each axis once."""
         columns = self.linear / np.sqrt((self.linear**2).sum(axis=0))
         result: dict[int, Direction] = {}
         strength = np.abs(columns)

@@ -81,7 +81,10 @@ _AXIS_OF = {end: axis for ends in (_POSITIVE, _NEGATIVE) for axis, end in ends.i
 
 
 class Side(StrEnum):
-    """On which side of the patient something lies. `BOTH` covers the midline and true both-sidedness."""
+    """On which side of the patient something lies.
+
+    `BOTH` covers the midline and true both-sidedness.
+    """
 
     LEFT = "left"
     RIGHT = "right"

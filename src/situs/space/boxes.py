@@ -34,7 +34,8 @@ class IndexBox(msgspec.Struct, frozen=True):
         return math.prod(h - l for l, h in zip(self.lo, self.hi))  # noqa: E741
 
     def to_world(self, affine: Affine) -> WorldBox:
-        """The world box that holds all eight corners of this box's voxel cubes (exact hull if oblique)."""
+        """The world box that holds all eight corners of
+        this box's voxel cubes (exact hull if oblique)."""
         corners = np.array(list(itertools.product(*zip(self.lo, self.hi))), dtype=np.float64) - 0.5
         world = affine.to_world(IndexPoints(corners))
         return WorldBox.of(world.min(axis=0), world.max(axis=0))

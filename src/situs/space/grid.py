@@ -15,13 +15,17 @@ from situs.space.points import IndexPoints
 __all__ = ["Grid", "PixelGrid"]
 
 _ONE_GRID_VOXELS = 0.1
-"""Files of one study often differ by some hundredths of a millimetre, from resampling or rounded headers."""
+"""Files of one study often differ by some hundredths of a millimetre,
+from resampling or rounded headers."""
 _ROUNDING_VOXELS = 0.01
 """What float32 headers and decimal text lose; not worth a word."""
 
 
 class Grid:
-    """Shape and affine of a 3D array. Two arrays share a grid if no voxel lies a tenth of a voxel apart."""
+    """Shape and affine of a 3D array.
+
+    Two arrays share a grid if no voxel lies a tenth of a voxel apart.
+    """
 
     __slots__ = ("affine", "shape")
 
@@ -37,17 +41,20 @@ class Grid:
         return self.shape[0] * self.shape[1] * self.shape[2]
 
     def matches(self, other: Grid) -> bool:
-        """Same shape, and no corner of the array a tenth of a voxel or more away along any stored axis."""
+        """Same shape, and no corner of the array a tenth
+        of a voxel or more away along any stored axis."""
         return self.shape == other.shape and self._offset_voxels(other) < _ONE_GRID_VOXELS
 
     def offset_mm(self, other: Grid) -> float:
-        """How far the same voxel may lie apart on two grids of one shape; 0 where only rounding differs."""
+        """How far the same voxel may lie apart on two grids of one shape;
+        0 where only rounding differs."""
         if self._offset_voxels(other) <= _ROUNDING_VOXELS:
             return 0.0
         return float(np.linalg.norm(self._corner_steps(other), axis=0).max())
 
     def block_in(self, whole: Grid) -> tuple[int, int, int] | None:
-        """The voxel of `whole` where this grid begins, if it is a block of it in the same axis order; else None."""
+        """The voxel of `whole` where this grid begins,
+        if it is a block of it in the same axis order; else None."""
         first = whole.affine.to_index(self.affine.to_world(IndexPoints(np.zeros((1, 3)))))[0]
         i, j, k = (round(float(start)) for start in first)
         if min(i, j, k) < 0 or any(
@@ -77,7 +84,8 @@ class Grid:
         return float(np.abs(np.linalg.solve(self.affine.linear, self._corner_steps(other))).max())
 
     def to_patient_order(self) -> tuple[tuple[int, int, int], tuple[bool, bool, bool]]:
-        """How to transpose and then flip the stored array so that its axes run R, A, S (nearest)."""
+        """How to transpose and then flip the stored array so that its axes run R,
+        A, S (nearest)."""
         directions = self.affine.directions
         stored_of = {direction.axis: stored for stored, direction in enumerate(directions)}
         i, j, k = (stored_of[axis] for axis in AXES)
@@ -101,7 +109,8 @@ class Grid:
 
 
 class PixelGrid:
-    """A stack of frames with no millimetres; their size may be unknown (None), and their number too (0)."""
+    """A stack of frames with no millimetres;
+    their size may be unknown (None), and their number too (0)."""
 
     __slots__ = ("frames", "height", "width")
 

@@ -1,4 +1,5 @@
-"""Small tables, and how they are shown: on a terminal, as text for a paper, as HTML, as data frames."""
+"""Small tables, and how they are shown:
+on a terminal, as text for a paper, as HTML, as data frames."""
 
 from situs.tables.display import Displayed, as_arrow, as_pandas, as_polars
 from situs.tables.html import html_body

@@ -31,7 +31,8 @@ class Displayed:
 
     def _repr_html_(self) -> str:
         return "\n".join(
-            html_table(table, most_rows=_MOST_ROWS, notes=_rest(table)) for table in self.tables()
+            html_table(table, most_rows=_MOST_ROWS, notes=_below_rows(table))
+            for table in self.tables()
         )
 
     def to_arrow(self) -> Any:
@@ -101,11 +102,11 @@ def _as_text(table: Table) -> str:
             *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True)),
         ]
         lines.append("  ".join(cells).rstrip())
-    lines += _rest(table)
+    lines += _below_rows(table)
     return printable("\n".join(lines), lines=True)
 
 
-def _rest(table: Table) -> list[str]:
+def _below_rows(table: Table) -> list[str]:
     """What stands below the rows."""
     more = len(table.rows) - _MOST_ROWS
     left_out = [f"… and {more:,} more rows"] if more > 0 else []

@@ -11,14 +11,16 @@ __all__ = ["html_body", "html_table"]
 
 
 def html_table(table: Table, *, most_rows: int, notes: Sequence[str] = ()) -> str:
-    """A whole table with its title and what stands below it, for a page without styles of its own."""
+    """A whole table with its title and what stands below it,
+    for a page without styles of its own."""
     below = "".join(f"<p><small>{html.escape(text)}</small></p>" for text in notes)
     title = f"<caption>{html.escape(table.title)}</caption>"
     return f"<table>{title}{html_body(table, most_rows=most_rows)}</table>{below}"
 
 
 def html_body(table: Table, *, most_rows: int | None = None) -> str:
-    """Head and rows. The first cell of a row names it; numbers, and what stands in for one, are `num`."""
+    """Head and rows. The first cell of a row names it;
+    numbers, and what stands in for one, are `num`."""
     numeric = {
         number
         for number, name in enumerate(table.columns)

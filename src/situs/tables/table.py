@@ -59,11 +59,11 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def brief(self) -> Table:
         """Without the columns that a terminal has no room for."""
-        shown = [n for n, name in enumerate(self.columns) if not self.style(name).detail]
+        main_columns = [n for n, name in enumerate(self.columns) if not self.style(name).detail]
         return msgspec.structs.replace(
             self,
-            columns=tuple(self.columns[number] for number in shown),
-            rows=tuple(tuple(row[number] for number in shown) for row in self.rows),
+            columns=tuple(self.columns[number] for number in main_columns),
+            rows=tuple(tuple(row[number] for number in main_columns) for row in self.rows),
         )
 
 

@@ -12,17 +12,18 @@ _WIDTH_OF_FILES = 120
 
 
 def print_table(table: Table) -> None:
-    """A table on standard output; from the second column on words stand to the right, as numbers do."""
+    """A table on standard output;
+    from the second column on words stand to the right, as numbers do."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    shown = table.brief()
+    brief = table.brief()
     drawn = Drawn(box=box.SIMPLE_HEAD)
-    for number, column in enumerate(shown.columns):
+    for number, column in enumerate(brief.columns):
         drawn.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
-    for row in shown.rows:
-        drawn.add_row(*map(printable, shown.words(row)))
+    for row in brief.rows:
+        drawn.add_row(*map(printable, brief.words(row)))
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         width = max(_WIDTH_OF_FILES, console.width)

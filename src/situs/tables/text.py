@@ -17,9 +17,12 @@ from situs.tables.table import Table, spread
 __all__ = ["check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$", "×": r"$\times$", "±": r"$\pm$",
-    "≥": r"$\geq$", "≤": r"$\leq$", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "<": r"\textless{}",
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$", "×": r"$\times$",
+    "±": r"$\pm$",
+    "≥": r"$\geq$", "≤": r"$\leq$", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}",
+    "<": r"\textless{}",
     ">": r"\textgreater{}", "→": r"$\to$",
 }  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -59,13 +59,13 @@ def audit_reward(
     bench = open_bench(folder)
     form = box_form(box)
     chosen = training_profile(load_profile(profile), "boxes+answer", form)
-    shown = Viewing(bench, chosen)
-    items = _sample(bench, shown, split, limit)
-    readers = _readers(bench, shown, form)
+    viewing = Viewing(bench, chosen)
+    items = _sample(bench, viewing, split, limit)
+    readers = _readers(bench, viewing, form)
     sums = dict.fromkeys(readers, 0.0)
     counted = 0
     for number, item in enumerate(items, start=1):
-        earned = {name: pay(read(item), item, shown) for name, read in readers.items()}
+        earned = {name: pay(read(item), item, viewing) for name, read in readers.items()}
         progress(number, len(items))
         # Consistency is not defined where no box is given: such a reply earns nothing for it.
         if earned["perfect"] is None:
@@ -85,29 +85,29 @@ def audit_reward(
     return Audited(reward, honest, perfect, means, bool(why), why, counted, len(items) - counted)
 
 
-def _sample(bench: Bench, shown: Viewing, split: str | None, limit: int) -> list[Item]:
+def _sample(bench: Bench, viewing: Viewing, split: str | None, limit: int) -> list[Item]:
     """Items with boxes, or known to have none, drawn by a hash of each."""
     keyed = []
     for item in bench.items(split, steps=False):
-        if (evidence_boxes(item) or is_negative(item)) and not shown.obstacle(item):
+        if (evidence_boxes(item) or is_negative(item)) and not viewing.obstacle(item):
             keyed.append((digest("audit", item.item_id), item))
     keyed.sort(key=lambda pair: pair[0])
     return [item for _, item in keyed[:limit]]
 
 
-def _readers(bench: Bench, shown: Viewing, form: BoxForm) -> dict[str, Callable[[Item], str]]:
+def _readers(bench: Bench, viewing: Viewing, form: BoxForm) -> dict[str, Callable[[Item], str]]:
     """Everybody's replies: boxes, and an answer after them."""
     asked = [_asked_for_boxes(item) for item in bench.items(steps=False) if evidence_boxes(item)]
-    places = BoxPlaces(shown)
+    places = BoxPlaces(viewing)
     for item in asked:
         places.add(item)
     extent = places.extent
     one, many = BoxPrior(places), BoxPrior(places, _SPAM)
-    majority = make_baseline(bench, parse_spec("majority"), viewing=shown)
-    classifier = make_baseline(bench, parse_spec("text-classifier"), viewing=shown)
+    majority = make_baseline(bench, parse_spec("majority"), viewing=viewing)
+    classifier = make_baseline(bench, parse_spec("text-classifier"), viewing=viewing)
 
     def reply(boxes: list[FrameBox], item: Item, answer: str) -> str:
-        listed = form.write(boxes, shown.space, shown.sizes(item))
+        listed = form.write(boxes, viewing.space, viewing.sizes(item))
         return listed if isinstance(item.answer, Boxes) else f"{listed}\n{ANSWER_MARK}{answer}"
 
     def usual(item: Item) -> str:
@@ -117,17 +117,18 @@ def _readers(bench: Bench, shown: Viewing, form: BoxForm) -> dict[str, Callable[
         return _one_line(classifier.answer(item)) or usual(item)
 
     def known(item: Item) -> str:
-        return "" if isinstance(item.answer, Boxes) else say_answer(item, item.answer, shown)
+        return "" if isinstance(item.answer, Boxes) else say_answer(item, item.answer, viewing)
 
     def padded(item: Item) -> list[FrameBox]:
-        """What an honest reader says, and a grid of boxes more: where those are free, all will learn to add them."""
-        return [*_half_off(item, shown), *fixed_grid(shown.sizes(item), extent)]
+        """What an honest reader says, and a grid of boxes more:
+        where those are free, all will learn to add them."""
+        return [*_half_off(item, viewing), *fixed_grid(viewing.sizes(item), extent)]
 
     return {
-        "perfect": lambda item: reply(true_boxes(item, shown), item, known(item)),
-        "honest": lambda item: reply(_half_off(item, shown), item, known(item)),
+        "perfect": lambda item: reply(true_boxes(item, viewing), item, known(item)),
+        "honest": lambda item: reply(_half_off(item, viewing), item, known(item)),
         "padded": lambda item: reply(padded(item), item, known(item)),
-        "grid": lambda item: reply(fixed_grid(shown.sizes(item), extent), item, usual(item)),
+        "grid": lambda item: reply(fixed_grid(viewing.sizes(item), extent), item, usual(item)),
         "spam": lambda item: reply(many.boxes(_asked_for_boxes(item)), item, usual(item)),
         "prior": lambda item: reply(one.boxes(_asked_for_boxes(item)), item, usual(item)),
         "constant": lambda item: reply([], item, usual(item)),
@@ -144,12 +145,13 @@ def _asked_for_boxes(item: Item) -> Item:
     return msgspec.structs.replace(item, answer=Boxes(evidence_boxes(item)))
 
 
-def _half_off(item: Item, shown: Viewing) -> list[FrameBox]:
-    """The true boxes shifted by a third of a side along one axis: IoU ½ where the picture has room."""
+def _half_off(item: Item, viewing: Viewing) -> list[FrameBox]:
+    """The true boxes shifted by a third of a side along one axis:
+    IoU ½ where the picture has room."""
     rng = random.Random(item.item_id)
     moved = []
-    for box in true_boxes(item, shown):
-        width, _ = shown.sizes(item)[box.frame]
+    for box in true_boxes(item, viewing):
+        width, _ = viewing.sizes(item)[box.frame]
         step = (box.x1 - box.x0) / 3 * rng.choice((-1, 1))
         if not 0 <= box.x0 + step <= box.x1 + step <= width:
             step = -step
@@ -158,15 +160,15 @@ def _half_off(item: Item, shown: Viewing) -> list[FrameBox]:
 
 
 def _why(cheaters: dict[str, float], honest: float, pay: Reward) -> tuple[str, ...]:
-    found = [
+    reasons = [
         f"{name} earns {value:.2f}, an honest reader {honest:.2f}"
         for name, value in cheaters.items()
         if value >= honest
     ]
     for name in ("grid", "spam"):
         if cheaters[name] > cheaters["prior"] + _PAYS:
-            found.append(
+            reasons.append(
                 f"more boxes pay: {name} earns {cheaters[name]:.2f}, "
                 f"one box without looking {cheaters['prior']:.2f}"
             )
-    return tuple(found)
+    return tuple(reasons)

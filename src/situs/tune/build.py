@@ -24,7 +24,8 @@ def build_data(
     progress: Callable[[int, int], None] = lambda done, total: None,
     engine: Engine = HERE,
 ) -> Built:
-    """Write the training data of a bench, or of the sessions of a run in a room; `engine` draws those of a bench.
+    """Write the training data of a bench, or of the sessions of a run in a room; `engine` draws
+    those of a bench.
 
     Raises `SitusError` where the test split is asked for, where a patient is in two splits, and
     where nothing is left.

@@ -115,7 +115,10 @@ def build_from_bench(
         writer = ExampleWriter(
             scratch, choices.box_form, max_length=choices.max_length, model=choices.model
         )
-        studies = (list(own) for _, own in groupby(selector.items(), key=lambda i: i.study_id))
+        studies = (
+            list(study_items)
+            for _, study_items in groupby(selector.items(), key=lambda i: i.study_id)
+        )
         worker = partial(_open_drawing, folder.resolve(), profile, choices, data)
         number = 0
         with closing(map_on(engine, worker, studies)) as results:
@@ -219,7 +222,7 @@ class _Examples:
             return f"more than {self._choices.most_boxes} boxes (--most-boxes)"
         if self._choices.pictures and self._presenter.hidden(item):
             return "not answerable under the profile"
-        prompt, images = self._shown(item)
+        prompt, images = self._prompt_and_pictures(item)
         sizes = self._viewing.sizes(item)
         self._check_resize(item, sizes)
         example = Example(
@@ -239,11 +242,12 @@ class _Examples:
         )
         return example, images, sizes
 
-    def _shown(self, item: Item) -> tuple[str, tuple[Image, ...]]:
-        """The words and pictures that a run sends; without pictures the same words, from the geometry."""
+    def _prompt_and_pictures(self, item: Item) -> tuple[str, tuple[Image, ...]]:
+        """The words and pictures that a run sends;
+        without pictures the same words, from the geometry."""
         if self._choices.pictures:
-            shown = self._presenter.present(item)
-            return shown.prompt, shown.images
+            presented = self._presenter.present(item)
+            return presented.prompt, presented.images
         modality = self._presenter.series(item).modality
         return prompt_text(item, self._profile, self._viewing.layout(item), modality), ()
 

@@ -36,7 +36,8 @@ class BoxForm(msgspec.Struct, frozen=True):
     """What the numbers are called in JSON; empty where boxes are lines of text."""
     decimals: int
     resized_to: int = 0
-    """Coordinates are those of the picture after the model's own resize to this multiple, in pixels."""
+    """Coordinates are those of the picture after the
+    model's own resize to this multiple, in pixels."""
 
     def space(self, answer: AnswerSpace) -> AnswerSpace:
         """The profile's answer space, in the coordinates of this form."""
@@ -106,11 +107,11 @@ class BoxForm(msgspec.Struct, frozen=True):
         return [x0, y0, self._plain(x1 - x0), self._plain(y1 - y0)]
 
     def _rounded(self, value: float, side: float, space: AnswerSpace) -> float:
-        whole = {"thousand": 1000.0, "unit": 1.0, "pixel": side}[space.box_scale]
-        scaled = value if space.box_scale == "pixel" else value / side * whole
+        full_scale = {"thousand": 1000.0, "unit": 1.0, "pixel": side}[space.box_scale]
+        scaled = value if space.box_scale == "pixel" else value / side * full_scale
         # Half up, not to even: what the published recipes and their readers do.
         rounded = math.floor(scaled * 10**self.decimals + 0.5) / 10**self.decimals
-        return self._plain(min(whole, max(0.0, rounded)))
+        return self._plain(min(full_scale, max(0.0, rounded)))
 
     def _plain(self, value: float) -> float:
         return round(value) if self.decimals == 0 else round(value, self.decimals)
@@ -157,7 +158,8 @@ def box_form(name: str) -> BoxForm:
 
 
 def smart_resize(width: int, height: int, factor: int, least: int, most: int) -> tuple[int, int]:
-    """The size to which Qwen's processors bring a picture: multiples of `factor`, between two areas.
+    """The size to which Qwen's processors bring a picture: multiples of `factor`, between two
+    areas.
 
     The published rule (`qwen_vl_utils.smart_resize`), with width first.
     """

@@ -23,16 +23,16 @@ def box_text(reply: str) -> str:
     return "\n".join(lines)
 
 
-def true_boxes(item: Item, shown: Viewing) -> list[FrameBox]:
+def true_boxes(item: Item, viewing: Viewing) -> list[FrameBox]:
     """Where the answer lies, on the pictures shown."""
-    return shown.boxes(item, evidence_boxes(item))
+    return viewing.boxes(item, evidence_boxes(item))
 
 
-def read_boxes(reply: str, item: Item, shown: Viewing) -> Result[list[FrameBox]]:
+def read_boxes(reply: str, item: Item, viewing: Viewing) -> Result[list[FrameBox]]:
     """The boxes that a reply gives, whatever was asked."""
     labels = sorted({box.label for box in evidence_boxes(item)})
     text = box_text(reply)
-    read = _parsed(text, shown.space, tuple(shown.sizes(item)), tuple(labels))
+    read = _parsed(text, viewing.space, tuple(viewing.sizes(item)), tuple(labels))
     if not isinstance(read, Parsed) and _NOTHING in map(str.strip, text.splitlines()):
         return Parsed([])  # after reasoning in prose an empty list stands on a line of its own
     return read
@@ -49,28 +49,29 @@ def _parsed(
     return parse_boxes(text, space, sizes, labels)
 
 
-def grounding_iou(reply: str, item: Item, shown: Viewing) -> float | None:
-    """Σ IoU of the best pairs on the same picture / number of true boxes; 0 where no box can be read.
+def grounding_iou(reply: str, item: Item, viewing: Viewing) -> float | None:
+    """Σ IoU of the best pairs on the same picture / number of true boxes; 0 where no box can be
+    read.
 
     None where there is no true box. This is `box.mean-iou@1`, over the evidence of any question.
     """
-    truth = true_boxes(item, shown)
+    truth = true_boxes(item, viewing)
     if not truth:
         return None
-    read = read_boxes(reply, item, shown)
+    read = read_boxes(reply, item, viewing)
     if not isinstance(read, Parsed):
         return 0.0
-    true, said = same_labels(truth, read.value)
-    return Matches(true, said).mean_iou()
+    true, named = same_labels(truth, read.value)
+    return Matches(true, named).mean_iou()
 
 
-def spam_priced_iou(truth: list[FrameBox], said: list[FrameBox]) -> float:
+def spam_priced_iou(truth: list[FrameBox], replied: list[FrameBox]) -> float:
     """Σ IoU of the best pairs / the larger of the numbers of said and true boxes.
 
     Every box beyond the true ones lowers it: more boxes are never a way to earn more. With nothing
     to be found, an empty list earns 1 and any box 0.
     """
     if not truth:
-        return float(not said)
-    true, named = same_labels(truth, said)
-    return Matches(true, named).mean_iou() * len(truth) / max(len(truth), len(said))
+        return float(not replied)
+    true, named = same_labels(truth, replied)
+    return Matches(true, named).mean_iou() * len(truth) / max(len(truth), len(replied))

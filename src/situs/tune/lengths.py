@@ -103,9 +103,10 @@ class LengthTally:
     def measure(self, texts: Iterable[str], sizes: Iterable[tuple[float, float]]) -> dict[str, int]:
         """Family → tokens of one example; with a model, its folder's name → tokens."""
         words = sum(map(self._words, texts)) + _CHAT_TOKENS
-        shown = list(sizes)
+        picture_sizes = list(sizes)
         return {
-            family.name: words + sum(self._picture(family, *size) + _FRAME_TOKENS for size in shown)
+            family.name: words
+            + sum(self._picture(family, *size) + _FRAME_TOKENS for size in picture_sizes)
             for family in self._families
         }
 
@@ -125,7 +126,7 @@ class LengthTally:
 
     def lengths(self) -> tuple[Lengths, ...]:
         """The families' lengths."""
-        found = []
+        family_lengths = []
         words = (
             "words counted by its tokenizer"
             if self._counted
@@ -135,7 +136,7 @@ class LengthTally:
             counts = self._counts[family.name]
             if counts:
                 basis = f"pictures exact ({family.factor}-pixel tokens), {words}"
-                found.append(
+                family_lengths.append(
                     Lengths(
                         family.name,
                         _quantile(counts, 0.5),
@@ -144,7 +145,7 @@ class LengthTally:
                         basis,
                     )
                 )
-        return tuple(found)
+        return tuple(family_lengths)
 
 
 def _quantile(counts: Counter[int], share: float) -> int:

@@ -1,4 +1,5 @@
-"""`situs tune merge`: an adapter into its model's weights, and the proof that nothing else changed."""
+"""`situs tune merge`: an adapter into its model's weights,
+and the proof that nothing else changed."""
 
 from __future__ import annotations
 
@@ -76,12 +77,12 @@ def merge_adapter(
 def _sample(data: TrainingData, count: int) -> list[tuple[TrainingData, Example]]:
     """The first examples of the validation split, else of the training split."""
     split = "val" if data.manifest.counts.get("val") else "train"
-    found = []
+    examples = []
     for example in data.examples(split):
-        found.append((data, example))
-        if len(found) == count:
+        examples.append((data, example))
+        if len(examples) == count:
             break
-    return found
+    return examples
 
 
 def _replies(

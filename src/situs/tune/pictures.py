@@ -8,7 +8,8 @@ __all__ = ["is_uniform"]
 
 
 def is_uniform(data: bytes) -> bool:
-    """Whether a picture has one grey only: padding and fill slices are the same in every patient."""
+    """Whether a picture has one grey only:
+    padding and fill slices are the same in every patient."""
     from PIL import Image
 
     with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:

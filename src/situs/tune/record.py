@@ -62,7 +62,8 @@ class Example(msgspec.Struct, frozen=True):
     """Boxes in the completion; −1 where the target has none to write."""
     negative: bool = False
     tokens: int = 0
-    """Of prompt, pictures and completion: estimated for the family that writes such boxes, or counted."""
+    """Of prompt, pictures and completion:
+    estimated for the family that writes such boxes, or counted."""
     turns: tuple[Turn, ...] = ()
     """The conversation before the completion, where it has more than one message."""
 
@@ -210,19 +211,19 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def bench_of(data: TrainingData, bench: Path | None) -> Bench | None:
     """The bench the data were built from; None if it is not on this machine."""
-    place = bench
+    location = bench
     private = data.folder / "locations.json"
-    if place is None and private.is_file():
-        place = Path(read_json(private, dict[str, str]).get("bench", ""))
-        if not (place / "bench.json").is_file():
+    if location is None and private.is_file():
+        location = Path(read_json(private, dict[str, str]).get("bench", ""))
+        if not (location / "bench.json").is_file():
             return None
-    if place is None:
+    if location is None:
         return None
-    opened = open_bench(place)
+    opened = open_bench(location)
     if opened.info.content_hash != data.manifest.bench_hash:
         raise SitusError(
             "is not the bench these data were built from",
-            where=place,
+            where=location,
             fix="give the right one, or build the data again",
         )
     return opened

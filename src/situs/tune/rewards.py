@@ -42,7 +42,7 @@ class Weights(msgspec.Struct, frozen=True):
     consistency: float = 0.5
 
 
-def answer_reward(reply: str, item: Item, shown: Viewing) -> float | None:
+def answer_reward(reply: str, item: Item, viewing: Viewing) -> float | None:
     """1 if the scorer counts the answer as right, else 0: `situs score`'s own verdict.
 
     None for free text, which needs a judge, for what the pictures do not show, and for questions
@@ -50,14 +50,14 @@ def answer_reward(reply: str, item: Item, shown: Viewing) -> float | None:
     """
     if isinstance(item.answer, Boxes):
         return None
-    scored = score_answer(item, AnswerRow(item.item_id, "answered", reply), None, shown=shown)
+    scored = score_answer(item, AnswerRow(item.item_id, "answered", reply), None, shown=viewing)
     if scored.outcome.right is None or scored.outcome.state == "unjudged":
         return None
     right = scored.outcome.right if scored.answer_right is None else scored.answer_right
     return float(right)
 
 
-def grounding_reward(reply: str, item: Item, shown: Viewing) -> float | None:
+def grounding_reward(reply: str, item: Item, viewing: Viewing) -> float | None:
     """Overlap with a price on spam (`spam_priced_iou`); nothing read is 0.
 
     None where neither a box nor its absence is known. It is soft: a fixed threshold is too sparse
@@ -65,34 +65,34 @@ def grounding_reward(reply: str, item: Item, shown: Viewing) -> float | None:
     """
     if not evidence_boxes(item) and not is_negative(item):
         return None
-    if shown.obstacle(item):
+    if viewing.obstacle(item):
         return None
-    truth = true_boxes(item, shown)
+    truth = true_boxes(item, viewing)
     if not truth and not is_negative(item):
         return None
-    read = read_boxes(reply, item, shown)
+    read = read_boxes(reply, item, viewing)
     return spam_priced_iou(truth, list(read.value)) if isinstance(read, Parsed) else 0.0
 
 
-def format_reward(reply: str, item: Item, shown: Viewing) -> float | None:
+def format_reward(reply: str, item: Item, viewing: Viewing) -> float | None:
     """1 if answer and boxes can be read, half for one of them."""
     parts = []
     if evidence_boxes(item) or is_negative(item):
-        parts.append(isinstance(read_boxes(reply, item, shown), Parsed))
+        parts.append(isinstance(read_boxes(reply, item, viewing), Parsed))
     if not isinstance(item.answer, Boxes):
         row = AnswerRow(item.item_id, "answered", reply)
-        state = score_answer(item, row, None, shown=shown).outcome.state
+        state = score_answer(item, row, None, shown=viewing).outcome.state
         if state != "unjudged":
             parts.append(state == "answered")
     return sum(parts) / len(parts) if parts else None
 
 
-def published_v_score(reply: str, item: Item, shown: Viewing) -> float | None:
+def published_v_score(reply: str, item: Item, viewing: Viewing) -> float | None:
     """SGMRI-VQA's V-Score, with its own parser: no price on boxes that are not there."""
-    truth = true_boxes(item, shown) if evidence_boxes(item) else []
+    truth = true_boxes(item, viewing) if evidence_boxes(item) else []
     if not truth:
         return None
-    base, sizes = shown.space.frame_base, shown.sizes(item)
+    base, sizes = viewing.space.frame_base, viewing.sizes(item)
     boxes = [
         {
             "frame": box.frame + base,
@@ -103,24 +103,24 @@ def published_v_score(reply: str, item: Item, shown: Viewing) -> float | None:
         }
         for box in truth
     ]
-    read = read_boxes(reply, item, shown)
-    said = [
+    read = read_boxes(reply, item, viewing)
+    replied = [
         {"frame": box.frame + base, "bbox": [box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0]}
         for box in (read.value if isinstance(read, Parsed) else ())
     ]
-    return v_score("", boxes, *sizes[0], pred_boxes=said)
+    return v_score("", boxes, *sizes[0], pred_boxes=replied)
 
 
 def total_reward(
-    reply: str, item: Item, shown: Viewing, weights: Weights | None = None
+    reply: str, item: Item, viewing: Viewing, weights: Weights | None = None
 ) -> float | None:
     """The weighted mean of the parts that apply; None if none does."""
     weights = weights or Weights()
     parts = [
-        (weights.format, format_reward(reply, item, shown)),
-        (weights.answer, answer_reward(reply, item, shown)),
-        (weights.grounding, grounding_reward(reply, item, shown)),
-        (weights.consistency, consistency(reply, item, shown)),
+        (weights.format, format_reward(reply, item, viewing)),
+        (weights.answer, answer_reward(reply, item, viewing)),
+        (weights.grounding, grounding_reward(reply, item, viewing)),
+        (weights.consistency, consistency(reply, item, viewing)),
     ]
     applying = [(weight, value) for weight, value in parts if value is not None and weight > 0]
     total = sum(weight for weight, _ in applying)

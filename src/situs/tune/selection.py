@@ -51,7 +51,10 @@ class Selector:
             raise SitusError(
                 f"has no item in {' or '.join(selection.splits)} (its splits: {known})",
                 where=bench.folder,
-                fix="build it from at least 60 patients, or with a --recipe whose split_from is lower",
+                fix=(
+                    "build it from at least 60 patients, or with a --recipe whose split_from is"
+                    " lower"
+                ),
             )
 
     def items(self) -> Iterator[Item]:
@@ -117,16 +120,16 @@ def _kind(item: Item) -> str:
 
 def check_patients(bench: Bench) -> dict[str, str]:
     """Patient → split; refused if one is in two."""
-    found: dict[str, str] = {}
+    split_of: dict[str, str] = {}
     for key in read_table(bench.folder / "items.parquet", _Key):
-        if found.setdefault(key.patient_id, key.split) != key.split:
+        if split_of.setdefault(key.patient_id, key.split) != key.split:
             raise SitusError(
-                f"patient {key.patient_id} is in {found[key.patient_id]} and in {key.split}: "
+                f"patient {key.patient_id} is in {split_of[key.patient_id]} and in {key.split}: "
                 "what is learnt from the one would be tested on the other",
                 where=bench.folder,
                 fix="rebuild the bench",
             )
-    return found
+    return split_of
 
 
 def _shared_images(bench: Bench, split_of: dict[str, str]) -> set[tuple[str, str]]:
@@ -141,4 +144,9 @@ def _shared_images(bench: Bench, split_of: dict[str, str]) -> set[tuple[str, str
             if series.image_hash:
                 splits.setdefault(series.image_hash, set()).add(split)
                 series_of.setdefault(series.image_hash, []).append((study.study_id, series.series))
-    return {key for image, own in splits.items() if len(own) > 1 for key in series_of[image]}
+    return {
+        key
+        for image, image_splits in splits.items()
+        if len(image_splits) > 1
+        for key in series_of[image]
+    }

@@ -1,8 +1,9 @@
-"""Training data from sessions in a room: every action of those that were right and had seen what they answered.
+"""Training data from sessions in a room: every action of those that were right and had seen what
+they answered.
 
-A turn is an example of its own: the conversation as it was sent, then the reply. So only replies are
-supervised that were actions, and a prompt is what `situs run --room` sends in that turn, also where
-older pictures are told instead of shown.
+A turn is an example of its own: the conversation as it was sent, then the reply. So only replies
+are supervised that were actions, and a prompt is what `situs run --room` sends in that turn, also
+where older pictures are told instead of shown.
 """
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ def session_examples(
     data: Path | None = None,
     left_out: Counter[str] | None = None,
 ) -> Iterator[tuple[Example, tuple[Image, ...]]]:
-    """The turns of successful sessions that saw the evidence, each with its pictures; train before val.
+    """The turns of successful sessions that saw the evidence, each with its pictures; train before
+    val.
 
     `left_out` counts why sessions and turns make no example.
     """
@@ -152,7 +154,10 @@ def _example(
 
 
 def _turn(message: Message) -> Turn:
-    """A message as it is stored. Rooms put pictures before words; any other order cannot be written."""
+    """A message as it is stored.
+
+    Rooms put pictures before words; any other order cannot be written.
+    """
     kinds = [isinstance(part, Image) for part in message.parts]
     if kinds != sorted(kinds, reverse=True) or message.tool_calls or message.role == "tool":
         raise SitusError(

@@ -71,7 +71,8 @@ def check_target(name: str) -> str:
 
 
 def evidence_boxes(item: Item) -> tuple[Box, ...]:
-    """Where the answer lies: the boxes that are asked for, else those the question is about; never a mark."""
+    """Where the answer lies: the boxes that are asked for,
+    else those the question is about; never a mark."""
     asked = boxes_in(item.answer)
     if asked or any(isinstance(part, Boxes) for part in parts_of(item.answer).values()):
         return tuple(asked)
@@ -93,30 +94,30 @@ def is_negative(item: Item) -> bool:
             return False
 
 
-def write_target(item: Item, target: str, form: BoxForm, shown: Viewing) -> Written | LeftOut:
+def write_target(item: Item, target: str, form: BoxForm, viewing: Viewing) -> Written | LeftOut:
     """The completion of an item."""
     if target == "answer":
-        return _answer_alone(item, shown)
+        return _answer_alone(item, viewing)
     if isinstance(item.answer, Grades):
         return LeftOut("grades alone, whose prompt asks for no box")
     true = evidence_boxes(item)
     if not true and not is_negative(item):
         return LeftOut("no box is known for it")
-    if obstacle := shown.obstacle(item):
+    if obstacle := viewing.obstacle(item):
         return LeftOut(obstacle)
-    boxes = shown.boxes(item, true)
+    boxes = viewing.boxes(item, true)
     if true and not boxes:
         return LeftOut("no picture shows it")
-    if _vanishes(boxes, form, shown, item):
+    if _vanishes(boxes, form, viewing, item):
         return LeftOut("a box is thinner than a unit of the box form")
     lines = [step.text for step in item.steps] if target.startswith("reasoning") else []
     if target.startswith("reasoning") and not lines:
         return LeftOut("it has no reasoning")
-    text = _grounded(item, target, boxes, form, shown)
+    text = _grounded(item, target, boxes, form, viewing)
     return Written("\n".join([*filter(None, [" ".join(lines)]), text]), tuple(boxes))
 
 
-def _answer_alone(item: Item, shown: Viewing) -> Written | LeftOut:
+def _answer_alone(item: Item, viewing: Viewing) -> Written | LeftOut:
     parts = parts_of(item.answer)
     others: dict[str, Simple] = {
         name: part for name, part in parts.items() if not isinstance(part, Boxes)
@@ -124,18 +125,20 @@ def _answer_alone(item: Item, shown: Viewing) -> Written | LeftOut:
     if not others:
         return LeftOut("its answer is a box, which this target leaves out")
     if isinstance(item.answer, Compound):
-        return Written(json.dumps(_spoken(item, others, shown)))
-    return Written(say_answer(item, item.answer, shown))
+        return Written(json.dumps(_spoken(item, others, viewing)))
+    return Written(say_answer(item, item.answer, viewing))
 
 
-def _grounded(item: Item, target: str, boxes: list[FrameBox], form: BoxForm, shown: Viewing) -> str:
-    space, sizes = shown.space, shown.sizes(item)
+def _grounded(
+    item: Item, target: str, boxes: list[FrameBox], form: BoxForm, viewing: Viewing
+) -> str:
+    space, sizes = viewing.space, viewing.sizes(item)
     if isinstance(item.answer, Compound):
-        return _compound(item, item.answer, target, boxes, form, shown)
+        return _compound(item, item.answer, target, boxes, form, viewing)
     listed = form.write(boxes, space, sizes)
     if isinstance(item.answer, Boxes) or target == "boxes":
         return listed
-    answer = ANSWER_MARK + say_answer(item, item.answer, shown)
+    answer = ANSWER_MARK + say_answer(item, item.answer, viewing)
     return f"{answer}\n{listed}" if target == "answer+boxes" else f"{listed}\n{answer}"
 
 
@@ -145,31 +148,32 @@ def _compound(
     target: str,
     boxes: list[FrameBox],
     form: BoxForm,
-    shown: Viewing,
+    viewing: Viewing,
 ) -> str:
-    """One JSON object, its keys in the order of the target: a model decides in the order it writes."""
-    objects: Any = form.objects(boxes, shown.space, shown.sizes(item))
-    if shown.space.box_form == "volume" and len(objects) == 1:
+    """One JSON object, its keys in the order of the target:
+    a model decides in the order it writes."""
+    objects: Any = form.objects(boxes, viewing.space, viewing.sizes(item))
+    if viewing.space.box_form == "volume" and len(objects) == 1:
         objects = objects[0]["bbox"]
     where = {name: objects for name, part in answer.parts.items() if isinstance(part, Boxes)}
     others: dict[str, Simple] = {
         name: part for name, part in answer.parts.items() if not isinstance(part, Boxes)
     }
-    what = {} if target == "boxes" else _spoken(item, others, shown)
+    what = {} if target == "boxes" else _spoken(item, others, viewing)
     if not where:
         where = {"boxes": objects}
     ordered = {**what, **where} if target == "answer+boxes" else {**where, **what}
     return json.dumps(ordered)
 
 
-def _spoken(item: Item, parts: dict[str, Simple], shown: Viewing) -> dict[str, Any]:
+def _spoken(item: Item, parts: dict[str, Simple], viewing: Viewing) -> dict[str, Any]:
     return {
-        name: part.grades if isinstance(part, Grades) else say_answer(item, part, shown)
+        name: part.grades if isinstance(part, Grades) else say_answer(item, part, viewing)
         for name, part in parts.items()
     }
 
 
-def say_answer(item: Item, answer: Answer, shown: Viewing) -> str:
+def say_answer(item: Item, answer: Answer, viewing: Viewing) -> str:
     """The answer in the plainest words that the prompt asks for."""
     match answer:
         case YesNo(value):
@@ -181,7 +185,7 @@ def say_answer(item: Item, answer: Answer, shown: Viewing) -> str:
         case Number():
             return _say_number(answer)
         case Frames(contiguous=contiguous, frames=frames):
-            return _say_frames(shown.frames(item, frames), shown.space.frame_base, contiguous)
+            return _say_frames(viewing.frames(item, frames), viewing.space.frame_base, contiguous)
         case Grades(grades):
             return json.dumps(grades)
         case Text(references):
@@ -207,15 +211,15 @@ def _say_frames(frames: list[int], base: int, contiguous: bool) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _vanishes(boxes: list[FrameBox], form: BoxForm, shown: Viewing, item: Item) -> bool:
+def _vanishes(boxes: list[FrameBox], form: BoxForm, viewing: Viewing, item: Item) -> bool:
     """Whether a side is shorter than the form can write."""
     if form.name == "json":
         return False
-    sizes, space = shown.sizes(item), shown.space
-    whole = {"thousand": 1000.0, "unit": 1.0, "pixel": 0.0}[space.box_scale]
+    sizes, space = viewing.sizes(item), viewing.space
+    full_scale = {"thousand": 1000.0, "unit": 1.0, "pixel": 0.0}[space.box_scale]
     for box in boxes:
         width, height = sizes[box.frame]
-        factors = (whole / width, whole / height) if whole else (1.0, 1.0)
+        factors = (full_scale / width, full_scale / height) if full_scale else (1.0, 1.0)
         sides = ((box.x1 - box.x0) * factors[0], (box.y1 - box.y0) * factors[1])
         if min(sides) < form.step(space):
             return True

@@ -20,7 +20,10 @@ from situs.tune.targets import ANSWER_MARK
 __all__ = ["profile_text", "training_profile"]
 
 _ASKED = ("yes_no", "choice", "choices", "number", "frames", "text")
-"""Forms whose answer is not a box itself. Grades are parts of answers that ask for their box themselves."""
+"""Forms whose answer is not a box itself.
+
+Grades are parts of answers that ask for their box themselves.
+"""
 _ENDS = ("boxes+answer", "reasoning+boxes+answer")
 
 

@@ -1,4 +1,5 @@
-"""A folder of training data as it is written: lines by split, pictures by content, then the manifest."""
+"""A folder of training data as it is written:
+lines by split, pictures by content, then the manifest."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ class ExampleWriter:
         return ""
 
     def _seen_elsewhere(self, split: str, pictures: dict[str, Image]) -> str:
-        """Why an example of a later split may not be used: one of its very pictures was learnt from."""
+        """Why an example of a later split may not be used:
+        one of its very pictures was learnt from."""
         for name, image in pictures.items():
             other = self._split_of_picture.get(bytes.fromhex(name), split)
             if other != split and not is_uniform(image.data):
@@ -101,8 +103,8 @@ class ExampleWriter:
     ) -> Manifest:
         """Close the files and write profile, manifest and card.
 
-        `about` says what the data are of; everything that is counted is filled in. Raises `SitusError`
-        with `fix` where `source` gave no example of the split that is `needed`.
+        `about` says what the data are of; everything that is counted is filled in. Raises
+        `SitusError` with `fix` where `source` gave no example of the split that is `needed`.
         """
         self._stack.close()
         if not self._counts[needed]:

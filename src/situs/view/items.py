@@ -37,7 +37,8 @@ class ItemPage(msgspec.Struct, frozen=True):
 
     payload: Payload
     prompt: str
-    """As it was sent, with the pictures; of a run in a room, nothing: there it grew turn by turn."""
+    """As it was sent, with the pictures;
+    of a run in a room, nothing: there it grew turn by turn."""
     error: str
     finish_reason: str
     usage: dict[str, float]
@@ -46,7 +47,8 @@ class ItemPage(msgspec.Struct, frozen=True):
 def item_rows(run: WatchedRun) -> list[ItemRow]:
     """The items of a run in the order of the bench, each with what became of it.
 
-    Made anew only where a file has changed, and then only new answers are scored: the page asks every two seconds.
+    Made anew only where a file has changed, and then only new answers are scored: the page asks
+    every two seconds.
     """
     assert run.opened is not None
     files, before = run.files_now(), run.listed
@@ -117,8 +119,10 @@ def _reported(run: WatchedRun, info: RunInfo, bench: Bench, item: Item) -> Repor
 def _payload(bench: Bench, item: Item, reported: ReportedRun, data: Path | None) -> Payload:
     studies = {study.study_id: study for study in bench.studies()}
     facts, first = facts_for(bench, [item]), [item.item_id]
-    shown = FactsShown(bench, facts, first)
-    payload = build_payload(bench, [item], [reported], shown, studies, quotes=True, first=first)
+    facts_shown = FactsShown(bench, facts, first)
+    payload = build_payload(
+        bench, [item], [reported], facts_shown, studies, quotes=True, first=first
+    )
     made = source_of_made(bench.folder)
     home = bench if made is None else made[0]
     imaged = pictured_series(home.studies(), Locations.read(home.folder, data))

@@ -81,7 +81,8 @@ def view_app(runs: WatchedRuns, data: Path | None = None) -> web.Application:
 
 @web.middleware
 async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answers only what its own page asks: another site's page may know the port, but not pass this."""
+    """Answers only what its own page asks:
+    another site's page may know the port, but not pass this."""
     response: web.StreamResponse
     if request.host.rpartition(":")[0] not in (HOST, "localhost"):
         response = _problem(421, "this address is not served")
@@ -109,9 +110,9 @@ def _json(value: Any) -> web.Response:
 def _static() -> dict[str, bytes]:
     """All that is served as a file, read once: no path of a request ever reaches the disk."""
     templates = files("situs.view").joinpath("templates")
-    own = {name: templates.joinpath(name).read_bytes() for name in ("index.html", "view.js")}
+    pages = {name: templates.joinpath(name).read_bytes() for name in ("index.html", "view.js")}
     look = viewer_style() + templates.joinpath("view.css").read_text("utf-8")
-    return own | {
+    return pages | {
         "view.css": look.encode(),
         "viewer.js": viewer_module(("makeDetail", "markOf", "h", "byId")).encode(),
     }

@@ -198,7 +198,8 @@ class WatchedRun:
     def _cost(self, info: RunInfo) -> float | None:
         if is_baseline(spec_of(info.client).kind):
             return 0.0
-        # Only the run knows where its model was served: a name alone would price a local model like a hosted one.
+        # Only the run knows where its model was served: a name alone would price a local model like
+        # a hosted one.
         if info.price is None:
             return None
         spent = self._spent
@@ -239,12 +240,12 @@ class WatchedRuns:
 
     def states(self) -> list[RunState]:
         """Every run, those that grew last first."""
-        found = set()
+        present = set()
         for folder in _run_folders(self._root):
-            found.add(folder)
+            present.add(folder)
             if folder not in self._known:
                 self._known[folder] = WatchedRun(self._root, folder)
-        self._known = {folder: run for folder, run in self._known.items() if folder in found}
+        self._known = {folder: run for folder, run in self._known.items() if folder in present}
         rows = [run.refresh() for run in self._known.values()]
         return sorted(rows, key=lambda row: (-row.updated, row.folder))
 

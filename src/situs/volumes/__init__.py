@@ -1,9 +1,10 @@
-"""Volumes and labels from untrusted files: what a header may claim, what voxels may hold, where studies lie.
+"""Volumes and labels from untrusted files: what a header may claim, what voxels may hold, where
+studies lie.
 
-Opening reads headers only; `Volume.array` and `Labels.load` read voxels. Arrays are indexed [i, j, k] in stored
-order with the first axis fastest; `grid.affine` maps indices to RAS+ millimetres. Whatever is wrong with a file is
-a `SitusError`; no text field of a header enters a message, a warning or a hash, except the names of segments,
-which are the names of structures.
+Opening reads headers only; `Volume.array` and `Labels.load` read voxels. Arrays are indexed [i, j,
+k] in stored order with the first axis fastest; `grid.affine` maps indices to RAS+ millimetres.
+Whatever is wrong with a file is a `SitusError`; no text field of a header enters a message, a
+warning or a hash, except the names of segments, which are the names of structures.
 """
 
 from situs.volumes.formats.registry import stored_array

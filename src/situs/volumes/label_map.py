@@ -23,7 +23,8 @@ class Structure(msgspec.Struct, frozen=True):
     """A named set of voxels: those of `layers[layer]` that equal `value`."""
 
     label: int
-    """The number the user knows: the label in the file, the vocabulary's id, or the place in the folder."""
+    """The number the user knows: the label in the file,
+    the vocabulary's id, or the place in the folder."""
     name: str
     layer: int
     value: int
@@ -35,22 +36,29 @@ class LabelMap:
 
     grid: Grid
     layers: tuple[NDArray[Any], ...]
-    """Unsigned integers [i, j, k] in stored order, first axis fastest. Shared memory: do not write to them."""
+    """Unsigned integers [i, j, k] in stored order, first axis fastest.
+
+    Shared memory: do not write to them.
+    """
     structures: tuple[Structure, ...]
     """Those with at least one voxel, by label."""
     warnings: tuple[str, ...] = ()
     grid_error_mm: float = 0.0
-    """How far the grid of a file that was read may lie from `grid`; boundaries are known no better."""
+    """How far the grid of a file that was read may lie from `grid`;
+    boundaries are known no better."""
     block: IndexBox | None = None
-    """The part of the grid that the file covers, if it is not the whole: nothing is labelled outside it."""
+    """The part of the grid that the file covers, if it is not the whole:
+    nothing is labelled outside it."""
 
     @cached_property
     def hash(self) -> str:
-        """Hash of voxels, affine and structure names; the same for any format, compression and stored type."""
+        """Hash of voxels, affine and structure names;
+        the same for any format, compression and stored type."""
         return hash_voxels(self.layers, self.grid, canonical_json(self.structures))
 
     def renamed(self, names: Mapping[int, str]) -> LabelMap:
-        """The same labels with these names by label; structures that come to share one become one."""
+        """The same labels with these names by label;
+        structures that come to share one become one."""
         if not names:
             return self
         structures = [
@@ -74,9 +82,9 @@ class LabelMap:
         inside = tuple(slice(at, at + size) for at, size in zip(start, self.grid.shape))
         layers = []
         for layer in self.layers:
-            whole = np.zeros(grid.shape, dtype=layer.dtype, order="F")
-            whole[inside] = layer
-            layers.append(whole)
+            padded_layer = np.zeros(grid.shape, dtype=layer.dtype, order="F")
+            padded_layer[inside] = layer
+            layers.append(padded_layer)
         (i, j, k), (a, b, c) = start, self.grid.shape
         block = IndexBox(start, (i + a, j + b, k + c))
         return dataclasses.replace(self, grid=grid, layers=tuple(layers), block=block)

@@ -1,4 +1,5 @@
-"""Opening labels of any kind: one file, a folder of masks, a TotalSegmentator study, a Slicer segmentation, DICOM."""
+"""Opening labels of any kind: one file, a folder of masks,
+a TotalSegmentator study, a Slicer segmentation, DICOM."""
 
 from __future__ import annotations
 
@@ -75,13 +76,15 @@ def open_labels(
     ids: Mapping[str, int] | None = None,
     reference: Volume | str | Path | None = None,
 ) -> Labels:
-    """Open labels from a label file, a folder of masks, a DICOM segmentation or structure set. Reads headers only.
+    """Open labels from a label file, a folder of masks, a DICOM segmentation or structure set.
+    Reads headers only.
 
-    `names` names the values of a label file (others are called as the file itself says, or `label_<n>`). `ids` numbers
-    the masks of a folder by name; without it, `names` read backwards does. `reference` is the image the labels were
-    drawn on. DICOM labels need it: a structure set has no grid of its own (without a reference, the series it names is
-    looked for near it), and a segmentation that leaves out empty slices is laid onto the grid of the image, as is a
-    label file or a folder of masks that holds a block of it.
+    `names` names the values of a label file (others are called as the file itself says, or
+    `label_<n>`). `ids` numbers the masks of a folder by name; without it, `names` read backwards
+    does. `reference` is the image the labels were drawn on. DICOM labels need it: a structure set
+    has no grid of its own (without a reference, the series it names is looked for near it), and a
+    segmentation that leaves out empty slices is laid onto the grid of the image, as is a label file
+    or a folder of masks that holds a block of it.
     """
     path = Path(path)
     arrive(path)
@@ -104,46 +107,47 @@ def _image_of(reference: Volume | str | Path | None) -> Volume | None:
 def _open_file(path: Path, names: dict[int, str], image: Volume | None) -> Labels:
     """A label file."""
     stored = read_header(path)
-    own = _grid(stored)
+    grid = _grid(stored)
     if kind_of(path) in (".nii", ".nii.gz"):
         names = label_table(stored) | names
     labels = Labels(
         path,
-        own,
+        grid,
         stored.orientation_basis,
         stored.warnings,
-        lambda: load_label_file(stored, own, names),
+        lambda: load_label_file(stored, grid, names),
     )
     return _onto_image(labels, path, image)
 
 
 def _onto_image(labels: Labels, path: Path, image: Volume | None) -> Labels:
-    """Labels that hold a block of their image's grid, as 3D Slicer saves them, laid onto the whole of it."""
-    own = labels.grid
-    if image is None or reorder_onto(image.grid, own) is not None:
+    """Labels that hold a block of their image's grid,
+    as 3D Slicer saves them, laid onto the whole of it."""
+    labelled = labels.grid
+    if image is None or reorder_onto(image.grid, labelled) is not None:
         return labels
-    start = own.block_in(image.grid)
+    start = labelled.block_in(image.grid)
     if start is None:
         return labels
     grid = image.grid
-    partial = _block_warning(path, own, grid)
+    partial = _block_warning(path, labelled, grid)
 
     def load() -> LabelMap:
-        whole = labels.load().padded(grid, start)
-        return dataclasses.replace(whole, warnings=(*whole.warnings, *partial))
+        label_map = labels.load().padded(grid, start)
+        return dataclasses.replace(label_map, warnings=(*label_map.warnings, *partial))
 
     return Labels(path, grid, labels.orientation_basis, (*labels.warnings, *partial), load)
 
 
-def _block_warning(path: Path, own: Grid, whole: Grid) -> tuple[str, ...]:
-    """Said of labels that cover a part of their image, except where 3D Slicer saved just the box of what was drawn."""
-    if own.voxels == whole.voxels or path.name.lower().endswith(".seg.nrrd"):
+def _block_warning(path: Path, labelled: Grid, image_grid: Grid) -> tuple[str, ...]:
+    """Said of labels that cover a part of their image,
+    except where 3D Slicer saved just the box of what was drawn."""
+    if labelled.voxels == image_grid.voxels or path.name.lower().endswith(".seg.nrrd"):
         return ()
-    sizes = (" × ".join(map(str, grid.shape)) for grid in (own, whole))
+    sizes = (" × ".join(map(str, grid.shape)) for grid in (labelled, image_grid))
     return (
-        "labels cover only a part of their image ({} of {} voxels): the rest counts as unlabelled".format(
-            *sizes
-        ),
+        "labels cover only a part of their image ({} of {} voxels): the rest counts as "
+        "unlabelled".format(*sizes),
     )
 
 

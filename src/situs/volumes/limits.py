@@ -80,10 +80,10 @@ def max_voxels() -> int:
 
 def drop_trailing_ones(shape: Sequence[int]) -> tuple[int, ...]:
     """Without the single-element axes that some writers append to a 3D volume."""
-    kept = list(shape)
-    while len(kept) > 3 and kept[-1] == 1:
-        kept.pop()
-    return tuple(kept)
+    sizes = list(shape)
+    while len(sizes) > 3 and sizes[-1] == 1:
+        sizes.pop()
+    return tuple(sizes)
 
 
 def check_shape(shape: Sequence[int], itemsize: int, *, where: object, dims: int = 3) -> None:
@@ -117,7 +117,8 @@ def check_shape(shape: Sequence[int], itemsize: int, *, where: object, dims: int
         )
     if voxels * itemsize > max_bytes():
         raise SitusError(
-            f"{voxels * itemsize / 2**30:.1f} GiB decoded exceed the limit of {max_bytes() / 2**30:.1f} GiB here",
+            f"{voxels * itemsize / 2**30:.1f} GiB decoded exceed the limit of"
+            f" {max_bytes() / 2**30:.1f} GiB here",
             where=where,
             fix="crop it or store a smaller type",
         )

@@ -1,4 +1,5 @@
-"""Where an image shows no patient: what scanners and resampling write outside the field that was scanned."""
+"""Where an image shows no patient:
+what scanners and resampling write outside the field that was scanned."""
 
 from __future__ import annotations
 
@@ -13,31 +14,36 @@ from situs.volumes.modality import modality_of
 __all__ = ["padding_of"]
 
 _PADDING_HU = -1100.0
-"""Below what any tissue or air can have: scanners write such values outside the reconstructed circle."""
+"""Below what any tissue or air can have:
+scanners write such values outside the reconstructed circle."""
 _AIR_HU = -900.0
 """Up to here a constant may be air at the lower end of the values a file can hold, not padding."""
 _REPEATED_MOST = 0.1
-"""More repeated slices than this share come from enlarging the image, not from slices that are missing."""
+"""More repeated slices than this share come from enlarging the image,
+not from slices that are missing."""
 _FEWEST_VALUES = 32
 """Values on a slice of a real scan, at least."""
 _BACKGROUND = 0.5
 """A value that fills more than this share of an image is its background."""
 _FULL_CT = 0.5
-"""Share of a CT's slice beside an empty one that has other values: noise fills a slice of a real scan."""
+"""Share of a CT's slice beside an empty one that has other values:
+noise fills a slice of a real scan."""
 _FULL_MR = 0.15
 _TAPER = 0.5
-"""An MR whose last slice before an empty one shows this share of its fullest slice was cut there."""
+"""An MR whose last slice before an empty one shows
+this share of its fullest slice was cut there."""
 
 
 def padding_of(values: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Voxels that show no patient; None if there are none.
 
-    In a CT: patches of values below those of air, or of one value other than air's, that reach the array's border
-    (single voxels beside metal may have such values too); slices of one value throughout; columns of one value through
-    all slices, as in the corners around the reconstructed circle. Air that was clipped to one value fills such columns
-    too; nothing inside the patient touches it.
-    In an MR, whose background may be 0 all around the patient: empty slices beside which the patient is at full size.
-    In both: slices that repeat their neighbour, as some tools fill gaps.
+    In a CT: patches of values below those of air, or of one value other than air's, that reach the
+    array's border (single voxels beside metal may have such values too); slices of one value
+    throughout; columns of one value through all slices, as in the corners around the reconstructed
+    circle. Air that was clipped to one value fills such columns too; nothing inside the patient
+    touches it. In an MR, whose background may be 0 all around the patient: empty slices beside
+    which the patient is at full size. In both: slices that repeat their neighbour, as some tools
+    fill gaps.
     """
     padding = np.zeros(values.shape, dtype=np.bool_)
     is_ct = modality_of(values) == "ct"
@@ -50,7 +56,8 @@ def padding_of(values: NDArray[Any]) -> NDArray[np.bool_] | None:
             _mark_patches(below, padding)
         for value in _border_constants(values):
             if np.count_nonzero(values == value) > _BACKGROUND * values.size:
-                continue  # a drawn image, or air all around; no patient reaches the limit of such a scan
+                # A drawn image, or air all around; no patient reaches the limit of such a scan.
+                continue
             if _PADDING_HU <= value <= _AIR_HU or value == values.min():
                 _mark_columns(values, value, padding)
             elif value > _AIR_HU:
@@ -80,13 +87,14 @@ def _mark_empty_slices(
 def _is_full(planes: NDArray[Any], end: int, background: Any, *, is_ct: bool) -> bool:
     """Whether the slice beside empty ones shows as much as others do.
 
-    A head stripped of its skull tapers off before the empty slices above it; a scan that was cut does not.
+    A head stripped of its skull tapers off before the empty slices above it; a scan that was cut
+    does not.
     """
-    shown = np.count_nonzero(planes[end] != background)
+    filled = np.count_nonzero(planes[end] != background)
     if is_ct:
-        return bool(shown >= _FULL_CT * planes[end].size)
+        return bool(filled >= _FULL_CT * planes[end].size)
     fullest = max(np.count_nonzero(plane != background) for plane in planes)
-    return bool(shown >= max(_FULL_MR * planes[end].size, _TAPER * fullest))
+    return bool(filled >= max(_FULL_MR * planes[end].size, _TAPER * fullest))
 
 
 def _mark_repeated_slices(values: NDArray[Any], axis: int, padding: NDArray[np.bool_]) -> None:
@@ -124,24 +132,29 @@ def _border_constants(values: NDArray[Any]) -> Iterator[Any]:
 
 
 def _mark_columns(values: NDArray[Any], value: Any, padding: NDArray[np.bool_]) -> None:
-    """Mark columns that hold the value from the first slice to the last, where they lie in patches."""
+    """Mark columns that hold the value from the first slice to the last,
+    where they lie in patches."""
     from scipy import ndimage
 
     for axis in range(3):
         planes = _slices(values, axis)
-        whole = planes[0] == value
+        constant = planes[0] == value
         for plane in planes[1:]:
-            if not whole.any():
+            if not constant.any():
                 break
-            whole &= plane == value
-        solid = ndimage.binary_opening(np.pad(whole, 1, mode="edge"), np.ones((3, 3)))[1:-1, 1:-1]
+            constant &= plane == value
+        solid = ndimage.binary_opening(np.pad(constant, 1, mode="edge"), np.ones((3, 3)))[
+            1:-1, 1:-1
+        ]
         _slices(padding, axis)[:, solid] = True
 
 
 def _mark_patches(same: NDArray[np.bool_], padding: NDArray[np.bool_]) -> None:
-    """Mark flat patches of at least 3 × 3 voxels that reach the array's border, directly or through others.
+    """Mark flat patches of at least 3 × 3 voxels that reach the array's border, directly or through
+    others.
 
-    Noise leaves no such patch in tissue; a fill slice is often one voxel thick and askew to the array.
+    Noise leaves no such patch in tissue; a fill slice is often one voxel thick and askew to the
+    array.
     """
     from scipy import ndimage
 

@@ -42,7 +42,8 @@ class Reorder:
 
 
 def reorder_onto(grid: Grid, target: Grid) -> Reorder | None:
-    """How to store an array on `grid` so that it lies on `target`; None where the two are not one lattice."""
+    """How to store an array on `grid` so that it lies on `target`;
+    None where the two are not one lattice."""
     if grid.matches(target):
         return Reorder((0, 1, 2), (False, False, False))
     steps = np.rint(np.linalg.solve(target.affine.linear, grid.affine.linear))
@@ -50,13 +51,16 @@ def reorder_onto(grid: Grid, target: Grid) -> Reorder | None:
         return None
     i, j, k = (int(axis) for axis in np.abs(steps).argmax(axis=1))
     a, b, c = (bool(sign < 0) for sign in steps.sum(axis=1))
-    found = Reorder((i, j, k), (a, b, c))
-    return found if found.grid(grid).matches(target) else None
+    reorder = Reorder((i, j, k), (a, b, c))
+    return reorder if reorder.grid(grid).matches(target) else None
 
 
 def grid_warnings(offset_mm: float, files: str) -> tuple[str, ...]:
     """What to tell where the grids of files differ but count as one."""
     if offset_mm == 0.0:
         return ()
-    text = f"the grids of {files} differ by up to {offset_mm:.2g} mm; taken as one, every interval wider by that"
+    text = (
+        f"the grids of {files} differ by up to {offset_mm:.2g} mm; taken as one, every interval"
+        " wider by that"
+    )
     return (text,)

@@ -33,7 +33,10 @@ __all__ = [
 
 
 class Volume:
-    """A lazy 3D volume: opening reads the header, `array` reads the voxels anew each time. Immutable."""
+    """A lazy 3D volume: opening reads the header, `array` reads the voxels anew each time.
+
+    Immutable.
+    """
 
     __slots__ = (
         "_dtype",
@@ -76,7 +79,8 @@ class Volume:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of `array()`: the stored one in native byte order; float32 if the header scales voxels.
+        """Type of `array()`: the stored one in native byte order; float32 if the header scales
+        voxels.
 
         A DICOM series whose rescaling is whole stays whole: int16, or int32 if its bits need it.
         """
@@ -100,14 +104,15 @@ class Volume:
             return self._read()
 
     def content_hash(self) -> str:
-        """Hash of voxels, type, shape and affine as stored; the same for any compression and byte order."""
+        """Hash of voxels, type, shape and affine as stored;
+        the same for any compression and byte order."""
         return self.array_and_hash()[1]
 
     def array_and_hash(self) -> tuple[NDArray[Any], str]:
         """`array` and `content_hash` for the price of one reading."""
         if self._stored is not None:
-            stored, found = self._stored.array_and_hash()
-            return self._turned(stored), found
+            stored, content_hash = self._stored.array_and_hash()
+            return self._turned(stored), content_hash
         voxels = self.array()
         return voxels, hash_voxels((voxels,), self.grid)
 
@@ -115,7 +120,8 @@ class Volume:
         return stored if self._turn is None else self._turn.array(stored)
 
     def onto(self, grid: Grid) -> Volume:
-        """The same volume with its axes in the order of `grid`; an error if it is not sampled on those points."""
+        """The same volume with its axes in the order of `grid`;
+        an error if it is not sampled on those points."""
         turn = reorder_onto(self.grid, grid)
         if turn is None:
             raise SitusError(
@@ -123,11 +129,13 @@ class Volume:
                 where=self.path,
                 fix="resample one onto the other",
             )
-        own = turn.grid(self.grid)
-        warnings = (*self.warnings, *grid_warnings(own.offset_mm(grid), "image and labels"))
+        turned_grid = turn.grid(self.grid)
+        warnings = (*self.warnings, *grid_warnings(turned_grid.offset_mm(grid), "image and labels"))
         if turn.is_identity and warnings == self.warnings:
             return self
-        turned = Volume(self.path, own, self.dtype, self.orientation_basis, warnings, self._read)
+        turned = Volume(
+            self.path, turned_grid, self.dtype, self.orientation_basis, warnings, self._read
+        )
         turned._stored, turned._turn = self, turn
         return turned
 
@@ -145,7 +153,8 @@ def _scaled(voxels: NDArray[Any], slope: float, inter: float) -> NDArray[np.floa
 
 
 def hash_voxels(layers: tuple[NDArray[Any], ...], grid: Grid, *extra: bytes) -> str:
-    """blake2b over little-endian voxels with the first axis fastest, framed by type and shape, and the affine."""
+    """blake2b over little-endian voxels with the first axis fastest,
+    framed by type and shape, and the affine."""
     state = hashlib.blake2b(digest_size=16)
     affine = (grid.affine.matrix + 0.0).astype("<f8")  # adding 0 makes -0 and 0 equal
     for part in (affine.tobytes(), *extra):
@@ -176,7 +185,8 @@ def stem_of(path: Path) -> str:
 
 
 def holds_dicom(path: Path) -> bool:
-    """Whether a file is DICOM by its bytes (and not of another kind by its name), or a folder holds such files."""
+    """Whether a file is DICOM by its bytes (and not of another kind by its name),
+    or a folder holds such files."""
     arrive(path)
     if path.is_dir():
         return bool(dicom_files(path))
@@ -211,10 +221,11 @@ def read_header(path: Path, *, as_image: bool = False) -> Stored:
 
 
 def open_volume(path: str | Path) -> Volume:
-    """Open a 3D image: `.nii`, `.nii.gz`, `.nrrd`, `.nhdr`, `.mha`, `.mhd`, or DICOM. Reads headers only.
+    """Open a 3D image: `.nii`, `.nii.gz`, `.nrrd`, `.nhdr`, `.mha`, `.mhd`, or DICOM. Reads headers
+    only.
 
-    DICOM is a folder with one image series, a multi-frame file, or any file of a series, which stands for the
-    files of that series in its folder.
+    DICOM is a folder with one image series, a multi-frame file, or any file of a series, which
+    stands for the files of that series in its folder.
     """
     path = Path(path)
     if holds_dicom(path):

@@ -1,4 +1,5 @@
-"""A reading station on phantoms: on SQLite, on PostgreSQL where its programs are, and people who speak to it."""
+"""A reading station on phantoms: on SQLite,
+on PostgreSQL where its programs are, and people who speak to it."""
 
 from __future__ import annotations
 
@@ -155,7 +156,8 @@ CODES = {
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server of our own on loopback; skips, saying so, where there is none."""
+    """The address of a PostgreSQL server of our own on loopback;
+    skips, saying so, where there is none."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     program = shutil.which("initdb") or (str(found[-1]) if found else "")
     if not program:

@@ -1,4 +1,5 @@
-"""The study desk: samples, accounts and results on the page; and the files that start a station in containers."""
+"""The study desk: samples, accounts and results on the page;
+and the files that start a station in containers."""
 
 from __future__ import annotations
 
@@ -136,7 +137,8 @@ def test_results_are_downloaded_once_the_reads_are_locked(
 
 
 def words_of(path: Path) -> list[list[str]]:
-    """The commands of a shell script that begin with `situs`, with what the shell would fill in left as it is."""
+    """The commands of a shell script that begin with `situs`,
+    with what the shell would fill in left as it is."""
     text = path.read_text().replace("\\\n", " ")
     return [
         shlex.split(re.sub(r"\$\((?:[^()]*)\)", "X", line.strip().removeprefix("exec ")))
@@ -146,7 +148,8 @@ def words_of(path: Path) -> list[list[str]]:
 
 
 def test_the_containers_start_what_the_command_line_has() -> None:
-    """Every command and option of the start script parses, and every name the files share is set by one of them."""
+    """Every command and option of the start script parses,
+    and every name the files share is set by one of them."""
     import click
 
     from situs.cli.review import command as review

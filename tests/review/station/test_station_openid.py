@@ -21,7 +21,8 @@ ISSUER = "https://provider.test"
 
 
 class Fake:
-    """A provider behind a transport: it checks PKCE as the standard asks, and signs what it is told to."""
+    """A provider behind a transport:
+    it checks PKCE as the standard asks, and signs what it is told to."""
 
     def __init__(self) -> None:
         self.key = RSAKey.generate_key(

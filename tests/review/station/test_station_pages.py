@@ -1,4 +1,5 @@
-"""The station's pages in Chromium: a whole project by keyboard, pixels where millimetres say, and nothing lost."""
+"""The station's pages in Chromium:
+a whole project by keyboard, pixels where millimetres say, and nothing lost."""
 
 from __future__ import annotations
 
@@ -110,8 +111,9 @@ def begin(page: Any) -> None:
 
 def in_view(page: Any, stage: int) -> None:
     page.wait_for_function(
-        "(n) => { const k = document.querySelector('.sheet .kicker');"
-        " return k && (k.textContent.includes('stage ' + n) || (n === 2 && k.textContent.startsWith('Wording'))); }",
+        "(n) => { const k = document.querySelector('.sheet .kicker'); return k &&"
+        " (k.textContent.includes('stage ' + n) || (n === 2 &&"
+        " k.textContent.startsWith('Wording'))); }",
         arg=stage,
     )
 
@@ -129,7 +131,8 @@ def answer_by_keys(page: Any) -> None:
         page.keyboard.press("]")
         assert field is not None
         page.wait_for_function(
-            "(field) => field.value === [1, 1].map((n) => situsPlanes.controls.at.axial + n).join('-')",
+            "(field) => field.value === [1, 1].map((n) => situsPlanes.controls.at.axial +"
+            " n).join('-')",
             arg=field,
         )
     elif field is not None:
@@ -174,9 +177,11 @@ SIZES = ((1400, 900), (820, 1180))
 
 
 def look(page: Any, name: str, shots: Path | None) -> None:
-    """A screen at desktop and tablet width, light and dark: it fits its window, and axe finds nothing serious."""
+    """A screen at desktop and tablet width, light and dark:
+    it fits its window, and axe finds nothing serious."""
     both = itertools.product(SIZES, ("dark", "light"))
-    # Without pictures, each width and each scheme once: what axe finds hangs on one of them at a time.
+    # Without pictures, each width and each scheme once: what axe finds hangs on one of them at a
+    # time.
     for (width, height), scheme in both if shots else zip(SIZES, ("dark", "light")):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme)
@@ -231,7 +236,8 @@ def freeze_by_keyboard(head: Any, readers: tuple[str, ...]) -> None:
 
 
 def settle_by_keyboard(judge: Any, reason: str, shots: Path | None) -> None:
-    """An adjudication without a mouse: the case blind, then the decision by Tab, arrows and Space."""
+    """An adjudication without a mouse:
+    the case blind, then the decision by Tab, arrows and Space."""
     answer_by_keys(judge)
     judge.wait_for_selector("text=Reader B")
     look(judge, "adjudication", shots)
@@ -248,9 +254,11 @@ def settle_by_keyboard(judge: Any, reason: str, shots: Path | None) -> None:
 
 
 def whole_project(desk: Desk, shots: Path | None = None) -> Any:
-    """Coordinator, two readers and an adjudicator in browsers of their own, from freezing to the agreement table.
+    """Coordinator, two readers and an adjudicator in browsers of their own, from freezing to the
+    agreement table.
 
-    Nobody touches a mouse. R1 scores 2 throughout; R2 scores 0 and calls every key wrong. Returns the statistics.
+    Nobody touches a mouse. R1 scores 2 throughout; R2 scores 0 and calls every key wrong. Returns
+    the statistics.
     """
     look(desk.open(), "sign-in", shots)
     head = desk.sit("C1")
@@ -304,12 +312,13 @@ def whole_project(desk: Desk, shots: Path | None = None) -> Any:
 
 
 def closed_forms(found: Any) -> None:
-    """Of two readers who always say 2 and 0: nothing is equal, and every coefficient follows from that.
+    """Of two readers who always say 2 and 0: nothing is equal, and every coefficient follows from
+    that.
 
-    Raw 0. AC1 over three scores: shares ½, ½, 0, so chance is (¼ + ¼) / 2 = ¼, and AC1 = −¼ / ¾ = −⅓. Fleiss: chance
-    ½, so −1. Conger: the readers' marginals never meet, so chance is 0, and κ = 0. α: 2n ratings, n of each score, so
-    expected disagreement is 2n² / (2n (2n − 1)), and α = 1 − (2n − 1) / n = 1/n − 1. "Key wrong" has two categories:
-    chance of AC1 is ½, so −1.
+    Raw 0. AC1 over three scores: shares ½, ½, 0, so chance is (¼ + ¼) / 2 = ¼, and AC1 = −¼ / ¾ =
+    −⅓. Fleiss: chance ½, so −1. Conger: the readers' marginals never meet, so chance is 0, and κ =
+    0. α: 2n ratings, n of each score, so expected disagreement is 2n² / (2n (2n − 1)), and α = 1 −
+    (2n − 1) / n = 1/n − 1. "Key wrong" has two categories: chance of AC1 is ½, so −1.
     """
     score, wrong = found["agreement"]["score"], found["agreement"]["key wrong"]
     n = score["n"]
@@ -328,7 +337,8 @@ def test_a_whole_project_by_keyboard(desk: Desk) -> None:
 
 
 def bright_voxel(running: Running) -> tuple[np.ndarray, np.ndarray]:
-    """Every volume becomes one bright voxel on an oblique grid; its patient-ordered index, and the shape."""
+    """Every volume becomes one bright voxel on an oblique grid;
+    its patient-ordered index, and the shape."""
     from sqlalchemy import select
 
     from situs.review.station.slices import open_volume_map, store_volume
@@ -380,7 +390,8 @@ def brightest(page: Any, plane: str) -> list[float]:
 
 
 def test_a_voxel_is_painted_where_its_millimetres_say(desk: Desk) -> None:
-    """A bright voxel on an oblique grid: slice, canvas pixel and letters on three planes, in both conventions."""
+    """A bright voxel on an oblique grid:
+    slice, canvas pixel and letters on three planes, in both conventions."""
     at, shape = bright_voxel(desk.running)
     desk.running.freeze("R1", "R2")
     page = desk.sit("R1")
@@ -421,8 +432,8 @@ def test_a_voxel_is_painted_where_its_millimetres_say(desk: Desk) -> None:
             if flipped and across == 0:
                 left, right = right, left
             edges = page.evaluate(
-                "(plane) => { const { edges } = window.situsPlanes.controls.panes[plane];"
-                " return ['left', 'right', 'top', 'bottom'].map((side) => edges[side].textContent); }",
+                "(plane) => { const { edges } = window.situsPlanes.controls.panes[plane]; return"
+                " ['left', 'right', 'top', 'bottom'].map((side) => edges[side].textContent); }",
                 plane,
             )
             assert edges == [left, right, top, bottom]
@@ -457,7 +468,8 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     page.click("text=Keep what is here")
     page.wait_for_selector("[role=alertdialog]", state="detached")
     other.close()
-    # The session ends in the middle of a sentence: sign in again over the page, and nothing is gone.
+    # The session ends in the middle of a sentence: sign in again over the page, and nothing is
+    # gone.
     with desk.running.database.write() as db:
         db.execute(delete(Session))
     last = "half a reason, then more, then the end <img src=x onerror=window.hacked=1>"
@@ -550,7 +562,8 @@ def test_a_key_and_buttons_lead_to_the_marks(
         begin(page)
         page.wait_for_function("() => window.situsPlanes && window.situsPlanes.kept.size >= 3")
         view = page.evaluate(
-            "() => fetch('/api/v1/assignments/' + location.hash.split('/').pop()).then((r) => r.json())"
+            "() => fetch('/api/v1/assignments/' + location.hash.split('/').pop()).then((r) =>"
+            " r.json())"
         )
         marks = view["marks"]
         assert len(marks) > 1
@@ -577,7 +590,8 @@ def test_a_key_and_buttons_lead_to_the_marks(
 def test_a_box_is_kept_where_it_was_drawn(
     new_station: Callable[..., Running], chromium: Any, lesions: Path, flipped: bool
 ) -> None:
-    """Drawn with the mouse, in either convention, or typed: the pixels that were sent are those under the pointer."""
+    """Drawn with the mouse, in either convention, or typed:
+    the pixels that were sent are those under the pointer."""
     desk = Desk(new_station(bench=lesions, items=2, training=0), chromium)
     try:
         desk.running.freeze("R1", "R2")
@@ -605,7 +619,8 @@ def test_a_box_is_kept_where_it_was_drawn(
         x0, x1 = (0.5, 0.8) if flipped else (0.2, 0.5)
         page.wait_for_selector("text=Draft kept.")
         kept = page.evaluate(
-            "() => fetch('/api/v1/assignments/' + location.hash.split('/').pop()).then((r) => r.json())"
+            "() => fetch('/api/v1/assignments/' + location.hash.split('/').pop()).then((r) =>"
+            " r.json())"
         )
         (box,) = json.loads(next(iter(kept["draft"]["answers"].values())))
         assert box["frame"] == corners["at"]
@@ -639,7 +654,8 @@ def test_a_box_is_kept_where_it_was_drawn(
 def test_one_real_ct(
     new_station: Callable[..., Running], chromium: Any, tmp_path: Path, situs: Callable[..., Any]
 ) -> None:
-    """A real abdomen: what the interface serves are the file's own voxels, and a whole project is read on it."""
+    """A real abdomen: what the interface serves are the file's own voxels,
+    and a whole project is read on it."""
     import nibabel
 
     given = os.environ.get("SITUS_REAL_DATA", "")

@@ -62,7 +62,10 @@ def halved(text: str) -> str:
 
 
 def answers_of(view: Any, hidden: dict[str, Any], code: str) -> dict[str, str] | None:
-    """R1 marks what the key marks; R2 the left half of each box, and the same slices. None: another form."""
+    """R1 marks what the key marks; R2 the left half of each box, and the same slices.
+
+    None: another form.
+    """
     places = hidden["places"]
     if set(places) != {part["name"] for part in view["parts"]}:
         return None
@@ -94,7 +97,8 @@ def read_all(running: Running, code: str) -> dict[str, float]:
 def test_places_are_read_agreed_on_and_scored(
     located: Running, stacks: Path, tmp_path: Path, situs: Callable[..., Any]
 ) -> None:
-    """Half of every box: overlap one half with the other reader and the key, by formula; the right one scores 1."""
+    """Half of every box: overlap one half with the other reader and the key, by formula;
+    the right one scores 1."""
     from situs.bench import open_bench
     from situs.review.station.exported import export_station
     from situs.review.station.store.projects import find_project
@@ -145,7 +149,8 @@ def test_what_is_no_place_is_refused(located: Running) -> None:
 
 
 def test_readers_who_mark_different_places_are_adjudicated() -> None:
-    """By the closed form: half of a box still agrees, less does not; nor does a place beside "cannot be told"."""
+    """By the closed form: half of a box still agrees, less does not;
+    nor does a place beside "cannot be told"."""
     from situs.review.station.places import KeyPlace
     from situs.review.station.protocol import load_protocol
     from situs.review.station.store.adjudicating import triggers
@@ -166,13 +171,15 @@ def test_readers_who_mark_different_places_are_adjudicated() -> None:
 def test_the_key_of_a_box_lies_around_its_lesion(
     new_station: Callable[..., Running], lesions: Path
 ) -> None:
-    """On every axial slice of the station the key's box is the bounding box of the mask's voxels, within a pixel."""
+    """On every axial slice of the station the key's box is
+    the bounding box of the mask's voxels, within a pixel."""
 
     from situs.bench import open_bench
 
     running, usual = new_station("lesions", bench=lesions, items=2, training=0), new_station()
     rows = [(running, *row) for row in located_rows(running)]
-    # Slices are asked for on the usual phantoms, whose grids are turned too far to compare boxes in millimetres.
+    # Slices are asked for on the usual phantoms, whose grids are turned too far to compare boxes in
+    # millimetres.
     rows += [(usual, *row) for row in located_rows(usual) if "frames" in str(row[1]["places"])]
     items = {item.item_id: item for item in open_bench(lesions).items()}
     forms = set()
@@ -188,8 +195,9 @@ def test_the_key_of_a_box_lies_around_its_lesion(
             continue
         assert place["solid"] is True
         x, y = (np.flatnonzero(mask.any(axis=axes)) for axes in ((1, 2), (0, 2)))
-        # The picture begins at the patient's right and front, where the indices are largest. The key is a box in mm,
-        # and phantoms lie a little turned: its corners reach up to a pixel beyond the voxels.
+        # The picture begins at the patient's right and front, where the indices are largest. The
+        # key is a box in mm, and phantoms lie a little turned: its corners reach up to a pixel
+        # beyond the voxels.
         left, right = across - (low[0] + x[-1] + 1), across - (low[0] + x[0])
         top, bottom = down - (low[1] + y[-1] + 1), down - (low[1] + y[0])
         boxes = json.loads(place["key"])

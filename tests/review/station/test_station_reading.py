@@ -1,4 +1,5 @@
-"""Reading: two stages, drafts, submits that count once, corrections, adjudication, and what is closed until when."""
+"""Reading: two stages, drafts, submits that count once,
+corrections, adjudication, and what is closed until when."""
 
 from __future__ import annotations
 
@@ -220,7 +221,8 @@ def test_training_gives_feedback_and_counts_nowhere(reading: Running) -> None:
 
 
 def test_a_hidden_repeat_waits_for_its_time(reading: Running) -> None:
-    """After everything else is read only repeats are left; they come two weeks later, not before."""
+    """After everything else is read only repeats are left;
+    they come two weeks later, not before."""
     from situs.review.station.store.lists import next_assignment
     from situs.review.station.store.tables import Unit, User
 
@@ -289,7 +291,8 @@ def served(root: Path, port: int) -> Any:
 
 
 def test_killed_between_submit_and_answer(new_station: Any, tmp_path: Path) -> None:
-    """The server dies between commit and answer: the page's retry finds one reading, and the record is whole."""
+    """The server dies between commit and answer:
+    the page's retry finds one reading, and the record is whole."""
     from situs.review.station.demo import ScriptedPerson
     from situs.review.station.store.verify import verify
 

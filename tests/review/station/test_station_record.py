@@ -1,4 +1,5 @@
-"""The record: nothing can be rewritten unseen, exports are complete, and schemas move with their data."""
+"""The record: nothing can be rewritten unseen,
+exports are complete, and schemas move with their data."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ def by_hand(running: Running, *statements: str) -> None:
 def test_the_guards_refuse(read: Running) -> None:
     assert problems(read) == []
     for statement in (
-        "UPDATE readings SET active_ms = 1", "DELETE FROM readings", "UPDATE events SET actor = 'x'",
+        "UPDATE readings SET active_ms = 1", "DELETE FROM readings",
+        "UPDATE events SET actor = 'x'",
         "DELETE FROM events", "UPDATE snapshots SET shown = '{}'", "DELETE FROM protocols",
     ):  # fmt: skip
         with pytest.raises(SQLAlchemyError), read.database.write() as db:
@@ -84,8 +86,9 @@ LAST = "(SELECT max(sequence) FROM events)"
         ([f"DELETE FROM events WHERE sequence >= {LAST}"], "were removed"),
         (
             [
-                "INSERT INTO readings (assignment_id, stage, version, body, reason, active_ms, slices_seen, at) "
-                "SELECT assignment_id, stage, 9, body, '', 0, 0, at FROM readings WHERE id = 1"
+                "INSERT INTO readings (assignment_id, stage, version, body, reason, active_ms,"
+                " slices_seen, at) SELECT assignment_id, stage, 9, body, '', 0, 0, at FROM readings"
+                " WHERE id = 1"
             ],
             "added outside the station",
         ),
@@ -97,7 +100,8 @@ def test_edits_by_hand_are_found(read: Running, statements: list[str], finding: 
 
 
 def test_a_chain_computed_anew_is_found(read: Running) -> None:
-    """Whoever rewrites an event and every hash after it is betrayed by the heads outside the database."""
+    """Whoever rewrites an event and every hash after
+    it is betrayed by the heads outside the database."""
     from sqlalchemy import select
 
     from situs.review.station.store.chain import FIRST, event_hash
@@ -264,7 +268,8 @@ def test_unaided_answers_become_runs_that_are_scored(
 def test_results_go_back_to_the_bench_and_the_builder(
     reading: Running, tmp_path: Path, small: Path, situs: Callable[..., Any]
 ) -> None:
-    """Both readers call every key wrong: the card says so, and a bench built anew asks none of these items."""
+    """Both readers call every key wrong:
+    the card says so, and a bench built anew asks none of these items."""
     import shutil
 
     for code in ("R1", "R2"):
@@ -337,7 +342,8 @@ def upgrade():
 
 
 def test_a_migration_keeps_the_data(read: Running, tmp_path: Path) -> None:
-    """A later revision changes a table that holds work; every reading is still there and the record whole."""
+    """A later revision changes a table that holds work;
+    every reading is still there and the record whole."""
     from situs.review.station.store.database import open_database, schema_version, upgrade
 
     (tmp_path / "v3.py").write_text(LATER)

@@ -32,7 +32,8 @@ def filled(path: str, running: Running, case: str, token: str) -> str:
 
 
 def hidden_words(running: Running) -> dict[str, set[str]]:
-    """Of every unit what no reader may see before the reveal: ids, keys' derivations, structures' volumes, hashes."""
+    """Of every unit what no reader may see before the reveal:
+    ids, keys' derivations, structures' volumes, hashes."""
     from situs.review.station.store.tables import Snapshot, Unit
 
     with running.database.read() as db:
@@ -110,7 +111,8 @@ def test_another_reader_writes_nothing_into_a_case(reading: Running) -> None:
 
 
 def test_before_the_reveal_no_byte_tells_the_key(reading: Running) -> None:
-    """Everything a reader can fetch before answering, searched for what only the reveal may tell."""
+    """Everything a reader can fetch before answering,
+    searched for what only the reveal may tell."""
     reader = reading.person("R1")
     words = hidden_words(reading)["any"]
     while (view := reader.case()) is not None:
@@ -149,7 +151,8 @@ def test_before_the_reveal_no_byte_tells_the_key(reading: Running) -> None:
 def test_two_benches_that_differ_only_in_hidden_fields_answer_alike(
     new_station: Any, bench: Path, tmp_path: Path
 ) -> None:
-    """Keys, strata and derivations exchanged: a reader before the reveal cannot tell the two apart."""
+    """Keys, strata and derivations exchanged:
+    a reader before the reveal cannot tell the two apart."""
     import shutil
 
     import msgspec
@@ -212,7 +215,8 @@ def test_a_write_from_another_page_is_refused(reading: Running) -> None:
 
 
 def test_what_is_said_comes_back_as_text_under_a_strict_policy(reading: Running) -> None:
-    """Stored and reflected XSS: JSON with its own type, no sniffing, and a policy without inline script."""
+    """Stored and reflected XSS: JSON with its own type,
+    no sniffing, and a policy without inline script."""
     reader = reading.person("R1")
     view = reader.case()
     script = "<script>alert(1)</script>"
@@ -260,7 +264,8 @@ def test_a_leaked_slice_address_is_worthless(reading: Running) -> None:
 
 
 def test_nothing_is_open_by_default(new_station: Any, tmp_path: Path) -> None:
-    """No account without an invitation, no sign-up, no default password, private files, loopback only."""
+    """No account without an invitation, no sign-up,
+    no default password, private files, loopback only."""
     from situs.review.station.web.server import Binding
 
     running: Running = new_station()
@@ -357,7 +362,8 @@ def test_a_change_of_role_ends_sessions(reading: Running) -> None:
 
 
 def test_large_requests_are_not_read(reading: Running) -> None:
-    """Denial by size: bodies and texts are bounded. (Headers: `serve` gives h11 a limit, tested below.)"""
+    """Denial by size: bodies and texts are bounded.
+    (Headers: `serve` gives h11 a limit, tested below.)"""
     reader = reading.person("R1")
     view = reader.case()
     path = f"/assignments/{view['id']}/draft"
@@ -418,7 +424,8 @@ def test_a_huge_header_is_refused_by_the_server(new_station: Any) -> None:
 
 
 def test_the_station_asks_no_address_that_a_request_names(reading: Running) -> None:
-    """SSRF: no body or query of the interface is an address; without a provider there is no sign-in by one."""
+    """SSRF: no body or query of the interface is an address;
+    without a provider there is no sign-in by one."""
     schema = reading.stranger().client.get("/api/v1/openapi.json").text
     assert not re.search(r'"(?:url|uri|href|callback|webhook|path|file)"\s*:\s*\{', schema.lower())
     assert reading.stranger().get("/auth/openid/start").status_code == 404
@@ -427,7 +434,8 @@ def test_the_station_asks_no_address_that_a_request_names(reading: Running) -> N
 def test_no_request_makes_the_station_connect(
     new_station: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SSRF: every text of every body is an address of an inner machine; nothing is ever connected to."""
+    """SSRF: every text of every body is an address of an inner machine;
+    nothing is ever connected to."""
     import socket
 
     running: Running = new_station()

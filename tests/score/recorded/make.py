@@ -1,7 +1,9 @@
-"""Makes the recordings beside this file: small benches, two runs of each, and what this version says of them.
+"""Makes the recordings beside this file: small benches, two runs of each, and what this version
+says of them.
 
 Run once, with the version whose numbers are to be kept:  python tests/score/recorded/make.py FOLDER
-`test_recorded.py` holds later versions to them. `masks` is the bench that release 0.1.0 left in tests/upgrades.
+`test_recorded.py` holds later versions to them. `masks` is the bench that release 0.1.0 left in
+tests/upgrades.
 """
 
 from __future__ import annotations
@@ -138,7 +140,8 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
 
 
 def answer(bench: Path, folder: Path, profile: str) -> None:
-    """Two readers: one mostly right, one mostly guessing; both sometimes silent, refusing or unreadable."""
+    """Two readers: one mostly right, one mostly guessing;
+    both sometimes silent, refusing or unreadable."""
     said: dict[str, dict[str, str]] = {}
     for model in ("oracle", "random"):
         situs("run", bench, "--model", model, "--profile", profile, "--out", folder / model)

@@ -1,4 +1,7 @@
-"""The roles that author questions: they choose, phrase, cite and object. They never see or give an answer."""
+"""The roles that author questions: they choose, phrase, cite and object.
+
+They never see or give an answer.
+"""
 
 from situs.agents.author.critic import (
     CRITIC_FLAGS,

@@ -1,4 +1,5 @@
-"""Critics: models that object to a question, and what they are worth by defects planted among sound ones."""
+"""Critics: models that object to a question,
+and what they are worth by defects planted among sound ones."""
 
 from __future__ import annotations
 
@@ -50,11 +51,13 @@ def critic_role(number: int) -> Role:
     name = list(roles)[number % len(roles)]
     flags = "; ".join(f"{flag}: {entry['says']}" for flag, entry in _table()["flag"].items())
     task = f"""\
-You are {roles[name]["says"]}. You vet exam questions on CT and MR scans. You are shown a question and its options, in \
+You are {roles[name]["says"]}. You vet exam questions on CT and MR scans. You are shown a question \
+and its options, in \
 no order. You do not see the scan, and are not told the answer.
 
 Flag what is wrong with the question, by these words only: {flags}.
-Quote the offending words of the question or option exactly with each flag. Most questions are sound: pass these."""
+Quote the offending words of the question or option exactly with each flag. Most questions are \
+sound: pass these."""
     return turn_role(f"critic-{name}", task, _actions(), _read)
 
 
@@ -79,16 +82,16 @@ def _read(action: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def standing_flags(entry: Mapping[str, Any], shown: Mapping[str, Any]) -> list[str]:
+def standing_flags(entry: Mapping[str, Any], subject: Mapping[str, Any]) -> list[str]:
     """The flags that quote words of what was shown; the others are void."""
-    text = " ".join([str(shown["question"]), *map(str, shown.get("options", ()))]).lower()
+    text = " ".join([str(subject["question"]), *map(str, subject.get("options", ()))]).lower()
     quoted = zip(entry["flags"], (words.strip().lower() for words in entry["words"]))
     return [flag for flag, words in quoted if len(words) > 1 and words in text]
 
 
-def _broken(shown: Mapping[str, Any], kind: int) -> dict[str, Any]:
+def _broken(subject: Mapping[str, Any], kind: int) -> dict[str, Any]:
     """A question with a defect that everybody should see."""
-    question, options = str(shown["question"]), list(shown.get("options", ()))
+    question, options = str(subject["question"]), list(subject.get("options", ()))
     if kind % 4 == 0 and len(options) > 1:
         return {"question": question, "options": [options[0], *options[:-1]]}
     if kind % 4 == 1:
@@ -100,14 +103,15 @@ def _broken(shown: Mapping[str, Any], kind: int) -> dict[str, Any]:
     return {"question": " ".join(reversed(words)), "options": options}
 
 
-def plant_defects(shown: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Id → a defective copy of something shown; drawn by the ids, so that a resumed call plants the same."""
-    ids = sorted(shown, key=lambda id_: digest("plant", id_))
+def plant_defects(subjects: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Id → a defective copy of something shown;
+    drawn by the ids, so that a resumed call plants the same."""
+    ids = sorted(subjects, key=lambda id_: digest("plant", id_))
     count = max(_FEWEST_PLANTED, round(len(ids) * _PLANTED / (1 - _PLANTED)))
     drawn = [ids[n % len(ids)] for n in range(count)] if ids else []
     # The ids look like those of sound questions.
     return {
-        "q" + digest("planted", str(n), id_, size=6): _broken(shown[id_], n + n // len(ids))
+        "q" + digest("planted", str(n), id_, size=6): _broken(subjects[id_], n + n // len(ids))
         for n, id_ in enumerate(drawn)
     }
 
@@ -122,11 +126,13 @@ class CriticReport(msgspec.Struct, frozen=True):
     sensitivity: float
     specificity: float
     lower: float
-    """Lower end of the 95 % interval of balanced accuracy, from the exact intervals of the two rates."""
+    """Lower end of the 95 % interval of balanced accuracy,
+    from the exact intervals of the two rates."""
     active: bool
     """Whether its flags count: a critic that is no better than a coin is switched off."""
     true_per_1000: float
-    """True defects found beyond the rules, per 1,000 sound questions, by Rogan and Gladen; 0 if none is shown."""
+    """True defects found beyond the rules, per 1,000 sound questions,
+    by Rogan and Gladen; 0 if none is shown."""
 
 
 def weigh_critic(

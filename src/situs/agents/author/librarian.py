@@ -1,4 +1,7 @@
-"""The librarian: finds a sentence that says why a kind of question matters. The quote is proved word for word."""
+"""The librarian: finds a sentence that says why a kind of question matters.
+
+The quote is proved word for word.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,10 @@ _HITS = 8
 _SHOWN = 4000
 """Characters of an abstract, at most."""
 _TASK = """\
-You are a medical librarian. For a kind of question about scans, find one sentence in the library that says why it \
-matters in practice. You are shown the kind of question, the turns left and what your actions gave so far."""
+You are a medical librarian. For a kind of question about scans, find one sentence in the library \
+that says why it \
+matters in practice. You are shown the kind of question, the turns left and what your actions \
+gave so far."""
 _PMID = Field("whole", "the number of a publication", required=True, least=1, most=1 << 40)
 _ACTIONS = (
     ActionKind(

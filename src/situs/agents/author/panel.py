@@ -12,7 +12,8 @@ from situs.judges import Role
 __all__ = ["panel_role", "rotations"]
 
 _TASK = """\
-You answer exam questions on scans that you cannot see. You are shown a question and its options by letter. Use what \
+You answer exam questions on scans that you cannot see. You are shown a question and its options \
+by letter. Use what \
 you know of anatomy and disease to choose the likeliest option. Always choose one."""
 _LETTERS = "ABCDEFGH"
 _ACTIONS = (

@@ -1,4 +1,7 @@
-"""The planner: chooses what is asked, from what can be proved. It sees structures and programs, never a value."""
+"""The planner: chooses what is asked, from what can be proved.
+
+It sees structures and programs, never a value.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,12 @@ MEASURED = tuple(_KIND_OF.get(name, name) for name in _MEASURES)
 """Kinds of facts that the planner may ask about."""
 
 _TASK = """\
-You are an experienced radiologist who plans an exam on one scan. You do not see the scan; tools tell you what is \
-annotated and what can be asked with a provable answer. Propose questions that a radiologist would ask and that need \
-a look at the scan: about lesions before organs, and spread over different kinds of question. You are shown the turns \
+You are an experienced radiologist who plans an exam on one scan. You do not see the scan; tools \
+tell you what is \
+annotated and what can be asked with a provable answer. Propose questions that a radiologist would \
+ask and that need \
+a look at the scan: about lesions before organs, and spread over different kinds of question. You \
+are shown the turns \
 left and what your actions gave so far."""
 _KIND = Field("text", "an operator, or a measure", longest=32)
 _NAMES = Field("texts", "structures", longest=80, count=(0, 2))
@@ -62,7 +68,10 @@ def planner_role() -> Role:
 
 
 class PlannerView(msgspec.Struct):
-    """What may be told of one study: names, cut flags, programs. No value, no answer, no id of the patient."""
+    """What may be told of one study: names, cut flags, programs.
+
+    No value, no answer, no id of the patient.
+    """
 
     structures: dict[str, bool]
     """Name → whether the scan cuts it off."""
@@ -109,9 +118,9 @@ def _measure(view: PlannerView, kind: str, names: list[str]) -> Any:
     unknown = next((name for name in names if name not in view.structures), None)
     if unknown is not None:
         return f"no structure {unknown!r}: {did_you_mean(unknown, view.structures)}"
-    for key, told in sorted(view.measured.items()):
+    for key, value in sorted(view.measured.items()):
         if key[0].startswith(_KIND_OF.get(kind, kind)) and set(key[1:]) == set(names):
-            return told
+            return value
     return "not measured: no candidate rests on it"
 
 

@@ -20,7 +20,8 @@ def turn_role(
     actions: tuple[ActionKind, ...],
     read: Callable[[Mapping[str, Any]], dict[str, Any] | None],
 ) -> Role:
-    """A role whose every reply is one of these actions; `read` completes an action that was checked."""
+    """A role whose every reply is one of these actions;
+    `read` completes an action that was checked."""
     lines = [task, "", "You get one JSON object. Choose one action:"]
     for kind in actions:
         about = ", ".join(

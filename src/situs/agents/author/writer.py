@@ -23,12 +23,16 @@ _SLOTS = {
 _THING = "a structure or a lesion, with its article (the aorta, the largest liver lesion)"
 
 _TASK = f"""\
-You are an experienced radiologist who words questions for an exam on CT and MR scans. You are shown the meaning of \
+You are an experienced radiologist who words questions for an exam on CT and MR scans. You are \
+shown the meaning of \
 one question as a formula with slots, what each slot stands for, and example wordings.
 
-Write up to {WORDINGS_ASKED} new wordings, as a colleague would ask it at the workstation. Keep every slot as it is \
-written, such as {{A}} or {{X}}. Keep the meaning exactly: which thing is compared with which, the direction, yes or \
-no, the unit. One question, one sentence, plain English. No numbers, names, options, answers, hints or explanations \
+Write up to {WORDINGS_ASKED} new wordings, as a colleague would ask it at the workstation. Keep \
+every slot as it is \
+written, such as {{A}} or {{X}}. Keep the meaning exactly: which thing is compared with which, the \
+direction, yes or \
+no, the unit. One question, one sentence, plain English. No numbers, names, options, answers, \
+hints or explanations \
 of your own. If reasons are given why earlier wordings were refused, avoid them."""
 _ACTIONS = (
     ActionKind(
@@ -61,11 +65,11 @@ def writer_role(again: bool) -> Role:
 def writer_shown(shape: Expr, refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """What the writer sees of a shape; `refused` are earlier texts and why they were not taken."""
     slots = sorted(set(re.findall(r"\{([A-Z])\}", str(shape))))
-    shown: dict[str, Any] = {
+    subject: dict[str, Any] = {
         "question": str(shape),
         "slots": {f"{{{slot}}}": _SLOTS.get(slot, _THING) for slot in slots},
         "examples": [one.text for one in built_in_wordings(shape)],
     }
     if refused:
-        shown["refused"] = [{"text": text[:_LONGEST], "why": why} for text, why in refused]
-    return shown
+        subject["refused"] = [{"text": text[:_LONGEST], "why": why} for text, why in refused]
+    return subject

@@ -1,4 +1,5 @@
-"""A bank of graded questions: scales, regions, the words of each family, and the questions, all data."""
+"""A bank of graded questions: scales, regions,
+the words of each family, and the questions, all data."""
 
 from __future__ import annotations
 
@@ -50,9 +51,11 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     joint_mm: float | None = None
     """Only what lies within this distance of the joint line."""
     block: bool = False
-    """Whether it is the block that the fractions span, filled or not: they may then reach beyond the structure.
+    """Whether it is the block that the fractions span, filled or not: they may then reach beyond
+    the structure.
 
-    For places that have no mask of their own unless a finding fills them; they lie there whatever the grade.
+    For places that have no mask of their own unless a finding fills them; they lie there whatever
+    the grade.
     """
 
     @property
@@ -70,8 +73,9 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ]
         if self.joint_mm is not None:
             parts.insert(0, f"within {self.joint_mm:g} mm of the joint")
-        whole = f"{'block by the extent of the ' if self.block else ''}{self.structure.replace('_', ' ')}"
-        return f"{whole}: {', '.join(parts)}" if parts else ""
+        extent = "block by the extent of the " if self.block else ""
+        subject = f"{extent}{self.structure.replace('_', ' ')}"
+        return f"{subject}: {', '.join(parts)}" if parts else ""
 
 
 class SubScore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,8 +194,8 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
                 levels = [
                     level for level in scale.levels if level.grade not in scale.follow_up_only
                 ]
-                said = "; ".join(f"{level.grade} = {level.text}" for level in levels)
-                parts.append(f"{sub.key}: {self._fill(sub.text, question)} ({said}).")
+                legend = "; ".join(f"{level.grade} = {level.text}" for level in levels)
+                parts.append(f"{sub.key}: {self._fill(sub.text, question)} ({legend}).")
         return "\n".join(parts)
 
     def chain_of(self, question: BankQuestion) -> tuple[Chain, ...]:
@@ -205,12 +209,13 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
 @lru_cache(2048)
 def levels_in(question: str) -> Mapping[str, Mapping[int, str]]:
-    """Sub-score → its grades with their words, as `Bank.words_of` put them into a question; empty if it did not."""
-    found = {}
-    for key, said in _LEGEND.findall(question):
-        levels = (level.partition(" = ") for level in re.split(r"; (?=-?\d+ = )", said))
-        found[key] = {int(grade): text for grade, _, text in levels}
-    return found
+    """Sub-score → its grades with their words,
+    as `Bank.words_of` put them into a question; empty if it did not."""
+    levels_by_key = {}
+    for key, legend in _LEGEND.findall(question):
+        levels = (level.partition(" = ") for level in re.split(r"; (?=-?\d+ = )", legend))
+        levels_by_key[key] = {int(grade): text for grade, _, text in levels}
+    return levels_by_key
 
 
 def shipped_banks() -> list[str]:
@@ -248,38 +253,42 @@ def load_bank(spec: str) -> Bank:
 
 
 def _problems(bank: Bank) -> list[str]:
-    found = [
+    problems = [
         f"scale {name}: {problem}"
         for name, scale in bank.scales.items()
         for problem in scale.problems()
     ]
-    found += [
+    problems += [
         f"region {name}: {problem}"
         for name, region in bank.regions.items()
         for problem in _of_region(region)
     ]
     for name, family in bank.families.items():
-        found += [f"family {name}: {problem}" for problem in _of_family(family, bank)]
+        problems += [f"family {name}: {problem}" for problem in _of_family(family, bank)]
     ids = Counter(question.id for question in bank.question)
-    found += [
+    problems += [
         f"question {number}: its id occurs {count} times"
         for number, count in ids.items()
         if count > 1
     ]
     for question in bank.question:
-        found += [f"question {question.id}: {problem}" for problem in _of_question(question, bank)]
-    if not found:
-        told = sum(len(bank.sub_scores_of(question)) for question in bank.question)
-        if (len(bank.question), told) != (bank.questions, bank.sub_scores):
-            said = f"says {bank.questions} questions with {bank.sub_scores} sub-scores"
-            found.append(f"{said}, has {len(bank.question)} with {told}")
+        problems += [
+            f"question {question.id}: {problem}" for problem in _of_question(question, bank)
+        ]
+    if not problems:
+        sub_score_count = sum(len(bank.sub_scores_of(question)) for question in bank.question)
+        if (len(bank.question), sub_score_count) != (bank.questions, bank.sub_scores):
+            declared = f"says {bank.questions} questions with {bank.sub_scores} sub-scores"
+            problems.append(f"{declared}, has {len(bank.question)} with {sub_score_count}")
     for kind, names in (
         ("scale", bank.scales),
         ("region", bank.regions),
         ("family", bank.families),
     ):
-        found += [f"{kind} {name}: is not used" for name in names if name not in _used(bank)[kind]]
-    return found
+        problems += [
+            f"{kind} {name}: is not used" for name in names if name not in _used(bank)[kind]
+        ]
+    return problems
 
 
 def _used(bank: Bank) -> dict[str, set[str]]:
@@ -292,44 +301,46 @@ def _used(bank: Bank) -> dict[str, set[str]]:
 
 
 def _of_region(region: Region) -> list[str]:
-    found = [f"unknown axis {axis!r}" for axis in region.span if axis not in _AXES]
+    problems = [f"unknown axis {axis!r}" for axis in region.span if axis not in _AXES]
     low, high = (-10.0, 10.0) if region.block else (0.0, 1.0)
-    found += [
+    problems += [
         f"{axis} is no part of {low:g} to {high:g}"
         for axis, (lo, hi) in region.span.items()
         if not low <= lo < hi <= high
     ]
     if region.block and set(region.span) != set(_AXES):
-        found.append(f"a block has a span along each of {', '.join(_AXES)}")
+        problems.append(f"a block has a span along each of {', '.join(_AXES)}")
     if region.joint_mm is not None and not region.joint_mm > 0:
-        found.append("joint_mm is not a distance")
-    return found
+        problems.append("joint_mm is not a distance")
+    return problems
 
 
 def _of_family(family: Family, bank: Bank) -> list[str]:
-    found = [
+    problems = [
         f"unknown scale {sub.scale!r}" for sub in family.sub_scores if sub.scale not in bank.scales
     ]
     keys = Counter(sub.key for sub in family.sub_scores)
-    found += [f"sub-score {key!r} occurs {count} times" for key, count in keys.items() if count > 1]
+    problems += [
+        f"sub-score {key!r} occurs {count} times" for key, count in keys.items() if count > 1
+    ]
     if not family.sub_scores:
-        found.append("has no sub-score")
+        problems.append("has no sub-score")
     kinds = [step.kind for step in family.chain]
     if kinds != sorted(kinds, key=_STEPS.index) or kinds[:1] != ["find"] or kinds[-1:] != ["grade"]:
-        found.append("its chain must go from find over describe and measure to grade")
+        problems.append("its chain must go from find over describe and measure to grade")
     for sub in family.sub_scores:
         scale = bank.scales.get(sub.scale)
         if sub.measures and scale is not None and not scale.quantity:
-            found.append(f"sub-score {sub.key!r} is measured but its scale has no quantity")
+            problems.append(f"sub-score {sub.key!r} is measured but its scale has no quantity")
         if bank.sequence not in sub.shown_by:
-            found.append(f"sub-score {sub.key!r} does not say whether {bank.sequence} shows it")
+            problems.append(f"sub-score {sub.key!r} does not say whether {bank.sequence} shows it")
     for rule in family.rules:
-        found += [
+        problems += [
             f"a rule names {key!r}, which it does not have"
             for key in (rule.zero, *rule.then_zero)
             if key not in keys
         ]
-    return found
+    return problems
 
 
 def _of_question(question: BankQuestion, bank: Bank) -> list[str]:

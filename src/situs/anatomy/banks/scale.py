@@ -65,11 +65,13 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`share`, `count` or `length` where a measured value decides the grade."""
     unit: str = ""
     ordered: bool = True
-    """Whether a higher grade is more of the same; within-one and weighted agreement make sense only then."""
+    """Whether a higher grade is more of the same;
+    within-one and weighted agreement make sense only then."""
     follow_up_only: tuple[int, ...] = ()
     """Grades that compare two time points; not asked of a single one."""
     absent: int | None = None
-    """The grade that means the sign is not there; 0 unless stated, and none where the scale has no 0."""
+    """The grade that means the sign is not there;
+    0 unless stated, and none where the scale has no 0."""
 
     @property
     def absent_grade(self) -> int | None:
@@ -104,22 +106,22 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def problems(self) -> list[str]:
         """What makes the scale unusable: grades out of order, gaps or overlaps between bins."""
-        found = []
+        problems = []
         if len(self.levels) < 2 or list(self.grades) != sorted(set(self.grades)):
-            found.append("needs at least two grades, each once and in order")
+            problems.append("needs at least two grades, each once and in order")
         if not set(self.follow_up_only) <= set(self.grades):
-            found.append("follow_up_only names a grade it does not have")
+            problems.append("follow_up_only names a grade it does not have")
         if self.absent is not None and self.absent not in self.grades:
-            found.append("absent names a grade it does not have")
+            problems.append("absent names a grade it does not have")
         if bool(self.quantity) != all(level.range for level in self.levels) or (
             not self.quantity and any(level.range for level in self.levels)
         ):
-            found.append("either a quantity and a range for every grade, or neither")
+            problems.append("either a quantity and a range for every grade, or neither")
         elif self.quantity not in ("", *_WHOLE):
-            found.append(f"unknown quantity {self.quantity!r}: share, count or length")
+            problems.append(f"unknown quantity {self.quantity!r}: share, count or length")
         elif self.quantity:
-            found.extend(self._bin_problems())
-        return found
+            problems.extend(self._bin_problems())
+        return problems
 
     def _bin_problems(self) -> list[str]:
         """Bins must follow one another, disjoint, and cover all the quantity can be."""
@@ -128,18 +130,18 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             (parse_range(level.range, self.text) for level in self.levels),
             key=lambda r: (r.low, r.high),
         )
-        found = []
+        problems = []
         if bins[0].low != low or not bins[0].holds_low:
-            found.append(f"no bin holds {low:g}")
+            problems.append(f"no bin holds {low:g}")
         for before, after in itertools.pairwise(bins):
-            whole = self.quantity == "count"
+            is_count = self.quantity == "count"
             joined = before.high == after.low and before.holds_high != after.holds_low
             if not joined and not (
-                whole and before.holds_high and after.holds_low and after.low == before.high + 1
+                is_count and before.holds_high and after.holds_low and after.low == before.high + 1
             ):
-                found.append(
+                problems.append(
                     f"bins up to {before.high:g} and from {after.low:g} leave a gap or overlap"
                 )
         if bins[-1].high != high or (math.isfinite(high) and not bins[-1].holds_high):
-            found.append(f"no bin holds {high:g}")
-        return found
+            problems.append(f"no bin holds {high:g}")
+        return problems

@@ -1,4 +1,5 @@
-"""What is plausible of a patient: sizes, sides, order and numbering, and what to suspect where a study differs."""
+"""What is plausible of a patient:
+sizes, sides, order and numbering, and what to suspect where a study differs."""
 
 from situs.anatomy.plausible.doubts import judge
 from situs.anatomy.plausible.masks import BITTEN, SHARP

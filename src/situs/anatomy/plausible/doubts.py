@@ -25,9 +25,11 @@ __all__ = ["judge"]
 
 _ON_ONE_SIDE = 0.9
 _ASTRIDE = 0.6
-"""Part on its own side under which a whole paired organ or bone lies across the midline, where it does not belong."""
+"""Part on its own side under which a whole paired organ or
+bone lies across the midline, where it does not belong."""
 _ONE_OF_A_PAIR = 0.8
-"""Part of a cut organ or bone that its largest piece has at least: no two of a pair under one name."""
+"""Part of a cut organ or bone that its largest piece has at least:
+no two of a pair under one name."""
 _BESIDE_MIDLINE = (
     "kidney",
     "lung",
@@ -40,14 +42,15 @@ _BESIDE_MIDLINE = (
     "gluteus",
 )
 _CROSSING = "vessel"
-"""Vessels cross the midline; of one that the scan cuts off, the part that is seen may lie anywhere."""
+"""Vessels cross the midline; of one that the scan cuts off,
+the part that is seen may lie anywhere."""
 
 
 def judge(scene: Scene) -> list[Suspicion]:
     """What to suspect of a study, the whole first, then single structures.
 
-    Every expectation is wide, and no single one outvotes the others, so that disease, surgery and unusual
-    patients pass; a study that many of them contradict does not.
+    Every expectation is wide, and no single one outvotes the others, so that disease, surgery and
+    unusual patients pass; a study that many of them contradict does not.
     """
     votes = votes_of(scene)
     single = [
@@ -57,43 +60,44 @@ def judge(scene: Scene) -> list[Suspicion]:
         *scattered(scene),
         *tissues(scene),
     ]
-    odd_ones = {name for found in single for name in found.structures}
-    whole = [*_sides(scene, votes, odd_ones)]
-    known = {found.doubt for found in whole}
-    whole += [found for found in orientation(scene, votes) if found.doubt not in known]
+    odd_ones = {name for one in single for name in one.structures}
+    of_study = [*_sides(scene, votes, odd_ones)]
+    known = {one.doubt for one in of_study}
+    of_study += [one for one in orientation(scene, votes) if one.doubt not in known]
     wrong_scale = scale(scene)
     if wrong_scale is not None:
-        whole.append(wrong_scale)
+        of_study.append(wrong_scale)
         single = [
-            found
-            for found in single
-            if found.code is not Suspect.IMPLAUSIBLE_SIZE or len(found.structures) > 1
+            one
+            for one in single
+            if one.code is not Suspect.IMPLAUSIBLE_SIZE or len(one.structures) > 1
         ]
-    doubtful = {found.doubt for found in whole}
+    doubtful = {one.doubt for one in of_study}
     if Doubt.LEFT_RIGHT in doubtful:
-        whole = [found for found in whole if found.doubt is not None]
+        of_study = [one for one in of_study if one.doubt is not None]
     settled = [axis for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
-    mirrored = any(found.code is Suspect.SITUS_INVERSUS for found in whole)
+    mirrored = any(one.code is Suspect.SITUS_INVERSUS for one in of_study)
     names = misnamed(
         scene,
         [axis.world_index for axis in settled],
         patient_size(scene),
         mirrored=mirrored,
-        contradicted=all(found.code is not Suspect.NO_GEOMETRY for found in whole),
+        contradicted=all(one.code is not Suspect.NO_GEOMETRY for one in of_study),
     )
     # Where an organ lies on its other side, too, the whole patient may be mirrored.
-    askew = {name for one in whole if one.code is Suspect.WRONG_SIDE for name in one.structures}
+    askew = {name for one in of_study if one.code is Suspect.WRONG_SIDE for name in one.structures}
     knows_side = Axis.LEFT_RIGHT in settled and all(
         scene.terms[name].kind == _CROSSING for name in askew
     )
     sided = crossed(scene, mirrored=mirrored) if knows_side else ()
-    found = [*whole, *numbering(scene), *single, *sided, *misplaced(votes, settled), *names]
-    return _unrepeated([*found, *_spread(scene, found)])
+    suspicions = [*of_study, *numbering(scene), *single, *sided, *misplaced(votes, settled), *names]
+    return _unrepeated([*suspicions, *_spread(scene, suspicions)])
 
 
-def _spread(scene: Scene, found: list[Suspicion]) -> Iterator[Suspicion]:
-    """A doubtful vertebra leaves the levels in doubt; one that is no vertebra at all, the midline through them too."""
-    for one in found:
+def _spread(scene: Scene, suspicions: list[Suspicion]) -> Iterator[Suspicion]:
+    """A doubtful vertebra leaves the levels in doubt;
+    one that is no vertebra at all, the midline through them too."""
+    for one in suspicions:
         vertebrae = [name for name in one.structures if scene.terms[name].kind == "vertebra"]
         if one.doubt is not Doubt.STRUCTURE or not vertebrae or one.code is Suspect.NUMBERING:
             continue
@@ -119,14 +123,16 @@ def _sides(scene: Scene, votes: list[Vote], odd_ones: set[str]) -> Iterator[Susp
         ):
             continue
         observed[name] = _side(seen.right_share)
-        own = seen.right_share if entry.side is Side.RIGHT else 1.0 - seen.right_share
+        share_on_named_side = (
+            seen.right_share if entry.side is Side.RIGHT else 1.0 - seen.right_share
+        )
         # Cut or not, a mask of several pieces on both sides is not one of a pair.
         in_pieces = seen.largest_part < _ONE_OF_A_PAIR
         if (
             positional
             and (in_pieces or not seen.cut)
             and entry.canonical.startswith(_BESIDE_MIDLINE)
-            and 0.1 < own < (_ON_ONE_SIDE if in_pieces else _ASTRIDE)
+            and 0.1 < share_on_named_side < (_ON_ONE_SIDE if in_pieces else _ASTRIDE)
         ):
             astride.append(name)
     agreeing, _ = count_votes(votes, Axis.LEFT_RIGHT)
@@ -136,20 +142,21 @@ def _sides(scene: Scene, votes: list[Vote], odd_ones: set[str]) -> Iterator[Susp
         observed = {
             name: side for name, side in observed.items() if name not in exchanged.structures
         }
-    found = suspects(observed, scene.terms)
-    for one in found:
+    suspicions = suspects(observed, scene.terms)
+    for one in suspicions:
         fixed = any(
             scene.terms[name].canonical in FIXED or scene.terms[name].side
             for name in one.structures
         )
         alone = one.code is Suspect.WRONG_SIDE and fixed and not agreeing
         yield _with_doubt(one, Doubt.LEFT_RIGHT) if alone else one
-    if not any(one.doubt is Doubt.LEFT_RIGHT for one in found):
+    if not any(one.doubt is Doubt.LEFT_RIGHT for one in suspicions):
         yield from (_across(name) for name in astride)
 
 
 def _exchanged(scene: Scene, observed: dict[str, str]) -> Suspicion | None:
-    """Liver and spleen on each other's side, while something else unpaired lies as usual: no mirrored patient."""
+    """Liver and spleen on each other's side, while something else unpaired lies as usual:
+    no mirrored patient."""
     names = [scene.named(organ) for organ in FIXED]
     if any(name is None or observed.get(name) != expected_side(name).mirrored for name in names):  # type: ignore[union-attr]
         return None
@@ -177,8 +184,8 @@ def _side(right_share: float) -> str:
     return Side.LEFT.value if right_share <= 1.0 - _ON_ONE_SIDE else Side.BOTH.value
 
 
-def _with_doubt(found: Suspicion, doubt: Doubt) -> Suspicion:
-    return Suspicion(found.code, found.structures, found.problem, found.fix, doubt)
+def _with_doubt(suspicion: Suspicion, doubt: Doubt) -> Suspicion:
+    return Suspicion(suspicion.code, suspicion.structures, suspicion.problem, suspicion.fix, doubt)
 
 
 def _across(name: str) -> Suspicion:
@@ -186,11 +193,12 @@ def _across(name: str) -> Suspicion:
     return Suspicion(Suspect.MISPLACED, (name,), text, "check its name and mask", Doubt.STRUCTURE)
 
 
-def _unrepeated(found: list[Suspicion]) -> list[Suspicion]:
-    """One suspicion for a doubt or for the same structures: what an earlier one leaves in doubt needs no other."""
-    kept: list[Suspicion] = []
+def _unrepeated(suspicions: list[Suspicion]) -> list[Suspicion]:
+    """One suspicion for a doubt or for the same structures:
+    what an earlier one leaves in doubt needs no other."""
+    distinct: list[Suspicion] = []
     doubted, seen = set[str](), set[object]()
-    for one in found:
+    for one in suspicions:
         if one.doubt is Doubt.STRUCTURE:
             if doubted.issuperset(one.structures):
                 continue
@@ -200,5 +208,5 @@ def _unrepeated(found: list[Suspicion]) -> list[Suspicion]:
             if key in seen:
                 continue
             seen.add(key)
-        kept.append(one)
-    return kept
+        distinct.append(one)
+    return distinct

@@ -7,31 +7,49 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy.plausible.places import Fit, fit_of
-from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
+from situs.anatomy.part_whole import is_part
+from situs.anatomy.plausible.places import Fit, FloatArray, fit_of
+from situs.anatomy.plausible.ranges import TISSUE_HU, plausible_range
+from situs.anatomy.plausible.scene import Doubt, Scene, Sighting, Suspect, Suspicion
+from situs.anatomy.terms import Term, term
 
 __all__ = ["crossed", "misnamed", "rings"]
 
 _GAIN = 4.0
-"""Cost by which exchanged names must fit better, for each of them: two names by 8, odds of e^4 for usual spreads; pairs
-of sound scans stay below 6. Of many names some order always fits a little better, most of all where all are cut."""
-_GAIN_OF_ABSENT = 9.0
-"""The same for the name of something that the study does not show: there are many such names to try."""
-_NEARER = 5.0
-"""Part of that gain that must come from the place."""
+"""Cost by which exchanged names must fit better, for each of them: two names by 8, odds of e^4 for
+usual spreads; pairs of sound scans stay below 6. Of many names some order always fits a little
+better, most of all where all are cut."""
+_GAIN_OF_ABSENT = -1.0
+"""The same for the name of something that the study does not show: a mask keeps its own only if no
+such name fits about as well. Whole organs of six sound CTs stay below -4, cut ones below -1.3."""
+_NO_NEARER = -1.5
+"""Part of that gain that comes from the place, at least: disease changes sizes more than places."""
+_GAIN_WITHOUT_CT = 5.0
+"""The same where no CT tells the tissue, so that lung and spleen look alike."""
+_HALF_LACK_IT = {"prostate": 1.4}
+"""Cost of the name of an organ that is absent in half of all patients: -2 ln 1/2."""
+_OFTEN_LEFT_OUT = {"tract": 2.5}
+"""The same for gut, which many sets of labels leave out: that it is absent says nothing."""
+_OTHER_TISSUE = 4.0
+"""Cost (2 spreads squared) of a name whose usual tissue is not what a CT shows under the mask."""
 _FAR_OFF = 24.0
 """Cost of a place that no usual patient's structure has: two axes at more than 3.5 spreads."""
 _MANY = 3
+_FEWEST_AXES = 2
+"""Along a single axis too many structures lie at the same place."""
 _IMPOSSIBLE = 1e6
 _NAMED_BY_PLACE = ("organ", "tract")
 """Kinds of structure whose place and size tell what they are, one by one."""
+_NAMED_BY_PLACE_THOUGH_CUT = ("organ",)
+"""The same for what the scan cuts: of gut and vessels any stretch may be seen."""
 _ROWS = ("vertebrae_", "rib_left_", "rib_right_")
 """Rows of like bones: their order is tested by their numbers, not by place and volume."""
 _FIX = "check the names of the masks (name map, label numbers, file names)"
 
 
 _BESIDE_MM = 6.0
-"""How far two structures that lie beside each other must lie the other way round: more than a bend or a sloppy mask."""
+"""How far two structures that lie beside each other must lie the other way round:
+more than a bend or a sloppy mask."""
 
 
 def crossed(scene: Scene, *, mirrored: bool) -> Iterator[Suspicion]:
@@ -49,10 +67,11 @@ def crossed(scene: Scene, *, mirrored: bool) -> Iterator[Suspicion]:
 def misnamed(
     scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool, contradicted: bool
 ) -> Iterator[Suspicion]:
-    """Names that fit better exchanged, single wrong names, and studies of which many names do not fit.
+    """Names that fit better exchanged, single wrong names, and studies of which many names do not
+    fit.
 
-    `axes`, `size` and `mirrored` are those of `fit_of`. `contradicted`: the axes that are missing are those the anatomy
-    speaks against, none of them one that a mute header leaves open.
+    `axes`, `size` and `mirrored` are those of `fit_of`. `contradicted`: the axes that are missing
+    are those the anatomy speaks against, none of them one that a mute header leaves open.
     """
     if not axes and not contradicted:
         return
@@ -69,18 +88,23 @@ def misnamed(
         name for name, cost in zip(fit.names, fit.place_cost, strict=True) if cost > _FAR_OFF
     ]
     if len(far_off) >= _MANY and 3 * len(far_off) > len(fit.names):
-        text = f"{len(far_off)} of {len(fit.names)} masks lie where their names do not belong, {far_off[0]} among them"
+        text = (
+            f"{len(far_off)} of {len(fit.names)} masks lie where their names do not belong,"
+            f" {far_off[0]} among them"
+        )
         yield Suspicion(Suspect.MISNAMED, tuple(scene.sightings), text, _FIX, Doubt.STRUCTURE)
         return
     exchanged = set[str]()
     for ring in rings(scene, fit):
         exchanged.update(ring)
-        shown = " and ".join(ring[:2]) + (f" and {len(ring) - 2} more" if len(ring) > 2 else "")
-        text = f"the names of {shown} look exchanged: place and size fit the other better"
+        listed = " and ".join(ring[:2]) + (f" and {len(ring) - 2} more" if len(ring) > 2 else "")
+        text = f"the names of {listed} look exchanged: place and size fit the other better"
         yield Suspicion(Suspect.MISNAMED, ring, text, _FIX, Doubt.STRUCTURE)
-    for place, name in enumerate(fit.names):
-        if name not in exchanged and fit.whole[place]:
-            yield from _alone(scene, fit, place)
+    if len(axes) < _FEWEST_AXES:
+        return
+    for number, name in enumerate(fit.names):
+        if name not in exchanged:
+            yield from _alone(scene, fit, number)
 
 
 def rings(scene: Scene, fit: Fit) -> Iterator[tuple[str, ...]]:
@@ -112,27 +136,56 @@ def _same_row(scene: Scene, names: Sequence[str]) -> NDArray[np.bool_]:
     return np.asarray((rows[:, None] == rows[None]) & (rows[:, None] >= 0))
 
 
-def _alone(scene: Scene, fit: Fit, place: int) -> Iterator[Suspicion]:
+def _alone(scene: Scene, fit: Fit, number: int) -> Iterator[Suspicion]:
     """One mask that lies far off, or that fits an organ better that the study does not show."""
-    from situs.anatomy.terms import term
-
-    name = fit.names[place]
-    if fit.place_cost[place] > _FAR_OFF:
+    name, is_whole = fit.names[number], bool(fit.whole[number])
+    if is_whole and fit.place_cost[number] > _FAR_OFF:
         text = f"{name} does not lie where it should beside its neighbours"
         yield Suspicion(
             Suspect.MISPLACED, (name,), text, "check its name and mask", Doubt.STRUCTURE
         )
         return
-    if scene.terms[name].kind not in _NAMED_BY_PLACE:
+    kinds = _NAMED_BY_PLACE if is_whole else _NAMED_BY_PLACE_THOUGH_CUT
+    if scene.terms[name].kind not in kinds:
         return
-    gains = fit.cost[place, place] - fit.absent_cost[:, place]
-    # Disease changes sizes more than places: without a better place the name stays.
-    nearer = fit.place_cost[place] - fit.absent_place_cost[:, place] > _NEARER
-    other_kind = [term(other).kind not in _NAMED_BY_PLACE for other in fit.absent]
-    gains[~nearer | other_kind] = -np.inf
+    gains = _gains(scene, fit, number)
     best = int(gains.argmax()) if len(gains) else 0
-    if len(gains) and gains[best] > _GAIN_OF_ABSENT:
-        text = (
-            f"{name} lies and measures as {fit.absent[best]} would, which the study does not show"
-        )
+    if len(gains) and gains[best] > _least_gain(scene.sightings[name]):
+        verb = "lies and measures" if is_whole else "is cut off, and what is seen of it lies"
+        text = f"{name} {verb} as {fit.absent[best]} would, which the study does not show"
         yield Suspicion(Suspect.MISNAMED, (name,), text, _FIX, Doubt.STRUCTURE)
+
+
+def _least_gain(seen: Sighting) -> float:
+    return _GAIN_WITHOUT_CT if seen.mean_hu is None else _GAIN_OF_ABSENT
+
+
+def _gains(scene: Scene, fit: Fit, number: int) -> FloatArray:
+    """By how much better than its own each absent name fits a mask;
+    minus infinity where none may stand for it."""
+    entry, seen = scene.terms[fit.names[number]], scene.sightings[fit.names[number]]
+    absent = [term(other) for other in fit.absent]
+    beside_place = np.array(
+        [_tissue_cost(other, seen) + _cost_of_absence(other) for other in absent]
+    )
+    own = fit.cost[number, number] + _tissue_cost(entry, seen)
+    gains: FloatArray = own - fit.absent_cost[:, number] - beside_place
+    nearer = fit.place_cost[number] - fit.absent_place_cost[:, number]
+    is_rival = [
+        other.kind in _NAMED_BY_PLACE and not is_part(entry, other, scene.terms) for other in absent
+    ]
+    gains[~np.array(is_rival, dtype=np.bool_)] = -np.inf
+    gains[nearer <= _NO_NEARER] = -np.inf
+    return gains
+
+
+def _cost_of_absence(entry: Term) -> float:
+    return _HALF_LACK_IT.get(entry.canonical, 0.0) + _OFTEN_LEFT_OUT.get(entry.kind, 0.0)
+
+
+def _tissue_cost(entry: Term, seen: Sighting) -> float:
+    known = plausible_range(entry)
+    if seen.mean_hu is None or known is None or not known.tissue:
+        return 0.0
+    low, high = TISSUE_HU[known.tissue]
+    return 0.0 if low <= seen.mean_hu <= high else _OTHER_TISSUE

@@ -25,14 +25,19 @@ VERTEBRAE: tuple[str, ...] = (
 _PITCH_MM = np.interp(
     np.arange(len(VERTEBRAE)), [0, 2, 6, 7, 18, 19, 23, 24], [16, 16, 17, 19, 28, 31, 35, 33]
 )
-"""Typical distance to the next vertebra of an adult, body and disc together; by judgement, see `sources.md`."""
+"""Typical distance to the next vertebra of an adult, body and disc together;
+by judgement, see `sources.md`."""
 _STEP_RATIO = (0.58, 1.65)
-"""A step between neighbours beside the study's usual one: narrower by a fracture, wider by a block of two."""
+"""A step between neighbours beside the study's usual one:
+narrower by a fracture, wider by a block of two."""
 _MOSTLY_SEEN = 0.5
 """Part of a typical volume from which on a cut vertebra counts."""
 _OFF_LEVELS = 0.6
 _BEND = np.cos(np.radians(100.0))
-_FIX = "check the numbers of the vertebrae against ribs, sacrum and skull; a transitional vertebra needs a reader"
+_FIX = (
+    "check the numbers of the vertebrae against ribs, sacrum and skull; a transitional vertebra"
+    " needs a reader"
+)
 
 
 def vertebra_number(entry: Term) -> int | None:
@@ -65,7 +70,8 @@ def _steps(scene: Scene) -> list[tuple[tuple[int, str], tuple[int, str], float]]
 
 
 def pitch_ratio(scene: Scene) -> float | None:
-    """How far apart the vertebrae lie beside an adult's; None with fewer than three, or if they are out of order."""
+    """How far apart the vertebrae lie beside an adult's;
+    None with fewer than three, or if they are out of order."""
     if _out_of_order(scene):
         return None
     steps = [ratio for (i, _), (j, _), ratio in _steps(scene) if j - i == 1]
@@ -73,7 +79,8 @@ def pitch_ratio(scene: Scene) -> float | None:
 
 
 def numbering(scene: Scene) -> Iterator[Suspicion]:
-    """Vertebrae out of order, numbers left out or doubled, and numbers that do not fit their anchors."""
+    """Vertebrae out of order, numbers left out or doubled,
+    and numbers that do not fit their anchors."""
     exchanged = _out_of_order(scene)
     if exchanged:
         text = f"the vertebrae do not follow each other in order: {', '.join(exchanged[:6])}"
@@ -98,7 +105,10 @@ def numbering(scene: Scene) -> Iterator[Suspicion]:
         off = float(np.median([anchor.off_levels for anchor in anchors])) if anchors else 0.0
         if abs(off) > _OFF_LEVELS:
             names = tuple(anchor.structure for anchor in anchors)
-            text = f"the numbers of the vertebrae do not fit {', '.join(names[:4])}: off by {off:+.1f} levels"
+            text = (
+                f"the numbers of the vertebrae do not fit {', '.join(names[:4])}: off by {off:+.1f}"
+                " levels"
+            )
             yield Suspicion(Suspect.NUMBERING, names, text, _FIX, Doubt.LEVELS)
 
 
@@ -115,11 +125,11 @@ def _out_of_order(scene: Scene) -> list[str]:
     units = steps / lengths[:, None]
     if all(float(a @ b) > _BEND for a, b in itertools.pairwise(units)):
         return []
-    # Walking the row turns back somewhere: the vertebrae are put in the order in which they lie along the row's
-    # own long axis, head end first as most of the numbers have it.
+    # Walking the row turns back somewhere: the vertebrae are put in the order in which they lie
+    # along the row's own long axis, head end first as most of the numbers have it.
     axis = np.linalg.svd(centres - centres.mean(axis=0))[2][0]
     along = centres @ axis
     if np.corrcoef(along, np.arange(len(row)))[0, 1] < 0:
         along = -along
     lying = np.argsort(np.argsort(along))
-    return [name for place, (_, name) in enumerate(row) if lying[place] != place]
+    return [name for rank, (_, name) in enumerate(row) if lying[rank] != rank]

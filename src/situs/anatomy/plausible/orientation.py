@@ -27,7 +27,8 @@ AXIS_OF = {
     Doubt.UP_DOWN: Axis.SUPERIOR_INFERIOR,
 }
 _ALONG = 0.35
-"""Cosine from which on a step counts as going along the axis: within 70°, since organs lie askew."""
+"""Cosine from which on a step counts as going along the axis:
+within 70°, since organs lie askew."""
 _ACROSS = 0.9
 """Cosine from which on a step that does not follow its own axis counts as following another."""
 _UNMOVED = ("urinary/organ", "respiratory/organ", "endocrine/organ")
@@ -51,7 +52,8 @@ class Vote(msgspec.Struct, frozen=True):
     elsewhere: Axis | None = None
     """The axis that the step follows instead."""
     straight: bool = False
-    """The step is so straight in every patient that it settles the axis, against all that lie askew."""
+    """The step is so straight in every patient that it settles the axis,
+    against all that lie askew."""
 
     @property
     def agrees(self) -> bool:
@@ -157,11 +159,11 @@ def _rib_votes(scene: Scene) -> Iterator[Vote]:
     """Of whole ribs of one side, the first of the row lies above the last."""
     for side in ("left", "right"):
         known = [(n, scene.named(f"rib_{side}_{n}")) for n in range(1, 13)]
-        whole = [
+        complete = [
             (n, name) for n, name in known if name is not None and not scene.sightings[name].cut
         ]
-        if len(whole) >= 2 and whole[-1][0] - whole[0][0] >= 3:
-            first, last = whole[0][1], whole[-1][1]
+        if len(complete) >= 2 and complete[-1][0] - complete[0][0] >= 3:
+            first, last = complete[0][1], complete[-1][1]
             step = scene.sightings[first].centre - scene.sightings[last].centre
             vote = _vote(Axis.SUPERIOR_INFERIOR, "ribs", (first, last), step)
             if vote is not None:
@@ -231,29 +233,31 @@ def count_votes(votes: list[Vote], axis: Axis) -> tuple[int, int]:
 
 
 def orientation(scene: Scene, votes: list[Vote]) -> list[Suspicion]:
-    """A suspicion for every axis on which the votes are against it, or that nothing confirms where the file is mute."""
-    found = {}
+    """A suspicion for every axis on which the votes are against it,
+    or that nothing confirms where the file is mute."""
+    suspicions = {}
     for doubt, axis in AXIS_OF.items():
         agreeing, against = count_votes(votes, axis)
         opposed = [vote for vote in votes if vote.axis is axis and not vote.agrees]
         straight = _straight_votes(votes, axis)
         if 2 * sum(straight) < len(straight) or (against and against >= agreeing):
-            found[doubt] = _against(doubt, opposed)
+            suspicions[doubt] = _against(doubt, opposed)
         elif scene.geometry is not Geometry.STATED and (against or not agreeing):
-            found[doubt] = _unconfirmed(doubt, scene.geometry)
-    return [*found.values(), *_turned_onto(votes, found)]
+            suspicions[doubt] = _unconfirmed(doubt, scene.geometry)
+    return [*suspicions.values(), *_turned_onto(votes, suspicions)]
 
 
-def _turned_onto(votes: list[Vote], found: dict[Doubt, Suspicion]) -> Iterator[Suspicion]:
-    """Axes along which lies what should lie along another: in doubt as well, unless something straight confirms."""
+def _turned_onto(votes: list[Vote], suspicions: dict[Doubt, Suspicion]) -> Iterator[Suspicion]:
+    """Axes along which lies what should lie along another:
+    in doubt as well, unless something straight confirms."""
     for doubt, axis in AXIS_OF.items():
         here = [
             v
             for v in votes
-            if v.elsewhere is axis and v.straight and any(AXIS_OF[d] is v.axis for d in found)
+            if v.elsewhere is axis and v.straight and any(AXIS_OF[d] is v.axis for d in suspicions)
         ]
-        own = _straight_votes(votes, axis)
-        if here and doubt not in found and 2 * sum(own) <= len(own):
+        straight_votes = _straight_votes(votes, axis)
+        if here and doubt not in suspicions and 2 * sum(straight_votes) <= len(straight_votes):
             yield _against(doubt, here)
 
 
@@ -296,7 +300,10 @@ def _against(doubt: Doubt, opposed: list[Vote]) -> Suspicion:
         text = f"it looks turned, so that it is unclear {_WORDS[doubt]}: {seen}"
         fix = "check the orientation in the header, and the order of the axes"
         return Suspicion(Suspect.TURNED, structures, text, fix, doubt)
-    fix = "check the orientation in the header (a flip without its affine, the order of the slices, prone or supine)"
+    fix = (
+        "check the orientation in the header (a flip without its affine, the order of the slices,"
+        " prone or supine)"
+    )
     return Suspicion(Suspect.REVERSED, structures, f"{_REVERSED[doubt]}: {seen}", fix, doubt)
 
 
@@ -306,12 +313,13 @@ def _phrase(vote: Vote) -> str:
 
 
 def misplaced(votes: list[Vote], settled: list[Axis]) -> Iterator[Suspicion]:
-    """The fewest structures that account for every vote against an axis that the others agree on."""
+    """The fewest structures that account for every
+    vote against an axis that the others agree on."""
     for axis in settled:
-        own = [vote for vote in votes if vote.axis is axis]
+        axis_votes = [vote for vote in votes if vote.axis is axis]
         against = [
             vote
-            for vote in own
+            for vote in axis_votes
             if vote.reversed or (vote.elsewhere is not None and vote.group in _UNMOVED)
         ]
         while against:

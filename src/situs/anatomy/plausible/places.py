@@ -1,8 +1,10 @@
-"""Where structures lie to each other in most patients, and how well a study's masks fit their names.
+"""Where structures lie to each other in most patients, and how well a study's masks fit their
+names.
 
-Every structure of `places.csv` tells where every other should lie: at its own centre plus the typical step between
-the two. Near and steady structures tell more than far and movable ones. What is left over, in spreads of the place
-and of the volume, is the cost of a name; names that are exchanged cost less the other way round.
+Every structure of `places.csv` tells where every other should lie: at its own centre plus the
+typical step between the two. Near and steady structures tell more than far and movable ones. What
+is left over, in spreads of the place and of the volume, is the cost of a name; names that are
+exchanged cost less the other way round.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ FloatArray = NDArray[np.float64]
 _STRETCH = 0.1
 """Share of a step by which patients differ: a step over 300 mm is known to 30 mm."""
 _SEEN_OF_CUT = 0.35
-"""Share of what is seen of a cut structure by which its centre may lie elsewhere than the whole's."""
+"""Share of what is seen of a cut structure by which
+its centre may lie elsewhere than the whole's."""
 _UNSEEN_OF_CUT = 0.35
 """The same for the part of it that is not seen."""
 _LENGTH = 1.6
@@ -34,18 +37,21 @@ _LENGTH = 1.6
 _LENGTH_OF_BONES = 0.5
 """The same beside the highest plausible length."""
 _CAP = 16.0
-"""Highest cost (4 spreads squared) of one axis or of the volume: disease may change one of them at will."""
+"""Highest cost (4 spreads squared) of one axis or of the volume:
+disease may change one of them at will."""
 _OUTLIER = 3.0
 """Spreads from which on a structure tells less about the others."""
 _LONG = 2.0
 _TURNS_DEGREES = (-10.0, -5.0, 5.0, 10.0)
-"""How a patient may lie turned about one axis; all places are judged in the one of these poses that fits best."""
+"""How a patient may lie turned about one axis;
+all places are judged in the one of these poses that fits best."""
 _FEWEST = 4
 """Structures that must tell before any name is tested."""
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """A row of `places.csv`: mm from the centre of L1 (right, front, head), and how much patients differ."""
+    """A row of `places.csv`: mm from the centre of L1 (right,
+    front, head), and how much patients differ."""
 
     structure: str
     x: float
@@ -103,16 +109,18 @@ class _Table(msgspec.Struct, frozen=True):
 def fit_of(
     scene: Scene, axes: Sequence[int], size: float = 1.0, *, mirrored: bool = False
 ) -> Fit | None:
-    """The fit of a study along the axes (0, 1, 2) that are not in doubt; None if too little is known of it.
+    """The fit of a study along the axes (0, 1, 2) that are not in doubt; None if too little is
+    known of it.
 
-    `size`: length of the patient beside an adult's; `mirrored`: the unpaired organs lie on the other side.
+    `size`: length of the patient beside an adult's; `mirrored`: the unpaired organs lie on the
+    other side.
     """
     names = tuple(name for name, seen in scene.sightings.items() if _tells(scene.terms[name], seen))
     if len(names) < _FEWEST or not axes:
         return None
     used = {scene.terms[name].canonical for name in names}
     seen = [scene.sightings[name] for name in names]
-    own = _table([scene.terms[name] for name in names], size, mirrored=mirrored)
+    study_table = _table([scene.terms[name] for name in names], size, mirrored=mirrored)
     cut = np.array([one.cut for one in seen])
     masks = _Masks(
         np.array([one.centroid_mm for one in seen]),
@@ -120,14 +128,14 @@ def fit_of(
         np.log([one.volume_ml for one in seen]),
         cut,
     )
-    told, place, volume = _best_pose(own, masks, list(axes))
+    best_pose, place_cost, volume_cost = _best_pose(study_table, masks, list(axes))
     unused = _unused(scene, used)
     others = _table(unused, size, mirrored=mirrored)
-    other_place, other_volume = told.costs(others, list(axes), None)
+    other_place, other_volume = best_pose.costs(others, list(axes), None)
     return Fit(
         names,
-        place + volume,
-        np.diag(place).copy(),
+        place_cost + volume_cost,
+        np.diag(place_cost).copy(),
         ~cut,
         tuple(entry.canonical for entry in unused),
         other_place + other_volume,
@@ -135,19 +143,23 @@ def fit_of(
     )
 
 
-def _best_pose(own: _Table, masks: _Masks, axes: list[int]) -> tuple[_Told, FloatArray, FloatArray]:
+def _best_pose(
+    study_table: _Table, masks: _Masks, axes: list[int]
+) -> tuple[_Expected, FloatArray, FloatArray]:
     """The masks with the turn of the patient undone, and their costs under the names of the study.
 
-    Turned by 10°, the end of a spine lies 50 mm off what its other end tells, though nothing is misplaced.
+    Turned by 10°, the end of a spine lies 50 mm off what its other end tells, though nothing is
+    misplaced.
     """
     numbers = np.arange(len(masks.cut))
 
-    def judged(pose: _Masks) -> tuple[_Told, FloatArray, FloatArray]:
-        told = _Told(own, pose)
-        return told, *told.costs(own, axes, numbers)
+    def judged(pose: _Masks) -> tuple[_Expected, FloatArray, FloatArray]:
+        posed = _Expected(study_table, pose)
+        return posed, *posed.costs(study_table, axes, numbers)
 
     return min(
-        (judged(pose) for pose in _poses(masks, axes)), key=lambda found: float(np.trace(found[1]))
+        (judged(pose) for pose in _poses(masks, axes)),
+        key=lambda candidate: float(np.trace(candidate[1])),
     )
 
 
@@ -167,7 +179,8 @@ def axis_scales(
 ) -> tuple[float | None, float | None, float | None]:
     """Along x, y and z: how far apart structures lie beside an adult's; None where too few tell.
 
-    `cut`: those that the scan cuts tell, too; what is seen of them lies closer together than the whole.
+    `cut`: those that the scan cuts tell, too; what is seen of them lies closer together than the
+    whole.
 
     The weighted median over pairs, so that a few odd places change little.
     """
@@ -185,8 +198,11 @@ def axis_scales(
     telling = np.abs(expected) > _LONG * np.sqrt(variance)
     weight = expected**2 / (variance + (_STRETCH * expected) ** 2)
     x, y, z = (
-        _weighted_median(observed[kept, axis] / np.abs(expected[kept, axis]), weight[kept, axis])
-        for axis, kept in enumerate(telling.T)
+        _weighted_median(
+            observed[is_telling, axis] / np.abs(expected[is_telling, axis]),
+            weight[is_telling, axis],
+        )
+        for axis, is_telling in enumerate(telling.T)
     )
     return x, y, z
 
@@ -242,34 +258,36 @@ class _Masks(msgspec.Struct, frozen=True):
     cut: NDArray[np.bool_]
 
     def slack(self, names: _Table) -> FloatArray:
-        """How much further the centre of a mask (second axis) may lie off under a name (first), if it is cut."""
+        """How much further the centre of a mask (second axis)
+        may lie off under a name (first), if it is cut."""
         unseen = np.maximum(names.length[:, None, None] - self.extent[None], 0.0)
         return np.where(
             self.cut[None, :, None], _SEEN_OF_CUT * self.extent[None] + _UNSEEN_OF_CUT * unseen, 0.0
         )
 
 
-class _Told:
+class _Expected:
     """Where the masks of a study say that a structure should lie."""
 
-    def __init__(self, own: _Table, masks: _Masks) -> None:
-        self.own, self.masks = own, masks
-        self.offset = masks.centre - own.centre
+    def __init__(self, study_table: _Table, masks: _Masks) -> None:
+        self.own, self.masks = study_table, masks
+        self.offset = masks.centre - study_table.centre
         count = np.arange(len(masks.cut))
-        self.slack = masks.slack(own)[count, count]
+        self.slack = masks.slack(study_table)[count, count]
         self.trust = np.ones(len(masks.cut))
         # Once more with less weight for those that the others contradict.
-        weight = self._weights(own)
+        weight = self._weights(study_table)
         weight[count, count] = 0.0
         total = weight.sum(axis=1)
         left = self.offset - np.einsum("ija,ja->ia", weight, self.offset) / total
-        spreads = np.abs(left) / np.sqrt(own.spread**2 + self.slack**2 + 1.0 / total)
+        spreads = np.abs(left) / np.sqrt(study_table.spread**2 + self.slack**2 + 1.0 / total)
         self.trust = 1.0 / (1.0 + (spreads.max(axis=1) / _OUTLIER) ** 2)
-        difference = (masks.ln_ml - own.ln_ml)[~masks.cut]
+        difference = (masks.ln_ml - study_table.ln_ml)[~masks.cut]
         self.ln_size = float(np.median(difference)) if len(difference) >= _FEWEST else 0.0
 
     def _weights(self, names: _Table) -> FloatArray:
-        """Of each mask (second axis) for each name (first), along x, y, z: inverse variances of the step."""
+        """Of each mask (second axis) for each name (first), along x, y, z:
+        inverse variances of the step."""
         step = names.centre[:, None] - self.own.centre[None]
         variance = (self.own.spread**2 + self.slack**2)[None] + (_STRETCH * step) ** 2
         return np.asarray(self.trust[None, :, None] / variance)
@@ -277,7 +295,8 @@ class _Told:
     def costs(
         self, names: _Table, axes: list[int], numbers: NDArray[np.intp] | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Costs of place and of volume of every name for every mask; neither of the two tells about itself.
+        """Costs of place and of volume of every name for every mask; neither of the two tells about
+        itself.
 
         `numbers`: the masks that bear the names at present; None if none does.
         """
@@ -293,7 +312,7 @@ class _Told:
             moment_left[numbers, numbers] += bearer * bearer_offset
         expected = names.centre[:, None] + moment_left / total_left
         variance = names.spread[:, None] ** 2 + self.masks.slack(names) ** 2 + 1.0 / total_left
-        place = np.minimum((self.masks.centre[None] - expected) ** 2 / variance, _CAP)[
+        place_cost = np.minimum((self.masks.centre[None] - expected) ** 2 / variance, _CAP)[
             :, :, axes
         ].sum(axis=2)
         ratio = (self.masks.ln_ml[None] - names.ln_ml[:, None] - self.ln_size) / names.spread_ln_ml[
@@ -301,4 +320,4 @@ class _Told:
         ]
         # Of a cut structure more may be there than is seen, never less.
         ratio = np.where(self.masks.cut[None], np.maximum(ratio, 0.0), ratio)
-        return place, np.minimum(ratio**2, _CAP)
+        return place_cost, np.minimum(ratio**2, _CAP)

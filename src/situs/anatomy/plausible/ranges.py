@@ -13,6 +13,7 @@ import msgspec
 from situs.anatomy.terms import Term
 
 __all__ = [
+    "TISSUE_HU",
     "Range",
     "SizeRule",
     "beside_pairs",
@@ -20,6 +21,16 @@ __all__ = [
     "plausible_range",
     "size_rules",
 ]
+
+TISSUE_HU = {
+    "bone": (75.0, 3000.0),
+    "soft": (-90.0, 450.0),
+    "brain": (-20.0, 150.0),
+    "air": (-1100.0, -150.0),
+    "gut": (-650.0, 450.0),
+}
+"""Mean CT numbers under a mask of each tissue:
+thinned bone, organs full of contrast and gut full of gas included."""
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -39,9 +50,11 @@ class Range(msgspec.Struct, frozen=True):
     high_mm: float
     child_low_mm: float
     tissue: str = ""
-    """`bone`, `soft` or `brain`, where CT numbers tell whether the mask lies on it."""
+    """`bone`, `soft`, `brain`, `air` or `gut`,
+    where CT numbers tell whether the mask lies on it."""
     edge: float = 0.0
-    """Least contrast of the mask's edge on a CT (`Sighting.edge_contrast`); 0 where it tells nothing."""
+    """Least contrast of the mask's edge on a CT (`Sighting.edge_contrast`);
+    0 where it tells nothing."""
     sources: str = ""
 
 
@@ -84,7 +97,8 @@ def beside_pairs() -> tuple[tuple[str, str], ...]:
 
 
 def plausible_range(entry: Term) -> Range | None:
-    """The range of a structure by its canonical name, a pattern, or its group (`brain/region`); None if unknown."""
+    """The range of a structure by its canonical name,
+    a pattern, or its group (`brain/region`); None if unknown."""
     return _by_name(entry.canonical, f"{entry.part_of}/{entry.kind}")
 
 

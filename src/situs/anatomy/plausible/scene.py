@@ -33,9 +33,11 @@ class Suspect(StrEnum):
     MIRRORED = "mirrored"
     """The whole volume is reflected: the organs and every sided name lie on the other side."""
     SWAPPED_OR_MIRRORED = "swapped_or_mirrored"
-    """Every sided name lies on the other side, and nothing unpaired is there to tell which of the two it is."""
+    """Every sided name lies on the other side,
+    and nothing unpaired is there to tell which of the two it is."""
     SITUS_INVERSUS = "situs_inversus"
-    """The unpaired organs lie on the other side, the sided names do not: a mirrored patient, rightly named."""
+    """The unpaired organs lie on the other side, the sided names do not:
+    a mirrored patient, rightly named."""
     WRONG_SIDE = "wrong_side"
     """One structure alone lies on the other side."""
     REVERSED = "reversed"
@@ -43,7 +45,8 @@ class Suspect(StrEnum):
     TURNED = "turned"
     """What should lie along one axis lies along another: the patient or the axes are turned."""
     NO_GEOMETRY = "no_geometry"
-    """The file states no orientation or voxel size, and the anatomy does not confirm the assumed one."""
+    """The file states no orientation or voxel size,
+    and the anatomy does not confirm the assumed one."""
     WRONG_SCALE = "wrong_scale"
     """Everything is too large or too small: another unit, or a wrong spacing."""
     NUMBERING = "numbering"
@@ -99,10 +102,13 @@ class Sighting(msgspec.Struct, frozen=True):
     fat_share: float | None = None
     """Share of its mask on which a CT shows fat or air."""
     edge_contrast: float | None = None
-    """How far the inner side of its edge looks more like it than the outer side, on a CT: 1 fully, 0 no more."""
+    """How far the inner side of its edge looks more like it than the outer side, on a CT:
+    1 fully, 0 no more."""
 
     edge_offset: float | None = None
     """How many layers beyond its mask it ends on a CT, about 0; see `facts.masks.edges`."""
+    second_core: float = 0.0
+    """Share of its depth in a second part, behind a waist; see `facts.masks.cores`."""
 
     @property
     def centre(self) -> NDArray[np.float64]:
@@ -128,9 +134,11 @@ class Scene(msgspec.Struct, frozen=True):
     bitten: dict[tuple[str, str], float] = {}
     """Pairs of masks that touch → the part of the first's surface that is on the second."""
     beside_mm: dict[tuple[str, str], float] = {}
-    """Pairs of `beside.csv` that reach the same heights → how far the first lies right of the second there."""
+    """Pairs of `beside.csv` that reach the same heights
+    → how far the first lies right of the second there."""
     aorta_roundness: float | None = None
-    """Width over depth of the aorta where it runs from head to foot; None if too little of it does."""
+    """Width over depth of the aorta where it runs from head to foot;
+    None if too little of it does."""
     layers_mm: dict[tuple[str, str], float] = {}
     """Pairs of masks that share more than a row of voxels → how thick the shared layer is."""
     anchors: tuple[Anchor, ...] = ()

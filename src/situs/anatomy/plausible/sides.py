@@ -1,7 +1,8 @@
-"""Where structures normally lie, and what to suspect when they do not. No voxels: sides go in, suspicions come out.
+"""Where structures normally lie, and what to suspect when they do not. No voxels: sides go in,
+suspicions come out.
 
-A suspicion is never proof: one patient in several thousand is mirrored, and organs move. It says what a reader
-should look at before believing any left or right of the study.
+A suspicion is never proof: one patient in several thousand is mirrored, and organs move. It says
+what a reader should look at before believing any left or right of the study.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ __all__ = ["FIXED", "expected_side", "neighbours", "suspects"]
 
 
 FIXED = ("liver", "spleen")
-"""Unpaired organs of which every part lies on one side, so that what is seen of a cut one tells, too."""
+"""Unpaired organs of which every part lies on one side,
+so that what is seen of a cut one tells, too."""
 
 
 def expected_side(name: str) -> Side | None:
-    """The side on which a structure normally lies; None on the midline, if it varies, or if it is unknown.
+    """The side on which a structure normally lies; None on the midline, if it varies, or if it is
+    unknown.
 
-    A positional name says it itself. Of the others the table says it: the left atrium, say, lies in the middle.
+    A positional name says it itself. Of the others the table says it: the left atrium, say, lies in
+    the middle.
     """
     return _expected(term(name))
 
@@ -38,7 +42,8 @@ def _expected(entry: Term) -> Side | None:
 
 
 class _Tally:
-    """Structures of one sort, by whether they lie where they should; those across the midline say nothing."""
+    """Structures of one sort, by whether they lie where they should;
+    those across the midline say nothing."""
 
     def __init__(
         self, names: Iterable[str], observed: Mapping[str, Side], expected: Mapping[str, Side]
@@ -56,10 +61,12 @@ class _Tally:
 def suspects(
     observed: Mapping[str, str], terms: Mapping[str, Term] | None = None
 ) -> list[Suspicion]:
-    """What to suspect, given on which side of the midline (`left`, `right` or `both`) each structure lies.
+    """What to suspect, given on which side of the midline (`left`, `right` or `both`) each
+    structure lies.
 
-    Leave out structures that the scan cuts off: their visible part may lie anywhere. `terms` are a vocabulary's own;
-    other names mean what the shipped table says. The whole study is judged first, then pairs, then single structures.
+    Leave out structures that the scan cuts off: their visible part may lie anywhere. `terms` are a
+    vocabulary's own; other names mean what the shipped table says. The whole study is judged first,
+    then pairs, then single structures.
     """
     entries = {name: (terms or {}).get(name) or term(name) for name in observed}
     expected = {
@@ -75,12 +82,13 @@ def suspects(
         sides,
         expected,
     )
-    whole = _whole_study(named, placed, organs, sides)
-    if whole is not None:
-        return [whole]
+    of_study = _whole_study(named, placed, organs, sides)
+    if of_study is not None:
+        return [of_study]
     singles = [n for n in expected if sides[n] is expected[n].mirrored]
     result = []
-    # One great vessel on the other side is a known variant; two that have changed places are misnamed.
+    # One great vessel on the other side is a known variant; two that have changed places are
+    # misnamed.
     vessels = [n for n in singles if _may_vary(entries[n])]
     exchanged = len({expected[n] for n in vessels}) == 2
     for name in sorted(singles):
@@ -106,7 +114,8 @@ def _side(name: str, value: str) -> Side:
 def _whole_study(
     named: _Tally, placed: _Tally, organs: _Tally, sides: Mapping[str, Side]
 ) -> Suspicion | None:
-    """`named` are all sided names, `placed` those among them that follow the place, `organs` the unpaired organs."""
+    """`named` are all sided names, `placed` those among them that follow the place,
+    `organs` the unpaired organs."""
     seen = _phrase([*organs.opposite, *named.opposite], sides)
     several = len(named.opposite) >= 2
     if organs.all_opposite and named.all_opposite and (several or len(organs.opposite) >= 2):
@@ -114,7 +123,8 @@ def _whole_study(
             Suspect.MIRRORED,
             (*organs.opposite, *named.opposite),
             f"the whole volume looks mirrored: {seen}",
-            "check the orientation in the header (RAS or LPS, a flip without its affine); else flip the image",
+            "check the orientation in the header (RAS or LPS, a flip without its affine); else flip"
+            " the image",
             Doubt.LEFT_RIGHT,
         )
     if organs.all_opposite and len(organs.opposite) >= 2 and not placed.opposite:
@@ -124,22 +134,23 @@ def _whole_study(
             Suspect.SITUS_INVERSUS if placed.there else Suspect.MIRRORED,
             tuple(organs.opposite),
             f"the unpaired organs lie mirrored ({_phrase(organs.opposite, sides)}), {why}",
-            "check the orientation in the header, and whether the patient is known to have situs inversus",
+            "check the orientation in the header, and whether the patient is known to have situs"
+            " inversus",
             None if placed.there else Doubt.LEFT_RIGHT,
         )
     if several and named.all_opposite and not organs.opposite:
-        told = bool(organs.there)
+        organs_agree = bool(organs.there)
         return Suspicion(
-            Suspect.SWAPPED_NAMES if told else Suspect.SWAPPED_OR_MIRRORED,
+            Suspect.SWAPPED_NAMES if organs_agree else Suspect.SWAPPED_OR_MIRRORED,
             tuple(named.opposite),
             f"left and right look swapped in the names: {seen}"
             + (
                 f", but {_phrase(organs.there, sides)} as usual"
-                if told
+                if organs_agree
                 else "; or the whole volume is mirrored"
             ),
             "exchange left and right in the name map"
-            + ("" if told else ", or check the orientation in the header"),
+            + ("" if organs_agree else ", or check the orientation in the header"),
             Doubt.LEFT_RIGHT,
         )
     return None
@@ -171,6 +182,6 @@ def _wrong_side(name: str, entry: Term, side: Side, doubt: Doubt | None) -> Susp
 
 
 def _phrase(names: list[str], sides: Mapping[str, Side], most: int = 4) -> str:
-    shown = [f"{name} lies {sides[name]}" for name in names[:most]]
+    phrases = [f"{name} lies {sides[name]}" for name in names[:most]]
     more = len(names) - most
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(phrases) + (f" and {more} more" if more > 0 else "")

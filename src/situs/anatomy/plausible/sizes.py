@@ -16,20 +16,24 @@ __all__ = ["patient_size", "scale", "sizes"]
 
 _CONSTANT_KINDS = ("organ", "bone", "vertebra", "muscle", "region")
 _VARYING = ("stomach", "gallbladder", "urinary_bladder", "lung", "body")
-"""Structures that fill and empty, or whose whole is rarely seen: their size says little of the patient's."""
+"""Structures that fill and empty, or whose whole is rarely seen:
+their size says little of the patient's."""
 _LONG_BONES = ("femur", "tibia", "fibula", "humerus")
 """A scan of a joint shows their ends, which may look whole."""
 _LARGEST = 1.2
 _SMALLEST = 0.2
-"""Length of the patient beside a typical adult's, over all organs: no giant is larger, no newborn smaller."""
+"""Length of the patient beside a typical adult's, over all organs:
+no giant is larger, no newborn smaller."""
 _CLOSEST = 0.15
 """The same for the steps between structures, where the scan cuts all of them."""
 _CHILD = 0.75
 _OF_AN_ADULT = (0.8, 1.2)
-"""Length of an adult beside a typical one's, from all that tells. A patient outside may be a child, or an adult in
-another spacing; from about five years on nothing in the masks tells the two apart."""
+"""Length of an adult beside a typical one's, from all that tells. A patient outside may be a child,
+or an adult in another spacing; from about five years on nothing in the masks tells the two
+apart."""
 _CHILDS_PROPORTIONS = 0.82
-"""Steps of the spine beside the organs' size: of a child of one year 0.75, of five 0.9, of ten 0.98 (ICRP 89)."""
+"""Steps of the spine beside the organs' size:
+of a child of one year 0.75, of five 0.9, of ten 0.98 (ICRP 89)."""
 _OF_AN_ADULT_BY_TWO = 0.7
 """The same where only two structures tell: both may be shrunken."""
 _A_FEW = 2
@@ -49,10 +53,14 @@ _SPREAD_OF_WIDTH = 0.16
 _SPREAD_OF_ROUNDNESS = 0.085
 """How much patients differ in these ratios (natural logarithm); by judgement, see `sources.md`."""
 _STRETCHED = 2.7
-"""Spreads of the clues together from which on one axis has another spacing: about 1 sound patient in 150."""
+"""Spreads of the clues together from which on one axis has another spacing:
+about 1 sound patient in 150."""
 _STRETCHED_BY_ONE = 3.3
 """The same where a single clue tells."""
-_FIX = "check the voxel size in the header (cm for mm, slice thickness for spacing), or the file it came from"
+_FIX = (
+    "check the voxel size in the header (cm for mm, slice thickness for spacing), or the file it"
+    " came from"
+)
 
 
 class _Rated(msgspec.Struct, frozen=True):
@@ -69,7 +77,8 @@ class _Rated(msgspec.Struct, frozen=True):
 
     @property
     def too_small_as_seen(self) -> bool:
-        """Whether what is seen of it is less than a newborn has, though more may lie beyond the scan."""
+        """Whether what is seen of it is less than a newborn has,
+        though more may lie beyond the scan."""
         seen, known = self.seen, self.range
         return seen.volume_ml < known.child_low_ml or max(seen.extent_mm) < known.child_low_mm
 
@@ -82,14 +91,15 @@ class _Rated(msgspec.Struct, frozen=True):
 
 
 def _rated(scene: Scene) -> list[_Rated]:
-    found = (
+    ranged = (
         (name, seen, plausible_range(scene.terms[name])) for name, seen in scene.sightings.items()
     )
-    return [_Rated(name, seen, known) for name, seen, known in found if known is not None]
+    return [_Rated(name, seen, known) for name, seen, known in ranged if known is not None]
 
 
 def _body_scale(scene: Scene) -> tuple[float | None, int]:
-    """Length of the patient beside a typical adult's, from what is whole and of constant size; and from how many."""
+    """Length of the patient beside a typical adult's,
+    from what is whole and of constant size; and from how many."""
     ratios = [
         (one.seen.volume_ml / one.range.typical_ml) ** (1.0 / 3.0)
         for one in _rated(scene)
@@ -101,7 +111,8 @@ def _body_scale(scene: Scene) -> tuple[float | None, int]:
 
 
 def patient_size(scene: Scene) -> float:
-    """Length of the patient beside an adult's, for places to be compared; 1 where too little is whole."""
+    """Length of the patient beside an adult's, for places to be compared;
+    1 where too little is whole."""
     steps = [ratio for ratio in axis_scales(scene) if ratio is not None]
     # Along one axis alone a fragment far from its place would tell the size of the whole patient.
     if len(steps) > 1:
@@ -123,17 +134,17 @@ def _too_large_or_small(scene: Scene) -> str:
     pitch = pitch_ratio(scene)
     large = [one for one in rated if one.too_large]
     small = [one for one in rated if one.too_small(child=True)]
-    whole = [one for one in rated if not one.seen.cut]
-    if 2 * len(large) > max(len(whole), 1) or (
+    uncut = [one for one in rated if not one.seen.cut]
+    if 2 * len(large) > max(len(uncut), 1) or (
         size is not None and count >= _FEW_WHOLE and size > _LARGEST
     ):
-        return _example(large or whole, "large", size)
+        return _example(large or uncut, "large", size)
     # A cut structure that is large enough, as far as it is seen, speaks for the scale as well.
     large_enough = [one for one in rated if one.seen.cut and not one.too_small_as_seen]
-    if 2 * len(small) > len(whole) + len(large_enough) or (
+    if 2 * len(small) > len(uncut) + len(large_enough) or (
         size is not None and count >= _FEW_WHOLE and size < _SMALLEST
     ):
-        return _example(small or whole, "small", size)
+        return _example(small or uncut, "small", size)
     steps = [ratio for ratio in axis_scales(scene, cut=True) if ratio is not None]
     if len(steps) > 1 and max(steps) < _CLOSEST:
         return f"its structures lie {max(steps):.2g} times as far apart as an adult's"
@@ -142,14 +153,15 @@ def _too_large_or_small(scene: Scene) -> str:
     return ""
 
 
-def _example(shown: list[_Rated], word: str, size: float | None) -> str:
-    one = shown[0]
+def _example(examples: list[_Rated], word: str, size: float | None) -> str:
+    one = examples[0]
     of_all = f"; its organs are {size:.2g} times as long as an adult's" if size is not None else ""
     return f"it is too {word} for a patient: {one.name} has {one.seen.volume_ml:.3g} mL{of_all}"
 
 
 def _unlike_an_adult(scene: Scene) -> str:
-    """Whether organs, spine and the steps between structures, together, are too small or too large for an adult."""
+    """Whether organs, spine and the steps between structures,
+    together, are too small or too large for an adult."""
     size, count = _body_scale(_telling(scene))
     pitch = pitch_ratio(scene)
     steps = [ratio for ratio in axis_scales(scene) if ratio is not None]
@@ -170,14 +182,15 @@ def _unlike_an_adult(scene: Scene) -> str:
 
 
 def _telling(scene: Scene) -> Scene:
-    """The study without regions of an atlas, of which one range holds for many, and bones that few scans show whole."""
-    kept = _of_kinds(scene, tuple(kind for kind in _CONSTANT_KINDS if kind != "region"))
+    """The study without regions of an atlas,
+    of which one range holds for many, and bones that few scans show whole."""
+    constant = _of_kinds(scene, tuple(kind for kind in _CONSTANT_KINDS if kind != "region"))
     seen = {
         name: one
-        for name, one in kept.sightings.items()
+        for name, one in constant.sightings.items()
         if not scene.terms[name].canonical.startswith(_LONG_BONES)
     }
-    return msgspec.structs.replace(kept, sightings=seen)
+    return msgspec.structs.replace(constant, sightings=seen)
 
 
 def _has_a_childs_proportions(scene: Scene, pitch: float | None) -> bool:
@@ -196,7 +209,10 @@ def _proportions(scene: Scene) -> str:
         return ""
     beside = pitch / size
     if not _PITCH_BESIDE_ORGANS[0] <= beside <= _PITCH_BESIDE_ORGANS[1]:
-        return f"its vertebrae lie {beside:.2g} times as far apart as its organs' size tells: is one spacing wrong?"
+        return (
+            f"its vertebrae lie {beside:.2g} times as far apart as its organs' size tells: is one"
+            " spacing wrong?"
+        )
     return ""
 
 
@@ -210,7 +226,8 @@ def _kidney_shapes(scene: Scene) -> list[float]:
 
 
 def _kidney_shape(scene: Scene) -> str:
-    """Kidneys are longer than wide; where none is, or all are too slender, the slices have another spacing."""
+    """Kidneys are longer than wide;
+    where none is, or all are too slender, the slices have another spacing."""
     shapes = _kidney_shapes(scene)
     if not shapes or any(_KIDNEY_SHAPE[0] <= shape <= _KIDNEY_SHAPE[1] for shape in shapes):
         return ""
@@ -218,7 +235,8 @@ def _kidney_shape(scene: Scene) -> str:
 
 
 def _stretched(scene: Scene) -> str:
-    """Height beside width and depth, and width beside depth, from all that tells; each clue is weak alone."""
+    """Height beside width and depth, and width beside depth,
+    from all that tells; each clue is weak alone."""
     size, count = _body_scale(scene)
     pitch = pitch_ratio(scene)
     wide, deep, high = axis_scales(scene)
@@ -232,7 +250,10 @@ def _stretched(scene: Scene) -> str:
         clues.append(np.log(high / np.sqrt(wide * deep)) / _SPREAD_OF_STEPS)
     spreads = float(np.sum(clues) / np.sqrt(len(clues))) if clues else 0.0
     if abs(spreads) > (_STRETCHED if len(clues) > 1 else _STRETCHED_BY_ONE):
-        return f"it looks {'stretched' if spreads > 0 else 'flattened'} from head to foot: is one spacing wrong?"
+        return (
+            f"it looks {'stretched' if spreads > 0 else 'flattened'} from head to foot: is one"
+            " spacing wrong?"
+        )
     return _widened(scene, wide / deep if wide and deep else None)
 
 
@@ -251,8 +272,10 @@ def _widened(scene: Scene, steps: float | None) -> str:
 
 
 def _of_kinds(scene: Scene, kinds: tuple[str, ...]) -> Scene:
-    kept = {name: seen for name, seen in scene.sightings.items() if scene.terms[name].kind in kinds}
-    return msgspec.structs.replace(scene, sightings=kept)
+    sightings = {
+        name: seen for name, seen in scene.sightings.items() if scene.terms[name].kind in kinds
+    }
+    return msgspec.structs.replace(scene, sightings=sightings)
 
 
 def _unconfirmed(scene: Scene) -> str:
@@ -262,7 +285,10 @@ def _unconfirmed(scene: Scene) -> str:
     size, count = _body_scale(scene)
     if size is not None and count >= _FEW_WHOLE and _CONFIRMED[0] <= size <= _CONFIRMED[1]:
         return ""
-    return "its affine is the identity, as if it had never been set, and no anatomy confirms 1 mm voxels"
+    return (
+        "its affine is the identity, as if it had never been set, and no anatomy confirms 1 mm"
+        " voxels"
+    )
 
 
 def sizes(scene: Scene) -> Iterator[Suspicion]:
@@ -283,7 +309,10 @@ def sizes(scene: Scene) -> Iterator[Suspicion]:
             continue
         a, b = scene.sightings[larger].volume_ml, scene.sightings[smaller].volume_ml
         if a < rule.least_ratio * b:
-            text = f"{larger} ({a:.3g} mL) is too small beside {smaller} ({b:.3g} mL): are their names exchanged?"
+            text = (
+                f"{larger} ({a:.3g} mL) is too small beside {smaller} ({b:.3g} mL): are their names"
+                " exchanged?"
+            )
             fix = "check the names of both masks"
             yield Suspicion(Suspect.IMPLAUSIBLE_SIZE, (larger, smaller), text, fix, Doubt.STRUCTURE)
 

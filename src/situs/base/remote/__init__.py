@@ -1,4 +1,5 @@
-"""Data where it lies: addresses such as `s3://bucket/scans`, read through a bounded cache and written whole."""
+"""Data where it lies: addresses such as `s3://bucket/scans`,
+read through a bounded cache and written whole."""
 
 from situs.base.remote.gate import arrive, is_stand_in, local_input, present
 from situs.base.remote.urls import in_urls, is_url, located, url_of

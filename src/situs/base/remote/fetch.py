@@ -1,7 +1,8 @@
 """Files that lie elsewhere, fetched when they are opened.
 
-Until then a file of the cache is a stand-in: it has the name, the size and the time of the original and no content,
-and its owner may not read it. Copies take no more room than the user allows: the longest unused become stand-ins again.
+Until then a file of the cache is a stand-in: it has the name, the size and the time of the original
+and no content, and its owner may not read it. Copies take no more room than the user allows: the
+longest unused become stand-ins again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _COPY = 0o600
 
 
 def fetch(path: Path, *, is_table: bool = False) -> None:
-    """Make sure that the content of a file of the cache is here; what is not there is left to whoever opens it."""
+    """Make sure that the content of a file of the cache is here;
+    what is not there is left to whoever opens it."""
     try:
         arrive(path)
     except SitusError as error:
@@ -67,7 +69,10 @@ def place(path: Path, entry: Entry) -> None:
 
 
 def place_all(folder: Path, entries: Iterable[tuple[str, Entry]]) -> set[Path]:
-    """Put stand-ins for the files of a folder. Names that cannot be files of this machine are passed over."""
+    """Put stand-ins for the files of a folder.
+
+    Names that cannot be files of this machine are passed over.
+    """
     placed = set()
     for name, entry in entries:
         parts = PurePosixPath(name).parts

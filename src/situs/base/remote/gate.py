@@ -1,4 +1,5 @@
-"""What readers call before they open a file: nothing for paths of this machine, and then nothing is loaded either."""
+"""What readers call before they open a file:
+nothing for paths of this machine, and then nothing is loaded either."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def present(path: Path) -> None:
 
 
 def arrive(path: Path) -> None:
-    """Make sure that the name of a file or folder is here, with stand-ins for content that is not."""
+    """Make sure that the name of a file or folder is here,
+    with stand-ins for content that is not."""
     if url_of(path) is not None and not path.exists():
         from situs.base.remote.fetch import place_from
 

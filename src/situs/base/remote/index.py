@@ -1,4 +1,5 @@
-"""Which copies are in the cache, how large they are and when each was used last: what goes when room is needed."""
+"""Which copies are in the cache, how large they are and when each was used last:
+what goes when room is needed."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class Index:
             if not self._file.exists():
                 os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))
             with closing(sqlite3.connect(self._file, timeout=60.0)) as base, base:
-                # A list that a power cut tears is made anew by `situs purge`; waiting for the disk costs more.
+                # A list that a power cut tears is made anew by `situs purge`; waiting for the disk
+                # costs more.
                 base.execute("PRAGMA synchronous=OFF")
                 base.execute(
                     "CREATE TABLE IF NOT EXISTS copies "

@@ -14,7 +14,8 @@ from situs.base.remote.urls import FOLDER, local_path, root_of, url_of
 __all__ = ["mirrored"]
 
 _MANIFESTS = ("bench.json", "run.json", "shard.json")
-"""A folder with one of these is a bench, a run or a part of a build: its tables are needed in any case."""
+"""A folder with one of these is a bench, a run or a part of a build:
+its tables are needed in any case."""
 _TABLES = (".json", ".jsonl", ".parquet", ".md", ".csv", ".toml")
 _ALONE = (".csv", ".tsv", ".json", ".jsonl", ".toml", ".txt", ".html", ".md", ".parquet")
 """Files that need no neighbours; a volume may have its voxels or its image beside it."""

@@ -1,4 +1,5 @@
-"""Results for an address: made on this machine, then published whole, the file that makes them valid last."""
+"""Results for an address: made on this machine,
+then published whole, the file that makes them valid last."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from situs.errors import SitusError
 __all__ = ["Outgoing", "outgoing"]
 
 _LAST = ("bench.json", "run.json", "shard.json", "manifest.json", "tune.json")
-"""Without its own of these a folder is no bench, run or export: a half-published one is taken for nothing."""
+"""Without its own of these a folder is no bench, run or export:
+a half-published one is taken for nothing."""
 
 
 _FILES = (".html", ".png", ".json", ".jsonl", ".csv")
@@ -25,7 +27,10 @@ _FILES = (".html", ".png", ".json", ".jsonl", ".csv")
 
 
 _LOCATIONS = "locations.json"
-"""Of benches and runs: where the evidence lies. Paths of this machine may name patients and stay here."""
+"""Of benches and runs: where the evidence lies.
+
+Paths of this machine may name patients and stay here.
+"""
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -55,7 +60,8 @@ class Outgoing(msgspec.Struct, frozen=True):
         return self._finished.is_file() and self._finished.read_text() == key
 
     def begin(self, *, resumes: bool, overwrite: bool) -> None:
-        """Look at the address before work begins: fetch what a run resumes, refuse to mix with what is there."""
+        """Look at the address before work begins:
+        fetch what a run resumes, refuse to mix with what is there."""
         make_private(self.path.parent)
         if resumes:
             if not self.path.exists():
@@ -72,7 +78,8 @@ class Outgoing(msgspec.Struct, frozen=True):
             raise SitusError("exists and is not empty", where=self.url, fix=fix)
 
     def publish(self, key: str, *, replaces: bool) -> Published:
-        """Put it at the address, file by file; after a broken connection, the same command puts what is left.
+        """Put it at the address, file by file; after a broken connection, the same command puts
+        what is left.
 
         `replaces`: files of an earlier result that this one does not have are removed.
         """

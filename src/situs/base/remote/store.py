@@ -1,4 +1,5 @@
-"""The one place that talks to file systems elsewhere: through fsspec, patiently, with errors of one line."""
+"""The one place that talks to file systems elsewhere:
+through fsspec, patiently, with errors of one line."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class Entry(msgspec.Struct, frozen=True):
 
     size: int | None
     stamp: int
-    """When it was changed, in ns; where that is not told, a number that changes with its content."""
+    """When it was changed, in ns;
+    where that is not told, a number that changes with its content."""
     ranges: bool = True
     """Whether a part of it can be asked for."""
 
@@ -62,7 +64,8 @@ def _missing(package: str, scheme: str) -> SitusError:
 
 
 def patiently(url: str, method: str, *args: object, **options: object) -> Any:
-    """Call a method of the store of an address; a broken connection is tried again, with longer pauses."""
+    """Call a method of the store of an address;
+    a broken connection is tried again, with longer pauses."""
     store = store_of(url.partition("://")[0])
     for attempt in range(_TRIES):
         try:
@@ -159,5 +162,5 @@ def _stamp(changed: Any, info: dict[str, Any]) -> int:
         return int(changed.timestamp() * 1e6) * 1000
     if isinstance(changed, int | float):
         return int(changed) * 1_000_000_000
-    told = str(info.get("ETag") or info.get("etag") or info.get("blob_id") or info.get("size"))
-    return zlib.crc32(told.encode()) * 1_000_000_000
+    tag = str(info.get("ETag") or info.get("etag") or info.get("blob_id") or info.get("size"))
+    return zlib.crc32(tag.encode()) * 1_000_000_000

@@ -1,7 +1,8 @@
 """Addresses of data elsewhere, and the path of this machine at which each is found once it is here.
 
-The path tells the address: `s3://bucket/scans/a.nii.gz` lies at `CACHE/situs-remote/s3/bucket/scans/a.nii.gz`. So a
-path can be handed to any worker, which fetches the file itself when it opens it.
+The path tells the address: `s3://bucket/scans/a.nii.gz` lies at
+`CACHE/situs-remote/s3/bucket/scans/a.nii.gz`. So a path can be handed to any worker, which fetches
+the file itself when it opens it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def url_of(path: Path) -> str | None:
 
 
 def root_of(path: Path) -> Path:
-    """The folder of the cache that a path belongs to; on another machine it may not be there yet."""
+    """The folder of the cache that a path belongs to;
+    on another machine it may not be there yet."""
     inside = _INSIDE.fullmatch(str(path))
     assert inside is not None
     return Path(inside["root"])
@@ -71,27 +73,28 @@ def located(text: str) -> Path:
 
 def local_path(url: str, folder: str) -> Path:
     """Where an address is found on this machine; `file://` addresses are paths already."""
-    scheme, _, rest = url.partition("://")
+    scheme, _, address = url.partition("://")
     scheme = scheme.lower()
     if scheme == "file":
         return Path(unquote(urlsplit(url).path))
     if scheme not in _SCHEMES:
         known = ", ".join(f"{name}://" for name in (*_SCHEMES, "file"))
         raise SitusError(f"{scheme}:// is not known", where=url, fix=f"available: {known}")
-    if "@" in rest.partition("/")[0]:
+    if "@" in address.partition("/")[0]:
         fix = "set credentials in the environment instead"
         raise SitusError("contains a user name or password", where=f"{scheme}://…", fix=fix)
-    if "?" in rest or "#" in rest:
+    if "?" in address or "#" in address:
         fix = "give the plain address; credentials come from the environment"
         raise SitusError(
             "contains a query string, which may be a signature", where=f"{scheme}://…", fix=fix
         )
-    parts = rest.rstrip("/").split("/")
+    parts = address.rstrip("/").split("/")
     if not all(is_plain_part(part) for part in parts):
         raise SitusError("is not a plain address", where=url, fix="write it without // and ..")
     return cache_folder() / folder / scheme / Path(*parts)
 
 
 def is_plain_part(part: str) -> bool:
-    """Whether a part of an address can be the name of a file: names come from strangers and lead nowhere else."""
+    """Whether a part of an address can be the name of a file:
+    names come from strangers and lead nowhere else."""
     return part not in ("", ".", "..") and "\\" not in part and "\0" not in part

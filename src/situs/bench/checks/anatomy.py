@@ -1,4 +1,5 @@
-"""What looks wrong about a study's anatomy, as problems that name the study, the reason and the remedy."""
+"""What looks wrong about a study's anatomy,
+as problems that name the study, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -23,14 +24,14 @@ _MOST_NAMED = 4
 
 def anatomy_problems(study_id: str, ledger: Doubted) -> Iterator[Problem]:
     """A warning for every suspicion: never proof that something is wrong."""
-    for found in ledger.suspicions:
-        where = ":".join(filter(None, (study_id, ",".join(found.structures[:_MOST_NAMED]))))
+    for suspicion in ledger.suspicions:
+        where = ":".join(filter(None, (study_id, ",".join(suspicion.structures[:_MOST_NAMED]))))
         yield Problem(
             Severity.WARNING,
-            found.code.value,
+            suspicion.code.value,
             where,
-            _problem(ledger, found),
-            _fix(study_id, ledger, found),
+            _problem(ledger, suspicion),
+            _fix(study_id, ledger, suspicion),
         )
 
 
@@ -39,37 +40,38 @@ def suspect_studies(study_id: str, ledger: Doubted) -> list[SuspectStudy]:
     return [
         SuspectStudy(
             study_id,
-            found.doubt.value if found.doubt else "",
-            found.problem,
-            _is_trusted(ledger, found),
+            suspicion.doubt.value if suspicion.doubt else "",
+            suspicion.problem,
+            _is_trusted(ledger, suspicion),
         )
-        for found in ledger.suspicions
+        for suspicion in ledger.suspicions
     ]
 
 
-def _is_trusted(ledger: Doubted, found: Suspicion) -> bool:
-    return found.doubt is not None and ledger.trusts(found)
+def _is_trusted(ledger: Doubted, suspicion: Suspicion) -> bool:
+    return suspicion.doubt is not None and ledger.trusts(suspicion)
 
 
-def _problem(ledger: Doubted, found: Suspicion) -> str:
-    if found.doubt is None:
-        return f"{found.problem}; no question is withheld"
-    if _is_trusted(ledger, found):
-        return f"{found.problem}; trusted, so its questions are asked"
-    return f"{found.problem}; not asked: {_withheld(found)}"
+def _problem(ledger: Doubted, suspicion: Suspicion) -> str:
+    if suspicion.doubt is None:
+        return f"{suspicion.problem}; no question is withheld"
+    if _is_trusted(ledger, suspicion):
+        return f"{suspicion.problem}; trusted, so its questions are asked"
+    return f"{suspicion.problem}; not asked: {_withheld(suspicion)}"
 
 
-def _withheld(found: Suspicion) -> str:
-    if found.doubt is not None and found.doubt in _WITHHELD:
-        return _WITHHELD[found.doubt]
-    names = ", ".join(found.structures[:_MOST_NAMED])
-    more = len(found.structures) - _MOST_NAMED
+def _withheld(suspicion: Suspicion) -> str:
+    if suspicion.doubt is not None and suspicion.doubt in _WITHHELD:
+        return _WITHHELD[suspicion.doubt]
+    names = ", ".join(suspicion.structures[:_MOST_NAMED])
+    more = len(suspicion.structures) - _MOST_NAMED
     return f"anything about {names}" + (f" and {more} more" if more > 0 else "")
 
 
-def _fix(study_id: str, ledger: Doubted, found: Suspicion) -> str:
-    if found.doubt is None or _is_trusted(ledger, found):
-        return found.fix
+def _fix(study_id: str, ledger: Doubted, suspicion: Suspicion) -> str:
+    if suspicion.doubt is None or _is_trusted(ledger, suspicion):
+        return suspicion.fix
     return (
-        f"{found.fix}; if it is right as it is, build with --trust {study_id}:{found.doubt.value}"
+        f"{suspicion.fix}; if it is right as it is, build with --trust"
+        f" {study_id}:{suspicion.doubt.value}"
     )

@@ -1,4 +1,5 @@
-"""What only the whole bench can tell: whether its counts are right, and its twins and options those they should be."""
+"""What only the whole bench can tell:
+whether its counts are right, and its twins and options those they should be."""
 
 from __future__ import annotations
 
@@ -39,20 +40,27 @@ class Tally:
         if info.counts != counts:
             yield f"counts {info.counts}, but the tables hold {counts}"
         if info.headline_by_class != self._classes:
-            yield f"headline_by_class says {info.headline_by_class}, but the items are {dict(self._classes)}"
-        for name, said in (
+            yield (
+                f"headline_by_class says {info.headline_by_class}, but the items are"
+                f" {dict(self._classes)}"
+            )
+        for name, recorded in (
             ("task", info.by_task),
             ("stratum", info.by_stratum),
             ("split", info.by_split),
         ):
-            if said != self._by[name]:
-                yield f"by_{name} says {said}, but the items are {dict(sorted(self._by[name].items()))}"
+            if recorded != self._by[name]:
+                yield (
+                    f"by_{name} says {recorded}, but the items are"
+                    f" {dict(sorted(self._by[name].items()))}"
+                )
 
 
 class Arrangement:
     """Whether strata, options and twins are such as the arrangement of a cohort gives.
 
-    The order of options is not compared, so that a bench from which whole questions were dropped still passes.
+    The order of options is not compared, so that a bench from which whole questions were dropped
+    still passes.
     """
 
     def __init__(self, seed: int, fewest: int) -> None:
@@ -64,7 +72,8 @@ class Arrangement:
         self._twins.add(item)
 
     def problems_of(self, item: Item, anew: Item) -> Iterator[str]:
-        """What is wrong with the stratum or options of an item, posed anew with all the options it could have."""
+        """What is wrong with the stratum or options of an item,
+        posed anew with all the options it could have."""
         if item.stratum == "headline":
             return
         entry = outline(
@@ -72,12 +81,15 @@ class Arrangement:
                 anew, item.item_id, False, named_only=False, textbook=item.stratum == "textbook"
             )
         )
-        found = arrange([entry], self._seed)[entry.item_id]
-        if (found.stratum, found.twin_group) != (item.stratum, item.twin_group):
-            yield f"its stratum {item.stratum!r} and twin group {item.twin_group!r} do not fit together"
-        elif set(found.options) != {option.value for option in item.options}:
+        placement = arrange([entry], self._seed)[entry.item_id]
+        if (placement.stratum, placement.twin_group) != (item.stratum, item.twin_group):
+            yield (
+                f"its stratum {item.stratum!r} and twin group {item.twin_group!r} do not fit"
+                " together"
+            )
+        elif set(placement.options) != {option.value for option in item.options}:
             offered = sorted(option.value for option in item.options)
-            yield f"offers {offered}, where the seed gives {sorted(found.options)}"
+            yield f"offers {offered}, where the seed gives {sorted(placement.options)}"
 
     def problems_of_twins(self) -> Iterator[tuple[str, str]]:
         """Item id and what is wrong, for every group of twins."""

@@ -37,7 +37,10 @@ def fact_problems(fact: Fact, ledger: SomeLedger) -> Iterator[str]:
     if not same(anew.value, fact.value):
         yield f"{fact.kind} of {', '.join(fact.subjects)} is {anew.value}, stored as {fact.value}"
     if not same(anew.interval, fact.interval):
-        yield f"interval of {fact.kind} of {', '.join(fact.subjects)} is {anew.interval}, stored as {fact.interval}"
+        yield (
+            f"interval of {fact.kind} of {', '.join(fact.subjects)} is {anew.interval}, stored as"
+            f" {fact.interval}"
+        )
     if (anew.unit, anew.flags, anew.derivation) != (fact.unit, fact.flags, fact.derivation):
         yield f"unit, flags or derivation of {fact.kind} of {', '.join(fact.subjects)} differ"
 
@@ -45,7 +48,7 @@ def fact_problems(fact: Fact, ledger: SomeLedger) -> Iterator[str]:
 def item_differences(item: Item, anew: Item) -> Iterator[str]:
     """How a stored item differs from the one that is posed anew with all its possible options."""
     if not _same_answer(anew, item):
-        yield f"the answer is {_shown(anew)}, stored as {_shown(item)}"
+        yield f"the answer is {_answer_json(anew)}, stored as {_answer_json(item)}"
     for name in ("question", "fact_ids", "needs", "tags", "level", "frames", "twin_of"):
         if getattr(anew, name) != getattr(item, name):
             yield f"its {name} is not what the task writes"
@@ -77,7 +80,7 @@ def _same_answer(anew: Item, item: Item) -> bool:
     return same(msgspec.to_builtins(anew.answer), msgspec.to_builtins(item.answer))
 
 
-def _shown(item: Item) -> str:
+def _answer_json(item: Item) -> str:
     return msgspec.json.encode(item.answer).decode()
 
 

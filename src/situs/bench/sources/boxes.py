@@ -37,10 +37,10 @@ def find_middle(
     pixels: NDArray[Any], organ: str, image_hash: str, rules: BoxRules
 ) -> Middle | None:
     """The head's midline in the pictures; None for other organs, or if it is not found."""
-    found = head_midline(pixels) if organ == "brain" else None
-    if found is None:
+    midline = head_midline(pixels) if organ == "brain" else None
+    if midline is None:
         return None
-    x, spread = found
+    x, spread = midline
     return Middle(x, max(spread, rules.midline_half_width * pixels.shape[2]), image_hash)
 
 
@@ -60,7 +60,7 @@ class BoxEvidence:
 
         Refused if the bench was not built from that.
         """
-        found, by_study = self._annotations()
+        annotation_set, by_study = self._annotations()
         annotation = by_study.get(study.study_id)
         if annotation is None:
             fix = "restore the files, or set SITUS_ID_KEY to the key it was built with"
@@ -88,7 +88,7 @@ class BoxEvidence:
             series=series.series,
             recipe=recipe,
             grid=grid,
-            kinds=found.kinds(organ),
+            kinds=annotation_set.kinds(organ),
             middle=None
             if pixels is None
             else find_middle(pixels, organ, series.image_hash, recipe.boxes),
@@ -110,15 +110,19 @@ class BoxEvidence:
         studies: set[str] = set()
         for study in self._bench.studies():
             studies.add(study.study_id)
-            for kind, found in hashes.items():
+            for kind, kind_hashes in hashes.items():
                 if kind in study.evidence:
-                    found.add(study.evidence[kind])
-        lists = {own: self._locations.find(own) for own in sorted(hashes["reviewed"])}
-        for own, path in lists.items():
-            if file_digest(path) != own:
+                    kind_hashes.add(study.evidence[kind])
+        lists = {
+            file_hash: self._locations.find(file_hash) for file_hash in sorted(hashes["reviewed"])
+        }
+        for file_hash, path in lists.items():
+            if file_digest(path) != file_hash:
                 problem = "is not the list the bench was built from"
                 raise SitusError(problem, where=path, fix="restore the file, or rebuild")
-        files = {self._locations.find(own) for own in hashes["boxes"]} - set(lists.values())
+        files = {self._locations.find(file_hash) for file_hash in hashes["boxes"]} - set(
+            lists.values()
+        )
         read = read_annotations(sorted(files), sorted(set(lists.values())), skip_bad=True)
         by_study = {annotation.volume: annotation for annotation in read.annotations}
         if not studies <= by_study.keys():
@@ -141,7 +145,8 @@ class BoxEvidence:
 
 
 class BoxSource(Source):
-    """Stacks of frames: every fact and answer anew from the annotation files, and the image if it is there."""
+    """Stacks of frames: every fact and answer anew from the annotation files,
+    and the image if it is there."""
 
     builds = ("boxes",)
     alone = False
@@ -197,7 +202,7 @@ def box_item_problems(
         yield "its id does not match its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
         yield "its patient or split differs from its study's"
-    missing = [own for own in item.fact_ids if own not in stored]
+    missing = [fact_id for fact_id in item.fact_ids if fact_id not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"
     if item.task not in FINDING_TASKS:

@@ -16,6 +16,7 @@ from situs.errors import SitusError
 from situs.facts import Fact
 from situs.facts.grades import (
     ColumnMap,
+    GivenBoxes,
     GradedStudy,
     GradeLedger,
     GradeTable,
@@ -73,21 +74,20 @@ class GradeEvidence:
             series=series.series,
             masks=masks,
             labels_hash=series.labels_hash,
-            boxes=boxes,
-            boxes_hash=boxes_hash,
+            boxes=GivenBoxes(boxes, boxes_hash),
             trusted=self._trusted.get(study.study_id, ()),
         )
 
-    def _bank(self, own: str) -> Bank:
-        if own not in self._banks:
+    def _bank(self, bank_hash: str) -> Bank:
+        if bank_hash not in self._banks:
             shipped = (load_bank(name) for name in shipped_banks())
-            found = next((bank for bank in shipped if bank.hash == own), None)
-            bank = found or load_bank(str(self._locations.find(own)))
-            if bank.hash != own:
+            matching = next((bank for bank in shipped if bank.hash == bank_hash), None)
+            bank = matching or load_bank(str(self._locations.find(bank_hash)))
+            if bank.hash != bank_hash:
                 problem = "is not the bank the bench was built from"
                 raise SitusError(problem, where=bank.name, fix="restore the file, or rebuild")
-            self._banks[own] = bank
-        return self._banks[own]
+            self._banks[bank_hash] = bank
+        return self._banks[bank_hash]
 
     def _graded(self, study: StudyRecord, bank: Bank) -> GradedStudy:
         columns_hash = study.evidence.get("columns", "")
@@ -115,10 +115,10 @@ class GradeEvidence:
             raise SitusError(problem, where=study.study_id, fix="restore the table, or rebuild")
         return graded
 
-    def _box_file(self, own: str, bank: Bank) -> RegionBoxes:
-        key = (str(self._locations.find(own)), bank.hash)
+    def _box_file(self, file_hash: str, bank: Bank) -> RegionBoxes:
+        key = (str(self._locations.find(file_hash)), bank.hash)
         if key not in self._boxes:
-            self._boxes[key] = RegionBoxes(self._locations.find(own), bank)
+            self._boxes[key] = RegionBoxes(self._locations.find(file_hash), bank)
         return self._boxes[key]
 
 
@@ -178,7 +178,7 @@ def _item_problems(
         yield "its id does not match its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
         yield "its patient or split differs from its study's"
-    missing = [own for own in item.fact_ids if own not in stored]
+    missing = [fact_id for fact_id in item.fact_ids if fact_id not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"
     try:

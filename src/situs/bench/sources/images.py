@@ -14,7 +14,8 @@ __all__ = ["load_image", "not_the_evidence"]
 
 
 def load_image(series: SeriesRecord, locations: Locations) -> Volume | FrameStack:
-    """A series' image, its axes in the order of the labels; refused if it is not the one the bench was built from.
+    """A series' image, its axes in the order of the labels; refused if it is not the one the bench
+    was built from.
 
     A series without an affine is a `FrameStack`: its array is (frames, height, width), first row on
     top."""

@@ -18,7 +18,15 @@ from situs.bench.sources.images import not_the_evidence
 from situs.bench.sources.source import Source, StudyRows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
-from situs.facts import LITERATURE, Fact, Ledger, literature_problems, stored_cuts
+from situs.facts import (
+    LITERATURE,
+    Fact,
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+    literature_problems,
+    stored_cuts,
+)
 from situs.items import (
     Choice,
     Item,
@@ -47,17 +55,19 @@ def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
     )
 
 
-def terms_for(names: Collection[str], own: Mapping[str, Term]) -> dict[str, Term]:
-    """What each structure's name means, and what its parts make up: the user's own terms before the shipped ones."""
-    terms = {name: term(name, own) for name in names}
+def terms_for(names: Collection[str], own_terms: Mapping[str, Term]) -> dict[str, Term]:
+    """What each structure's name means, and what its parts make up:
+    the user's own terms before the shipped ones."""
+    terms = {name: term(name, own_terms) for name in names}
     wholes = {entry.part_of or "" for entry in terms.values() if entry.kind == "lesion_part"}
     return terms | {
-        whole: own[whole] for whole in sorted(wholes & own.keys()) if whole not in terms
+        whole: own_terms[whole] for whole in sorted(wholes & own_terms.keys()) if whole not in terms
     }
 
 
 def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
-    """A series' label map from its evidence file, refused if it is not the one the bench was built from."""
+    """A series' label map from its evidence file,
+    refused if it is not the one the bench was built from."""
     path = locations.find(series.labels_hash)
     names = {label: name for name, label in series.names.items()}
     source = open_labels(path, names, reference=_image_path(series, locations))
@@ -65,7 +75,10 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     if labels.hash != series.labels_hash:
         raise not_the_evidence(path)
     if source.orientation_basis != series.side_basis:
-        problem = f"its orientation is {source.orientation_basis}, not {series.side_basis} as the bench says"
+        problem = (
+            f"its orientation is {source.orientation_basis}, not {series.side_basis} as the bench"
+            " says"
+        )
         raise SitusError(problem, where=path, fix="restore the file, or rebuild")
     return labels
 
@@ -103,23 +116,32 @@ def load_ledger(
     image: Volume | None,
     facts: Iterable[Fact] = (),
 ) -> Ledger:
-    """The ledger of one series, measured anew from its label map; the image tells where the scan ends and, of a head
-    without its skull, where the middle is. If the image is not at hand, the stored `facts` tell what is cut."""
+    """The ledger of one series, measured anew from its label map; the image tells where the scan
+    ends and, of a head without its skull, where the middle is. If the image is not at hand, the
+    stored `facts` tell what is cut."""
     values = image.array() if image is not None else None
     return Ledger(
         restrict(beside_image(labels, series, image), series.structures),
-        labels_hash=series.labels_hash,
-        study_id=study.study_id,
-        series=series.series,
+        MaskedSeries(
+            study_id=study.study_id,
+            series=series.series,
+            labels_hash=series.labels_hash,
+            annotation=series.annotation,
+            side_basis=series.side_basis,
+        ),
         recipe=bench.info.recipe,
-        annotation=series.annotation,
-        side_basis=series.side_basis,
         terms=terms_for(series.structures, bench.info.terms),
-        image=values,
-        cuts=stored_cuts(facts) if values is None and series.image_hash else None,
-        brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
-        ct=values if series.modality == "ct" else None,
         trusted=bench.info.trusted.get(study.study_id, ()),
+        scan=ScanValues(
+            image=values,
+            brain=(
+                brain_of(values, labels.grid.affine.voxel_volume_mm3)
+                if values is not None
+                else None
+            ),
+            cuts=stored_cuts(facts) if values is None and series.image_hash else None,
+            ct=values if series.modality == "ct" else None,
+        ),
     )
 
 
@@ -226,7 +248,8 @@ _AUTHORED = ("wording:", "cites:", "routed:")
 
 
 def as_authored(canonical: Item, item: Item, ledger: Ledger) -> Item:
-    """The question posed anew with what authoring added: tags, and a wording that means the same and nothing else."""
+    """The question posed anew with what authoring added:
+    tags, and a wording that means the same and nothing else."""
     added = tuple(tag for tag in item.tags if tag.startswith(_AUTHORED))
     question, program = canonical.question, program_of(item)
     is_worded = any(tag.startswith("wording:") for tag in added)
@@ -237,7 +260,8 @@ def as_authored(canonical: Item, item: Item, ledger: Ledger) -> Item:
 
 
 def _as_lettered(canonical: Item, item: Item) -> Item:
-    """The question posed anew with its marks at the letters the item gives them, if it has marks."""
+    """The question posed anew with its marks at the letters the item gives them,
+    if it has marks."""
     letters = [option.value for option in item.options]
     if (
         not marks_of(canonical)

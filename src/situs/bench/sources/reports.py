@@ -36,7 +36,8 @@ class ReportEvidence:
         self._files: dict[Path, dict[str, Report]] = {}
 
     def ledger(self, study: StudyRecord) -> ReportLedger:
-        """The ledger of a study's report, refused if the file no longer holds the text the bench was built from."""
+        """The ledger of a study's report,
+        refused if the file no longer holds the text the bench was built from."""
         wanted = study.evidence["report"]
         path = self._locations.find(wanted)
         if path not in self._files:

@@ -1,4 +1,5 @@
-"""Authoring: models choose and phrase, kernels answer, a parser proves, rules and readers decide."""
+"""Authoring: models choose and phrase, kernels answer,
+a parser proves, rules and readers decide."""
 
 from situs.build.authoring.pipeline import author_bench
 from situs.build.authoring.record import Authored, AuthorOptions

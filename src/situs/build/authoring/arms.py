@@ -1,4 +1,7 @@
-"""Are authored questions better than templates? Four arms on the same studies, and what can be said of each."""
+"""Are authored questions better than templates?
+
+Four arms on the same studies, and what can be said of each.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ class Arm(msgspec.Struct, frozen=True):
     """Keys that readers found wrong (`situs audit import`), and of how many."""
     keys_read: int
     keys_hold: bool | None
-    """Whether key errors are shown to be at most 5 points above T's; None if the keys of one were not read."""
+    """Whether key errors are shown to be at most 5 points above T's;
+    None if the keys of one were not read."""
     verdict: str
     """`reference`, `better`, `no difference`, `disqualified: leaks` or `not shown`."""
 
@@ -63,7 +67,8 @@ class ArmsCompared(msgspec.Struct, frozen=True):
 
 
 def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
-    """Compare the benches T, P, W and PW of a folder; `ratings` is a CSV with the columns item and rating (0, 1, 2)."""
+    """Compare the benches T, P, W and PW of a folder;
+    `ratings` is a CSV with the columns item and rating (0, 1, 2)."""
     benches = {name: open_bench(folder / name) for name in ARM_NAMES if (folder / name).is_dir()}
     if "T" not in benches or len(benches) < 2:
         fix = "give the --out folder of situs author --arms"
@@ -86,7 +91,7 @@ def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
 
 def read_ratings(path: Path) -> dict[str, list[float]]:
     """Item → readers' ratings."""
-    found: dict[str, list[float]] = defaultdict(list)
+    ratings: dict[str, list[float]] = defaultdict(list)
     try:
         with path.open(encoding="utf-8", newline="") as file:
             for number, row in enumerate(csv.DictReader(file), start=2):
@@ -94,22 +99,23 @@ def read_ratings(path: Path) -> dict[str, list[float]]:
                 if rating not in ("0", "1", "2") or not row.get("item"):
                     problem = f"line {number} has no item with a rating of 0, 1 or 2"
                     raise SitusError(problem, where=path, fix="columns: item, rating")
-                found[row["item"]].append(float(rating))
+                ratings[row["item"]].append(float(rating))
     except (OSError, UnicodeDecodeError) as error:
         raise SitusError(f"cannot be read ({error})", where=path, fix="give a CSV file") from error
-    return dict(found)
+    return dict(ratings)
 
 
 def _by_patient(bench: Bench, ratings: Mapping[str, list[float]]) -> dict[str, float]:
     """Patient → mean rating of the arm's items: the patient is the unit."""
-    found: dict[str, list[float]] = defaultdict(list)
+    patient_ratings: dict[str, list[float]] = defaultdict(list)
     for item in bench.items(steps=False):
-        found[item.patient_id] += ratings.get(item.item_id, [])
-    return {patient: sum(r) / len(r) for patient, r in found.items() if r}
+        patient_ratings[item.patient_id] += ratings.get(item.item_id, [])
+    return {patient: sum(r) / len(r) for patient, r in patient_ratings.items() if r}
 
 
 def _p_above(one: Mapping[str, float], reference: Mapping[str, float]) -> float:
-    """One-sided: patients' differences keep their signs by luck (paired where both arms have the patient)."""
+    """One-sided: patients' differences keep their signs
+    by luck (paired where both arms have the patient)."""
     both = sorted(one.keys() & reference.keys())
     if len(both) < _FEWEST:
         return 1.0
@@ -128,9 +134,11 @@ def _holm(tests: Mapping[str, float]) -> dict[str, float]:
 
 
 def keys_hold(one: KeyErrors | None, reference: KeyErrors | None) -> bool | None:
-    """Whether an arm's key errors are shown to be within the margin of T's; None if there is nothing to tell by.
+    """Whether an arm's key errors are shown to be within the margin of T's; None if there is
+    nothing to tell by.
 
-    The upper limit of the difference is Newcombe's (1998, method 10), from exact one-sided 95 % limits of both rates.
+    The upper limit of the difference is Newcombe's (1998, method 10), from exact one-sided 95 %
+    limits of both rates.
     """
     if one is None or reference is None or not (one.decided and reference.decided):
         return None
@@ -163,7 +171,7 @@ def _arm(
     programs = {str(program_of(item)) for item in bench.items(steps=False)}
     row = blind_row(bench, "headline")
     leaks = row is not None and row[3]
-    own, hold = keys[0], keys_hold(*keys)
+    key_errors, hold = keys[0], keys_hold(*keys)
     return Arm(
         items=bench.info.counts["items"],
         programs=len(programs),
@@ -175,8 +183,8 @@ def _arm(
         rated=len(ratings),
         rating=round(sum(ratings.values()) / len(ratings), 4) if ratings else None,
         p_holm=p,
-        keys_wrong=0 if own is None else own.errors,
-        keys_read=0 if own is None else own.decided,
+        keys_wrong=0 if key_errors is None else key_errors.errors,
+        keys_read=0 if key_errors is None else key_errors.decided,
         keys_hold=hold,
         verdict=_verdict(name, leaks, p, hold),
     )

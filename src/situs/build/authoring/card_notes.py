@@ -34,7 +34,10 @@ class Findings(NamedTuple):
 def card_notes(
     funnel: Mapping[str, int], states: Mapping[str, RoleState], findings: Findings
 ) -> list[str]:
-    """The funnel, the roles and what they are worth. No number of asks: a resumed call writes the same card."""
+    """The funnel, the roles and what they are worth.
+
+    No number of asks: a resumed call writes the same card.
+    """
     stages = ", ".join(f"{name} {n:,}" for name, n in sorted(funnel.items()) if n)
     notes = [f"Authored: {stages}."]
     for name, state in sorted(states.items()):
@@ -63,10 +66,10 @@ def card_notes(
         )
     if protocol:
         notes.append(
-            "Filtered item by item as SpatialMed was (two of three), so that no question has twins and "
-            "nothing is in the headline: a model that answers as "
-            f"the panel does scores {protocol['relative_accuracy']:.0%} on what is left, where "
-            f"chance is {protocol['chance']:.0%}. Use it for comparison only."
+            "Filtered item by item as SpatialMed was (two of three), so that no question has twins"
+            " and nothing is in the headline: a model that answers as the panel does scores"
+            f" {protocol['relative_accuracy']:.0%} on what is left, where chance is"
+            f" {protocol['chance']:.0%}. Use it for comparison only."
         )
     unread = sum(not one.read_by for one in findings.used if one.by != BUILT_IN)
     if unread:

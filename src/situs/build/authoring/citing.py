@@ -1,4 +1,5 @@
-"""Citations: per kind of question and lesion, a sentence of the literature that says why it matters."""
+"""Citations: per kind of question and lesion,
+a sentence of the literature that says why it matters."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def cite_cells(
     cited: dict[str, Cited] = {}
     active = list(by_id)
     for turn in range(LIBRARIAN_TURNS):
-        shown = {
+        subjects = {
             id_: {
                 "about": _words(by_id[id_]),
                 "turns_left": LIBRARIAN_TURNS - turn,
@@ -65,7 +66,9 @@ def cite_cells(
             }
             for id_ in active
         }
-        entries = desk.ask("librarian", librarian, librarian_role(), shown, f"librarian-{turn + 1}")
+        entries = desk.ask(
+            "librarian", librarian, librarian_role(), subjects, f"librarian-{turn + 1}"
+        )
         active = []
         for id_, action in sorted(entries.items()):
             result, citation = library_reply(library, action)

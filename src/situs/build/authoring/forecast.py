@@ -1,4 +1,5 @@
-"""What authoring would ask: calls, tokens and money at most, from the shapes and studies of a bench."""
+"""What authoring would ask: calls, tokens and money at most,
+from the shapes and studies of a bench."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def forecast(
     seed: int = 0,
     per_study: int | None = None,
 ) -> dict[str, Any]:
-    """An estimate on the safe side, from a pilot of a few studies: every turn is taken, every text vetted."""
+    """An estimate on the safe side, from a pilot of a few studies:
+    every turn is taken, every text vetted."""
     bench = open_bench(folder)
     worker = open_author(folder, data)
     pilot = list(itertools.islice(bench.studies(), _PILOT))

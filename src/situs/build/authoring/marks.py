@@ -1,4 +1,5 @@
-"""What authoring notes on items and studies beside the wording: citations, and what waits for readers."""
+"""What authoring notes on items and studies beside the wording:
+citations, and what waits for readers."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class Marks(NamedTuple):
         return msgspec.structs.replace(item, tags=tuple(tags))
 
     def literature(self, items: Iterable[Item]) -> list[Fact]:
-        """The citations of a study's items as facts: where the words stand, and the hash of their document."""
+        """The citations of a study's items as facts:
+        where the words stand, and the hash of their document."""
         facts: dict[str, Fact] = {}
         for item in items:
             program = program_of(item)

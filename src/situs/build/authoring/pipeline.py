@@ -1,6 +1,8 @@
-"""`situs author`: from a bench with evidence to a bench whose questions models planned, worded and vetted.
+"""`situs author`: from a bench with evidence to a bench whose questions models planned, worded and
+vetted.
 
-Code between asks is deterministic and asks come from their journals (`OUT.asked`), so that resuming is running again.
+Code between asks is deterministic and asks come from their journals (`OUT.asked`), so that resuming
+is running again.
 """
 
 from __future__ import annotations
@@ -203,7 +205,8 @@ class _Authoring:
                     outlines.append(outline(one, outcome.study.split))
         recipe, twins = build.recipe, build.recipe.twins
         if self._options.protocol == "spatialmed":
-            # What is filtered item by item has no twins: those of a removed item would be uneven, and tell answers.
+            # What is filtered item by item has no twins: those of a removed item would be uneven,
+            # and tell answers.
             twins = msgspec.structs.replace(twins, fewest=len(outlines) + 2)
         return arrange(outlines, build.seed, recipe.strata_per_study, recipe.mix, twins)
 
@@ -231,30 +234,31 @@ class _Authoring:
     def _blind(
         self, prompts: dict[str, Prompt]
     ) -> tuple[set[str], set[str], PanelReport | None, dict[str, float]]:
-        """Programs that are textbook, items that leave (published protocol), and what the panel knew."""
+        """Programs that are textbook,
+        items that leave (published protocol), and what the panel knew."""
         if not self._roles.panel:
             return set(), set(), None, {}
-        shown = {
+        answerable = {
             id_: p for id_, p in prompts.items() if len(p.options) > 1 and p.stratum != "textbook"
         }
-        known, first = ask_panel(self._desk, self._roles.panel, shown)
+        known, first = ask_panel(self._desk, self._roles.panel, answerable)
         names = [member.name for member in self._roles.panel]
-        trivial, report = find_trivial(shown, known, names)
+        trivial, report = find_trivial(answerable, known, names)
         self._tell()
         if self._options.protocol == "spatialmed":
-            dropped, scores = two_of_three(shown, first)
+            dropped, scores = two_of_three(answerable, first)
             self._funnel["removed by two of three"] += len(dropped)
             return set(), dropped, report, scores
-        programs = {shown[id_].program for id_ in trivial}
+        programs = {answerable[id_].program for id_ in trivial}
         self._funnel["templates the panel knows"] += len(trivial)
         return programs, set(), report, {}
 
     def _routed(self, vetting: Vetting, prompts: dict[str, Prompt]) -> set[str]:
         """Programs that wait for readers: flagged by a critic that counts, or read by none."""
         routed: set[str] = set()
-        for id_, found in vetting.flags.items():
+        for id_, raised in vetting.flags.items():
             if id_ in prompts:
-                for flag in set(found):
+                for flag in set(raised):
                     self._funnel[f"routed to readers: {flag}"] += 1
                 routed.add(prompts[id_].program)
         unread = {prompt.program for prompt in prompts.values()} - vetting.programs
@@ -288,12 +292,13 @@ class _Authoring:
         return used
 
     def _tell(self) -> None:
-        shown = ", ".join(f"{name} {n:,}" for name, n in sorted(self._funnel.items()) if n)
-        self._options.tell(shown)
+        counts = ", ".join(f"{name} {n:,}" for name, n in sorted(self._funnel.items()) if n)
+        self._options.tell(counts)
 
 
 def _plain_citations(cited: Mapping[str, Cited], *, quotes: bool) -> dict[str, Any]:
-    """Cell → where the words stand; abstracts may be protected, so the words themselves only on request."""
+    """Cell → where the words stand;
+    abstracts may be protected, so the words themselves only on request."""
     plain = {cell: msgspec.to_builtins(one.citation) for cell, one in cited.items()}
     return {
         cell: one if quotes else {key: value for key, value in one.items() if key != "quote"}

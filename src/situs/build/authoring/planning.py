@@ -33,14 +33,14 @@ def view_of(outcome: StudyOutcome) -> PlannerView:
             programs[id_] = str(program)
             clear[id_] = (candidate.item.difficulty or 0.0) >= _CLEAR
     measured = {
-        (fact.kind, *fact.subjects): _told(fact)
+        (fact.kind, *fact.subjects): _without_value(fact)
         for fact in outcome.facts
         if fact.kind.startswith(MEASURED)
     }
     return PlannerView(cut, programs, clear, measured)
 
 
-def _told(fact: Fact) -> dict[str, Any]:
+def _without_value(fact: Fact) -> dict[str, Any]:
     """A fact without its value: that it is there, and how far it can be relied on."""
     return {
         "fact": fact.fact_id,
@@ -58,11 +58,11 @@ def plan_programs(
     history: dict[str, list[dict[str, Any]]] = {id_: [] for id_ in views}
     active = list(views)
     for turn in range(PLANNER_TURNS):
-        shown = {
+        subjects = {
             id_: {"turns_left": PLANNER_TURNS - turn, "so_far": history[id_][-_HISTORY:]}
             for id_ in active
         }
-        entries = desk.ask("planner", planner, planner_role(), shown, f"planner-{turn + 1}")
+        entries = desk.ask("planner", planner, planner_role(), subjects, f"planner-{turn + 1}")
         coverage = _coverage(views)
         active = _next_turn(views, history, entries, coverage, funnel)
         if not active:

@@ -1,4 +1,5 @@
-"""Questions as they are shown without a scan: each text with its options once, and who is asked it."""
+"""Questions as they are shown without a scan:
+each text with its options once, and who is asked it."""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ class Authored(msgspec.Struct, frozen=True):
 
 
 def authored_file(authored: Authored) -> bytes:
-    """`authoring.json`: no seconds and no number of asks, so that a resumed call writes the same bytes."""
+    """`authoring.json`: no seconds and no number of asks,
+    so that a resumed call writes the same bytes."""
     plain = msgspec.to_builtins(authored)
     plain.pop("problems")
     plain.pop("cost")

@@ -69,17 +69,20 @@ class Desk:
         name: str,
         asker: Asker,
         role: Role,
-        shown: Mapping[str, Mapping[str, Any]],
+        subject_fields: Mapping[str, Mapping[str, Any]],
         journal: str,
     ) -> dict[str, dict[str, Any]]:
-        """Id → entry of every subject that got one. A role that stops gives what it has, and is named."""
+        """Id → entry of every subject that got one.
+
+        A role that stops gives what it has, and is named.
+        """
         state = self.states.setdefault(name, RoleState(state="done"))
-        if state.state in ("stopped", "over_budget") or not shown:
+        if state.state in ("stopped", "over_budget") or not subject_fields:
             return {}
         if self._left is not None:
             limits = msgspec.structs.replace(asker.limits, max_cost=max(1e-9, self._left))
             asker = msgspec.structs.replace(asker, limits=limits)
-        subjects = [Subject(id_, dict(fields)) for id_, fields in shown.items()]
+        subjects = [Subject(id_, dict(fields)) for id_, fields in subject_fields.items()]
         entries, asked = ask_by_id(
             asker, role, subjects, self._folder / f"{journal}.jsonl", restricted=self._restricted
         )
@@ -111,8 +114,8 @@ class Desk:
             return
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         about = self._folder / "author.json"
-        own = {name: asker.identity for name, asker in roles.all().items()}
-        text = canonical_json({"roles": own, "settings": settings}) + b"\n"
+        identities = {name: asker.identity for name, asker in roles.all().items()}
+        text = canonical_json({"roles": identities, "settings": settings}) + b"\n"
         if about.is_file() and about.read_bytes() != text:
             fix = "give the same roles and options, another --out, or remove the folder"
             raise SitusError("was begun with other models or options", where=self._folder, fix=fix)

@@ -166,7 +166,8 @@ def _has_banned_word(case: Case, limit: float) -> bool:
 
 
 def _is_unrelated(case: Case, limit: float) -> bool:
-    """Whether a lesion or organ is held against a structure that the table of relevance does not have beside it."""
+    """Whether a lesion or organ is held against a structure
+    that the table of relevance does not have beside it."""
     names, families = case.program.names, case.program.families
     if not names and not families:
         return True

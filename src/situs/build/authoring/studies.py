@@ -1,4 +1,7 @@
-"""All that can be asked of one study in the language, measured anew from its evidence. Runs in a worker process."""
+"""All that can be asked of one study in the language, measured anew from its evidence.
+
+Runs in a worker process.
+"""
 
 from __future__ import annotations
 
@@ -78,14 +81,14 @@ def _outcome(bench: Bench, locations: Locations, job: AuthorJob) -> StudyOutcome
         stored = () if image is not None else tuple(bench.facts(study_id=study.study_id))
         ledger = load_ledger(bench, study, series, labels, image, stored)
         tasks = [task_named(name) for name in LANGUAGE_TASKS]
-        found, reasons = candidates(
+        offered, reasons = candidates(
             ledger, study.patient_id, tasks, seed=job.seed, per_study=job.per_study
         )
         not_asked.update(reasons)
-        asked += [one for one in found if program_of(one.item) is not None]
-        own = basic_facts(ledger)
-        basics += own
-        wanted = [*own, *(id_ for c in asked for id_ in c.item.fact_ids)]
+        asked += [one for one in offered if program_of(one.item) is not None]
+        series_basics = basic_facts(ledger)
+        basics += series_basics
+        wanted = [*series_basics, *(id_ for c in asked for id_ in c.item.fact_ids)]
         known = ledger.known_facts()
         ids = {fact.fact_id for fact in known}
         facts += with_sources(known, [id_ for id_ in wanted if id_ in ids])

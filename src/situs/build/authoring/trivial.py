@@ -1,4 +1,5 @@
-"""The trivial filter: templates that a blind panel answers without the scan become textbook, whole, never item by item.
+"""The trivial filter: templates that a blind panel answers without the scan become textbook, whole,
+never item by item.
 
 A template is a text with its options. Whether it is known is decided on one half of the patients
 (fold A) and reported on the other (fold B). A member knows an item only if it is right in every
@@ -40,7 +41,8 @@ class PanelReport(msgspec.Struct, frozen=True):
     luck: float
     """Share that would be known by luck alone."""
     corrected_b: float
-    """The share truly known in fold B (Rogan and Gladen 1978): (known − luck) / (1 − luck), not below 0."""
+    """The share truly known in fold B (Rogan and Gladen 1978):
+    (known − luck) / (1 − luck), not below 0."""
     kept_b: float | None
     """Share known in fold B among what was kept: inside luck if the filter is fair."""
     families: tuple[str, ...] = ()
@@ -48,7 +50,8 @@ class PanelReport(msgspec.Struct, frozen=True):
 
 
 Answers = dict[str, dict[str, str]]
-"""Member → prompt id → the option it chose in every rotation; missing where it did not keep to one."""
+"""Member → prompt id → the option it chose in every rotation;
+missing where it did not keep to one."""
 
 
 def ask_panel(
@@ -58,25 +61,27 @@ def ask_panel(
     known: Answers = {}
     first: Answers = {}
     for number, member in enumerate(panel):
-        shown, meaning = {}, {}
+        subjects, meaning = {}, {}
         for id_, prompt in sorted(prompts.items()):
             texts = dict(prompt.options)
             for turn, order in enumerate(rotations([value for value, _ in prompt.options])):
                 key = f"{id_}r{turn}"
                 options = {"ABCDEFGH"[n]: texts[value] for n, value in enumerate(order)}
-                shown[key] = {"question": prompt.question, "options": options}
+                subjects[key] = {"question": prompt.question, "options": options}
                 meaning[key] = dict(zip("ABCDEFGH", order))
         entries = desk.ask(
-            f"panel {member.name}", member, panel_role(), shown, f"panel-{number + 1}"
+            f"panel {member.name}", member, panel_role(), subjects, f"panel-{number + 1}"
         )
-        said = {key: meaning[key].get(entry["answer"], "") for key, entry in entries.items()}
+        chosen_values = {
+            key: meaning[key].get(entry["answer"], "") for key, entry in entries.items()
+        }
         known[member.name] = {}
         first[member.name] = {}
         for id_, prompt in prompts.items():
-            chosen = {said.get(f"{id_}r{turn}", "") for turn in range(len(prompt.options))}
+            chosen = {chosen_values.get(f"{id_}r{turn}", "") for turn in range(len(prompt.options))}
             if len(chosen) == 1 and (value := chosen.pop()):
                 known[member.name][id_] = value
-            first[member.name][id_] = said.get(f"{id_}r0", "")
+            first[member.name][id_] = chosen_values.get(f"{id_}r0", "")
     return known, first
 
 
@@ -119,7 +124,8 @@ def _tail(right: int, total: int, chance: float) -> float:
 def find_trivial(
     prompts: Mapping[str, Prompt], known: Answers, families: Sequence[str]
 ) -> tuple[set[str], PanelReport]:
-    """Prompts that need no sight, and how far the panel got on the half of the patients that decided nothing."""
+    """Prompts that need no sight, and how far the panel
+    got on the half of the patients that decided nothing."""
     probabilities: list[tuple[float, str]] = []
     for id_, prompt in sorted(prompts.items()):
         fold = [one for one in prompt.asked if in_fold_a(one.patient_id)]
@@ -182,16 +188,19 @@ def _report(
 def two_of_three(
     prompts: Mapping[str, Prompt], first: Answers
 ) -> tuple[set[str], dict[str, float]]:
-    """SpatialMed's rule: items that two members got right by one try each leave; and what that does to a relative.
+    """SpatialMed's rule: items that two members got right by one try each leave; and what that does
+    to a relative.
 
-    A relative is a model that answers as most of the panel does: on what is left it scores below chance, since the
-    items on which its family was right, by luck too, are gone.
+    A relative is a model that answers as most of the panel does: on what is left it scores below
+    chance, since the items on which its family was right, by luck too, are gone.
     """
     removed: set[str] = set()
     left = right = 0
     chance = 0.0
     for id_, prompt in prompts.items():
-        answers = [said[id_] for said in first.values() if said.get(id_)]
+        answers = [
+            member_answers[id_] for member_answers in first.values() if member_answers.get(id_)
+        ]
         common = Counter(answers).most_common(1)[0][0] if answers else None
         for one in prompt.asked:
             if sum(answer == one.key for answer in answers) >= 2:

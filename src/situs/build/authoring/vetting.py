@@ -1,4 +1,5 @@
-"""Critics at work: sound questions with defects planted among them, and what each critic's flags are worth."""
+"""Critics at work: sound questions with defects planted among them,
+and what each critic's flags are worth."""
 
 from __future__ import annotations
 
@@ -33,15 +34,15 @@ def vet_prompts(
     sound = {id_: prompt.shown for id_, prompt in sorted(prompts.items())}
     planted = plant_defects(sound)
     # Mixed by id, so that nothing tells the planted ones apart.
-    shown = dict(sorted((sound | planted).items()))
+    subjects = dict(sorted((sound | planted).items()))
     flags: dict[str, list[str]] = {}
     vetted: set[str] = set()
     reports = []
     for number, critic in enumerate(critics):
         role = critic_role(number)
         name = f"critic {critic.name}"
-        entries = desk.ask(name, critic, role, shown, f"critic-{number + 1}")
-        standing = {id_: standing_flags(e, shown[id_]) for id_, e in entries.items()}
+        entries = desk.ask(name, critic, role, subjects, f"critic-{number + 1}")
+        standing = {id_: standing_flags(e, subjects[id_]) for id_, e in entries.items()}
         verdicts = {
             id_: (bool(standing[id_]), len(entry["flags"]) - len(standing[id_]))
             for id_, entry in entries.items()
@@ -59,7 +60,7 @@ def vet_prompts(
                 )
             continue
         vetted |= {prompts[id_].program for id_ in standing if id_ in prompts}
-        for id_, found in standing.items():
-            if found and id_ in prompts:
-                flags.setdefault(id_, []).extend(found)
+        for id_, raised in standing.items():
+            if raised and id_ in prompts:
+                flags.setdefault(id_, []).extend(raised)
     return Vetting(flags, vetted, reports)

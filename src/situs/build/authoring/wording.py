@@ -39,7 +39,8 @@ _ENOUGH = 2
 def program_wordings(
     programs: Iterable[str], proved: Mapping[str, list[Wording]], seed: int
 ) -> dict[str, Wording]:
-    """Program → its wording, the same for every patient; Situs's own for shapes that nobody was asked to word."""
+    """Program → its wording, the same for every patient;
+    Situs's own for shapes that nobody was asked to word."""
     wordings = {}
     for text in set(programs):
         program = read_program(text)
@@ -56,7 +57,8 @@ def shape_wordings(
     bank: Iterable[Wording],
     funnel: Counter[str],
 ) -> dict[str, list[Wording]]:
-    """Shape → wordings that are proved, for the shapes of these programs: those of the bank and of the writer."""
+    """Shape → wordings that are proved, for the shapes of these programs:
+    those of the bank and of the writer."""
     shapes = {str(shape_of(read_program(text))) for text in set(programs)}
     proved: dict[str, list[Wording]] = {shape: [] for shape in sorted(shapes)}
     for one in bank:
@@ -70,12 +72,14 @@ def shape_wordings(
 def _ask(desk: Desk, writer: Asker, proved: dict[str, list[Wording]], funnel: Counter[str]) -> None:
     refused: dict[str, list[tuple[str, str]]] = {shape: [] for shape in proved}
     for number in range(_ROUNDS):
-        waiting = [s for s, found in proved.items() if len(found) < _ENOUGH]
-        shown = {
+        waiting = [s for s, wordings in proved.items() if len(wordings) < _ENOUGH]
+        subjects = {
             "s" + digest(s, size=5): writer_shown(read_program(s), refused[s]) for s in waiting
         }
         by_id = {"s" + digest(s, size=5): s for s in waiting}
-        entries = desk.ask("writer", writer, writer_role(number > 0), shown, f"writer-{number + 1}")
+        entries = desk.ask(
+            "writer", writer, writer_role(number > 0), subjects, f"writer-{number + 1}"
+        )
         for id_, entry in sorted(entries.items()):
             _take(by_id[id_], entry["wordings"], writer.name, proved, refused, funnel)
         funnel["shapes without a reply"] += len(waiting) - len(entries)
@@ -101,9 +105,9 @@ def _take(
             proved[shape].append(Wording(shape, text, by, language_version()))
 
 
-def names_with(own: Mapping[str, Term]) -> Names:
+def names_with(own_terms: Mapping[str, Term]) -> Names:
     """What structures are called: the user's own terms before the shipped ones."""
-    terms = {**shipped_terms(), **own}
+    terms = {**shipped_terms(), **own_terms}
     families = {name: entry for name, entry in terms.items() if entry.kind == "lesion"}
     return Names.of_terms(terms.values(), families)
 

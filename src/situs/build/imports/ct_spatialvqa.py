@@ -33,7 +33,10 @@ _ALIASES = {"Medial-Lateral Orientation": "Medial-Lateral Orientation (Centricit
 _SPLIT = "test"
 _SCAN = re.compile(r"(?P<patient>.+?)_[a-z]+_\d+")
 """`valid_12_a_1`: patient, scan, reconstruction."""
-_FORM = 'a JSON object {"volume.nii.gz": {"qa_pairs": [{"question", "answer"}]}}, or JSON Lines with case_id'
+_FORM = (
+    'a JSON object {"volume.nii.gz": {"qa_pairs": [{"question", "answer"}]}}, or JSON Lines with'
+    " case_id"
+)
 
 
 class _Report(msgspec.Struct, frozen=True):
@@ -77,8 +80,9 @@ def import_ct_spatialvqa(
 
     Volumes are found under `images` by name; `progress` counts them.
 
-    Answers are free text and given, not proved. Patients are told by the volume's name. Patients who share a report
-    text are one: their questions and answers are copies of each other, so nothing may learn or be resampled across.
+    Answers are free text and given, not proved. Patients are told by the volume's name. Patients
+    who share a report text are one: their questions and answers are copies of each other, so
+    nothing may learn or be resampled across.
     """
     # The whole set is for testing, as it was released.
     recipe = msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0})
@@ -169,10 +173,10 @@ def _questions(path: Path) -> Iterator[_Question | Problem]:
 
 
 def _categories(row: Row) -> tuple[str, ...] | None:
-    given: Any = row.get("category", row.get("categories"))
-    if given is None:
+    stated: Any = row.get("category", row.get("categories"))
+    if stated is None:
         return None
-    words = [given] if isinstance(given, str) else given
+    words = [stated] if isinstance(stated, str) else stated
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise SitusError(
             "a category is not text", where=str(row.get("question"))[:60], fix="a list of names"
@@ -231,12 +235,15 @@ def _labelled(
     ended: Callable[[AskedByID], None],
     run: ImportRun,
 ) -> list[_Question]:
-    """Labels by a model, each under its question's id. Equal questions with equal answers are asked once."""
+    """Labels by a model, each under its question's id.
+
+    Equal questions with equal answers are asked once.
+    """
     pairs = [(question.question, question.answer) for question in questions]
     ids = {pair: "q" + digest(*pair, size=8) for pair in dict.fromkeys(pairs)}
     journal = run.out.with_name(f"{run.out.name}.asked") / "labeller.jsonl"
-    shown = [(id_, *pair) for pair, id_ in ids.items()]
-    labels, asked = label_dimensions(labeller, shown, journal, restricted=run.options.restricted)
+    subjects = [(id_, *pair) for pair, id_ in ids.items()]
+    labels, asked = label_dimensions(labeller, subjects, journal, restricted=run.options.restricted)
     ended(asked)
     lacking = sum(id_ not in labels for id_ in ids.values())
     if lacking:
@@ -274,7 +281,8 @@ def _patient(volume: str) -> str:
 
 
 def _merged_patients(questions: list[_Question], texts: dict[str, str]) -> dict[str, str]:
-    """Volume → patient, patients with a report text in common under the name of the first of them."""
+    """Volume → patient, patients with a report text
+    in common under the name of the first of them."""
     leader: dict[str, str] = {}
 
     def find(name: str) -> str:
@@ -298,7 +306,10 @@ def _notes(
     asked = Counter(question.question for question in questions)
     repeated = sum(count for count in asked.values() if count > 1)
     if repeated:
-        text = f"{repeated} of {len(questions)} questions occur more than once ({len(asked)} are distinct)"
+        text = (
+            f"{repeated} of {len(questions)} questions occur more than once ({len(asked)} are"
+            " distinct)"
+        )
         yield Problem(
             Severity.WARNING,
             "repeated-question",
@@ -310,7 +321,10 @@ def _notes(
     copies = sum(count for count in shared.values() if count > 1)
     if copies:
         before, after = len({_patient(volume) for volume in patients}), len(set(patients.values()))
-        text = f"{copies} volumes share a report text with another; {before} patients are {after} clusters"
+        text = (
+            f"{copies} volumes share a report text with another; {before} patients are {after}"
+            " clusters"
+        )
         yield Problem(
             Severity.WARNING, "shared-report", "reports", text, "they carry the tag `shared report`"
         )

@@ -1,8 +1,8 @@
 """The frame of every import: an importer reads a published set, the frame makes a bench of it.
 
-An importer is one file. It yields the rows of the set, a `Problem` in place of each row that cannot be used, and groups
-the usable rows into `ImportedStudy` records. Refusing or skipping bad rows, ids, splits, the new folder, the tables and
-the card are the frame's.
+An importer is one file. It yields the rows of the set, a `Problem` in place of each row that cannot
+be used, and groups the usable rows into `ImportedStudy` records. Refusing or skipping bad rows,
+ids, splits, the new folder, the tables and the card are the frame's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ __all__ = [
 ]
 
 IMPORTERS = "situs.importers"
-"""The group under which installed packages offer importers: each a class that is made with a list of paths."""
+"""The group under which installed packages offer importers:
+each a class that is made with a list of paths."""
 
 Row = TypeVar("Row")
 
@@ -68,10 +69,12 @@ class ImportedStudy(msgspec.Struct, frozen=True, kw_only=True):
     """A study of the set, with the questions about it."""
 
     name: str
-    """As the set calls it; hashed unless it is `public` or the user keeps such names (`--ids table`)."""
+    """As the set calls it;
+    hashed unless it is `public` or the user keeps such names (`--ids table`)."""
     questions: Sequence[ImportedQuestion]
     patient: str = ""
-    """As the set calls the patient; empty where it does not tell: the study's id then stands for the patient."""
+    """As the set calls the patient; empty where it does not tell:
+    the study's id then stands for the patient."""
     public: bool = False
     """Whether the study's name was published with the images."""
     public_patient: bool = False
@@ -123,7 +126,8 @@ class Importer(ABC, Generic[Row]):
 
     @abstractmethod
     def rows(self) -> Iterator[Row | Problem]:
-        """The rows of the files; in place of one that cannot be used, what is wrong with it (`bad_row`)."""
+        """The rows of the files; in place of one that cannot be used,
+        what is wrong with it (`bad_row`)."""
 
     @abstractmethod
     def studies(self, rows: list[Row], run: ImportRun) -> Iterator[ImportedStudy]:
@@ -163,8 +167,8 @@ def import_bench(
 ) -> BuildResult:
     """Make a bench of a published set; its answers are given, not proved.
 
-    All that is wrong with the files is counted, and the first of it is shown; with `skip_bad` such rows are left out.
-    Volumes are found under `images` by the study's name; `progress` counts them.
+    All that is wrong with the files is counted, and the first of it is shown; with `skip_bad` such
+    rows are left out. Volumes are found under `images` by the study's name; `progress` counts them.
     """
     rows: list[Row] = []
     problems: list[Problem] = []

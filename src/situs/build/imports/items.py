@@ -36,7 +36,8 @@ class GivenItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The volume or study the question is about."""
     question: str
     answer: bool | int | float | str | list[str]
-    """yes/no or true/false; a letter or the text of an option, or several; a number; else free text."""
+    """yes/no or true/false; a letter or the text of an option, or several;
+    a number; else free text."""
     options: list[str] = []
     unit: str = ""
     """With a number: mm, cm, mL, … or empty for a count."""
@@ -150,11 +151,11 @@ def _lines(path: Path) -> list[tuple[str, bytes]]:
 
 
 def _question(row: GivenItem) -> ImportedQuestion:
-    answer, shown = _answer(row)
+    answer, options = _answer(row)
     return ImportedQuestion(
         question=row.question,
         answer=answer,
-        options=shown,
+        options=options,
         task=row.task,
         source_id=row.id,
         tags=tuple(row.tags),
@@ -186,10 +187,10 @@ def _chosen(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
     ]
     if len(set(texts)) != len(row.options) or not 2 <= len(texts) <= len(_LETTERS):
         raise SitusError("$.options must be 2 to 26 different texts", fix="correct the options")
-    shown = tuple(Option(text, text) for text in texts)
-    given = row.answer if isinstance(row.answer, list) else [str(row.answer)]
+    options = tuple(Option(text, text) for text in texts)
+    answer_words = row.answer if isinstance(row.answer, list) else [str(row.answer)]
     values = []
-    for word in given:
+    for word in answer_words:
         mark = re.fullmatch(r"\(?([A-Za-z])[).]?", word.strip())
         if word.strip() in texts:
             values.append(word.strip())
@@ -200,4 +201,4 @@ def _chosen(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
                 f"$.answer {word[:40]!r} is none of the options",
                 fix="give a letter or an option's text",
             )
-    return (Choices(tuple(values)) if isinstance(row.answer, list) else Choice(values[0])), shown
+    return (Choices(tuple(values)) if isinstance(row.answer, list) else Choice(values[0])), options

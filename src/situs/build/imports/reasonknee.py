@@ -1,7 +1,7 @@
 """3DReasonKnee's split table and released answers as a bench; the answers are given, not proved.
 
-The table's columns are published; the fields of the answers are not, so a field map names them, and says whether
-anybody has compared it with the files.
+The table's columns are published; the fields of the answers are not, so a field map names them, and
+says whether anybody has compared it with the files.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class _ReasonKnee(Importer["_Entry"]):
             if not entry.grades:
                 continue
             try:
-                box = _place(entry, image, self._bank)
+                box = _region_box(entry, image, self._bank)
             except SitusError as error:
                 if not run.options.skip_bad:
                     raise
@@ -292,7 +292,8 @@ def _grades(answer: Any, question: BankQuestion, bank: Bank) -> tuple[dict[str, 
     """The grades that are asked for, by sub-score, and what is not asked of the entry and why."""
     keys = {sub.published: sub.key for sub in bank.sub_scores_of(question)}
     text = answer if isinstance(answer, str) else json.dumps(answer)
-    # Once with the scales, since words depend on them, and once without, to name what is not on them.
+    # Once with the scales, since words depend on them, and once without, to name what is not on
+    # them.
     results = (parse_grades(text, list(keys), scales) for scales in ({}, _offered(bank, question)))
     any_grade, on_scale = (one.value if isinstance(one, Parsed) else {} for one in results)
     for name in any_grade:
@@ -326,8 +327,8 @@ def _offered(bank: Bank, question: BankQuestion) -> dict[str, Offered]:
 
 def _question_id(value: Any) -> str:
     """`1` of 1, 1.0, "1" and "Q1"."""
-    whole = int(value) if isinstance(value, float) and value == int(value) else value
-    return str(whole).strip().lstrip("Qq")
+    number = int(value) if isinstance(value, float) and value == int(value) else value
+    return str(number).strip().lstrip("Qq")
 
 
 def _optional(record: Any, name: str) -> Any:
@@ -354,7 +355,8 @@ def _box(record: Any, name: str) -> tuple[float, ...]:
 
 
 def _one_each(entries: list[_Entry], not_asked: Counter[str]) -> Iterator[_Entry]:
-    """One entry a question; several that differ are left out, since none of them is known to be right."""
+    """One entry a question; several that differ are left out,
+    since none of them is known to be right."""
     by_question: dict[str, list[_Entry]] = defaultdict(list)
     for entry in entries:
         by_question[entry.question.id].append(entry)
@@ -389,7 +391,7 @@ def _tags(bank: Bank, entry: _Entry) -> tuple[str, ...]:
     )
 
 
-def _place(entry: _Entry, image: Volume | None, bank: Bank) -> WorldBox | None:
+def _region_box(entry: _Entry, image: Volume | None, bank: Bank) -> WorldBox | None:
     if image is None or not entry.box:
         return None
     _refuse_other_slices(image.grid, entry.where)
@@ -401,7 +403,8 @@ def _place(entry: _Entry, image: Volume | None, bank: Bank) -> WorldBox | None:
 
 
 def _refuse_other_slices(grid: Grid, where: str) -> None:
-    """Stop where the released rule and the header disagree on which axis counts the slices: the boxes fit only one.
+    """Stop where the released rule and the header disagree on which axis counts the slices: the
+    boxes fit only one.
 
     The rule: an array that begins with 160 is sagittal-first, any other is transposed by (2, 0, 1).
     """

@@ -1,9 +1,11 @@
-"""SGMRI-VQA's released questions and answers, and the result files of its inference script, as a bench.
+"""SGMRI-VQA's released questions and answers, and the result files of its inference script, as a
+bench.
 
-Their answers are given, not proved. Frames there count from 1, here from 0; the boxes of a slice-level question lie on
-its slice, whatever frame they name (their single pictures are all "frame 1"). What their scores need is kept word for
-word in `parameters`: `gt_answer`, `qa_type`, `dataset`, and `gt_boxes` where a true box of a whole volume names no
-frame: the released code then lets it match on any, while for our own scores the answer is its text alone.
+Their answers are given, not proved. Frames there count from 1, here from 0; the boxes of a
+slice-level question lie on its slice, whatever frame they name (their single pictures are all
+"frame 1"). What their scores need is kept word for word in `parameters`: `gt_answer`, `qa_type`,
+`dataset`, and `gt_boxes` where a true box of a whole volume names no frame: the released code then
+lets it match on any, while for our own scores the answer is its text alone.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ class SgmriRow(msgspec.Struct, frozen=True):
     boxes: tuple[FrameBox, ...] = ()
     """Empty if one of a whole volume names no frame."""
     published_boxes: tuple[tuple[int | None, tuple[float, float, float, float]], ...] = ()
-    """Frame (1-based) and x, y, width, height of the same boxes, or of those that have no place here."""
+    """Frame (1-based) and x, y, width, height of the same boxes,
+    or of those that have no place here."""
     model_output: str | None = None
 
 
@@ -86,8 +89,8 @@ def sgmri_rows(path: Path) -> Iterator[SgmriRow | SitusError]:
 class _Entry:
     """One record of either kind of file: the two name the same things differently.
 
-    A QA record has `volume_id`, `slice_num`, `level`, `type`, `answer` and `ground_truth`; one of a result file has
-    `sample_id`, `qa_type`, `gt_answer`, `gt_labels` and `gt_bboxes`.
+    A QA record has `volume_id`, `slice_num`, `level`, `type`, `answer` and `ground_truth`; one of a
+    result file has `sample_id`, `qa_type`, `gt_answer`, `gt_labels` and `gt_bboxes`.
     """
 
     def __init__(self, entry: Any) -> None:
@@ -145,8 +148,10 @@ class _Entry:
         return int(number) if number else None
 
     def _is_of_volume(self, slice_num: int | None) -> bool:
-        whole = slice_num is None and ("num_slices" in self._fields or "_video_" in self._sample)
-        level = self._text("level", default="volume" if whole else "slice")
+        names_volume = slice_num is None and (
+            "num_slices" in self._fields or "_video_" in self._sample
+        )
+        level = self._text("level", default="volume" if names_volume else "slice")
         return level.startswith(("volume", "video"))
 
     def _labels(self) -> tuple[str, ...]:
@@ -159,7 +164,8 @@ class _Entry:
         fields = self._fields
         listed = fields.get("bboxes") or fields.get("gt_bboxes") or self._truth.get("bboxes") or ()
         if not listed and fields.get("task") == "localization" and "<bbx>" in self._answer:
-            # Boxes of whole volumes stand in the answer's words only, where the released code reads them.
+            # Boxes of whole volumes stand in the answer's words only, where the released code reads
+            # them.
             return [{"frame": frame, "bbox": box} for frame, box in parse_boxes(self._answer)]
         return listed
 
@@ -170,11 +176,11 @@ def _volume_in(sample: str) -> str:
     return match[0] if match else sample
 
 
-def _options(given: Any) -> tuple[str, ...]:
+def _options(raw_options: Any) -> tuple[str, ...]:
     """Options without their letters, from a list or from `{"A": text}`."""
-    if isinstance(given, dict):
-        given = [given[key] for key in sorted(given)]
-    texts = [str(text).strip() for text in given or ()]
+    if isinstance(raw_options, dict):
+        raw_options = [raw_options[key] for key in sorted(raw_options)]
+    texts = [str(text).strip() for text in raw_options or ()]
     return tuple(
         re.sub(rf"^\(?{letter}[).:]\s*", "", text) for letter, text in zip(_LETTERS, texts)
     )
@@ -185,7 +191,8 @@ _Given: TypeAlias = tuple[int | None, tuple[float, float, float, float], str]
 
 
 def _box(entry: Any) -> _Given:
-    """`{frame | slice_num, label, bbox: [x, y, w, h]}` or `{x, y, width, height}`, or the four numbers alone."""
+    """`{frame | slice_num, label, bbox: [x, y, w, h]}` or `{x, y, width, height}`,
+    or the four numbers alone."""
     frame, label, numbers = None, "", entry
     if isinstance(entry, dict):
         numbers = entry.get("bbox") or [entry[key] for key in ("x", "y", "width", "height")]
@@ -198,7 +205,8 @@ def _box(entry: Any) -> _Given:
 
 
 def _placed(boxes: Sequence[_Given], slice_num: int | None) -> tuple[FrameBox, ...]:
-    """The boxes on their slice, else on the frames they name; none if one of a whole volume names no frame."""
+    """The boxes on their slice, else on the frames they name;
+    none if one of a whole volume names no frame."""
     if slice_num is None and not all(frame for frame, _, _ in boxes):
         return ()
     result = []
@@ -218,7 +226,8 @@ def import_sgmri(
 ) -> BuildResult:
     """Build a bench of the questions of these files.
 
-    Volumes (fastMRI's HDF5 files, or pictures) are found under `images` by name; `progress` counts them.
+    Volumes (fastMRI's HDF5 files, or pictures) are found under `images` by name; `progress` counts
+    them.
     """
     return import_bench(_Sgmri(paths), out, options, images=images, progress=progress)
 

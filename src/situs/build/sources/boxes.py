@@ -118,16 +118,16 @@ def build_boxes(
     """Build a bench from annotation files, with images where they are found."""
     choose_finding_tasks(options.tasks)
     options = _with_declared(options)
-    found = read_annotations(files, lists, skip_bad=options.skip_bad)
+    annotation_set = read_annotations(files, lists, skip_bad=options.skip_bad)
     table = read_sides(sides) if sides is not None else {}
     stacks = find_stacks(images) if images is not None else {}
-    paths = {a.volume: stacks[a.volume] for a in found.annotations if a.volume in stacks}
+    paths = {a.volume: stacks[a.volume] for a in annotation_set.annotations if a.volume in stacks}
     if images is not None and not paths:
         problem = "holds no image of an annotated volume"
         raise SitusError(
             problem, where=images, fix="files or folders are found by the volume's name"
         )
-    by_volume = {annotation.volume: annotation for annotation in found.annotations}
+    by_volume = {annotation.volume: annotation for annotation in annotation_set.annotations}
     jobs = {
         name: _Look(path, by_volume[name], options.recipe.boxes) for name, path in paths.items()
     }
@@ -135,29 +135,29 @@ def build_boxes(
     with new_folder(
         out, marker="bench.json", overwrite=options.overwrite, resume_key=key
     ) as scratch:
-        seen, bad = _look(found, jobs, scratch, options, progress)
-        studies = _studies(found, seen, table, options)
-        ledgers = _ledgers(studies, found, options)
-        drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
+        seen, bad = _look(annotation_set, jobs, scratch, options, progress)
+        studies = _studies(annotation_set, seen, table, options)
+        ledgers = _ledgers(studies, annotation_set, options)
+        drafts, questions, not_asked, problems = _drafts(ledgers, options, annotation_set.row_of)
         placements = arrange_findings(
             drafts, options.seed, options.recipe.boxes, options.recipe.twins
         )
         not_asked["set aside to keep answers balanced"] = len(drafts) - len(placements)
-        places = _Places(found, paths, sides)
+        places = _EvidencePaths(annotation_set, paths, sides)
         with BenchWriter(scratch, "boxes", options, {}) as writer:
             _write(writer, ledgers, questions, placements, places, not_asked, options.seed)
-        kept = [
+        twinned = [
             entry
             for entry in drafts
             if entry.item_id in placements and placements[entry.item_id].twin_group
         ]
-        notes = (*_notes(studies, images), *_position_note(kept))
-        result = writer.finish([*found.problems, *bad, *problems], notes)
-    return msgspec.structs.replace(result, source=found.counts)
+        notes = (*_notes(studies, images), *_position_note(twinned))
+        result = writer.finish([*annotation_set.problems, *bad, *problems], notes)
+    return msgspec.structs.replace(result, source=annotation_set.counts)
 
 
 def _look(
-    found: AnnotationSet,
+    annotation_set: AnnotationSet,
     jobs: Mapping[str, _Look],
     scratch: Path,
     options: BuildOptions,
@@ -171,7 +171,9 @@ def _look(
     seen = {volumes[number]: outcome for number, outcome in finished}
     if bad:
         broken = set(jobs) - set(seen)
-        found.annotations = [entry for entry in found.annotations if entry.volume not in broken]
+        annotation_set.annotations = [
+            entry for entry in annotation_set.annotations if entry.volume not in broken
+        ]
     return seen, bad
 
 
@@ -209,33 +211,38 @@ def _see(job: _Look) -> _Seen:
 
 
 def _studies(
-    found: AnnotationSet,
+    annotation_set: AnnotationSet,
     seen: Mapping[str, _Seen],
     table: Mapping[str, KneeSide],
     options: BuildOptions,
 ) -> list[_Study]:
     studies = []
-    lists = {path: file_digest(path) for path in set(found.list_of.values())}
-    for annotation in found.annotations:
-        volume, own = annotation.volume, seen.get(annotation.volume, _Seen())
+    lists = {path: file_digest(path) for path in set(annotation_set.list_of.values())}
+    for annotation in annotation_set.annotations:
+        volume, image_seen = annotation.volume, seen.get(annotation.volume, _Seen())
         public = bool(organ_of_volume(volume))
         study_id = options.ids.study(volume, of_table=True, public=public)
-        key = own.patient_key or annotation.patient
+        key = image_seen.patient_key or annotation.patient
         patient_id = options.ids.patient(volume, of_table=True, public=public)
         if key:
             patient_id = opaque_id("p", key)
         side = table.get(volume)
         evidence = {"boxes": annotation.evidence(study_id)}
-        if volume in found.list_of:
-            evidence["reviewed"] = lists[found.list_of[volume]]
+        if volume in annotation_set.list_of:
+            evidence["reviewed"] = lists[annotation_set.list_of[volume]]
         if side is not None:
             evidence["sides"] = side.hash
         width, height = annotation.size or (0, 0)
-        shape = own.shape if own.image_hash else (annotation.frames, height, width)
-        series = SeriesRecord("mr", "mr", own.image_hash, "", shape, (), "undeclared", "manual", {})
+        shape = image_seen.shape if image_seen.image_hash else (annotation.frames, height, width)
+        series = SeriesRecord(
+            "mr", "mr", image_seen.image_hash, "", shape, (), "undeclared", "manual", {}
+        )
         studies.append(
             _Study(
-                StudyRecord(study_id, patient_id, "", (series,), evidence), annotation, own, side
+                StudyRecord(study_id, patient_id, "", (series,), evidence),
+                annotation,
+                image_seen,
+                side,
             )
         )
     records = with_splits([study.record for study in studies], options)
@@ -260,9 +267,12 @@ def _ledger(study: _Study, kinds: tuple[str, ...], options: BuildOptions) -> Box
 
 
 def _ledgers(
-    studies: list[_Study], found: AnnotationSet, options: BuildOptions
+    studies: list[_Study], annotation_set: AnnotationSet, options: BuildOptions
 ) -> list[tuple[_Study, BoxLedger]]:
-    kinds = {organ: found.kinds(organ) for organ in {entry.organ for entry in found.annotations}}
+    kinds = {
+        organ: annotation_set.kinds(organ)
+        for organ in {entry.organ for entry in annotation_set.annotations}
+    }
     return [(study, _ledger(study, kinds[study.annotation.organ], options)) for study in studies]
 
 
@@ -271,7 +281,8 @@ def _drafts(
     options: BuildOptions,
     rows: Mapping[tuple[str, FrameBox], str],
 ) -> tuple[list[Draft], dict[str, list[Question]], Counter[str], list[Problem]]:
-    """Every question posed once; only the little that the arrangement needs is kept, and the questions by study."""
+    """Every question posed once; only the little that the arrangement needs is kept,
+    and the questions by study."""
     drafts: list[Draft] = []
     questions: dict[str, list[Question]] = defaultdict(list)
     not_asked: Counter[str] = Counter()
@@ -298,22 +309,22 @@ def _resolved(path: Path) -> str:
     return str(path.resolve())
 
 
-class _Places:
+class _EvidencePaths:
     """Hash of each piece of evidence → its path."""
 
     def __init__(
-        self, found: AnnotationSet, images: Mapping[str, Path], sides: Path | None
+        self, annotation_set: AnnotationSet, images: Mapping[str, Path], sides: Path | None
     ) -> None:
-        self._found = found
+        self._annotation_set = annotation_set
         self._images = images
         self._sides = sides
 
     def of(self, study: _Study) -> dict[str, str]:
         """The places of one study's evidence."""
         volume, evidence = study.annotation.volume, study.record.evidence
-        places = {evidence["boxes"]: _resolved(self._found.file_of[volume])}
+        places = {evidence["boxes"]: _resolved(self._annotation_set.file_of[volume])}
         if "reviewed" in evidence:
-            places[evidence["reviewed"]] = _resolved(self._found.list_of[volume])
+            places[evidence["reviewed"]] = _resolved(self._annotation_set.list_of[volume])
         if "sides" in evidence:
             places[evidence["sides"]] = str(self._sides)
         if study.seen.image_hash:
@@ -326,7 +337,7 @@ def _write(
     ledgers: list[tuple[_Study, BoxLedger]],
     questions: Mapping[str, list[Question]],
     placements: Mapping[str, Placement],
-    places: _Places,
+    places: _EvidencePaths,
     not_asked: Counter[str],
     seed: int,
 ) -> None:
@@ -351,36 +362,40 @@ def _write(
 
 def _notes(studies: list[_Study], images: Path | None) -> tuple[str, ...]:
     """What the card and the result say about patients and images."""
-    told = sum(bool(study.seen.patient_key or study.annotation.patient) for study in studies)
+    with_patient = sum(
+        bool(study.seen.patient_key or study.annotation.patient) for study in studies
+    )
     looked = sum(bool(study.seen.image_hash) for study in studies)
-    if told == len(studies):
+    if with_patient == len(studies):
         notes = ["Split and clustered by patient, as the files state."]
     else:
         some = (
-            f"{told} of {len(studies)} volumes tell their patient; the others are split"
-            if told
+            f"{with_patient} of {len(studies)} volumes tell their patient; the others are split"
+            if with_patient
             else "Split"
         )
         notes = [f"{some} and clustered by file, patient overlap possible."]
     if images is None:
         notes.append(
-            "From annotations alone: picture sizes and numbers of frames are not known, sides are not asked."
+            "From annotations alone: picture sizes and numbers of frames are not known, sides are"
+            " not asked."
         )
         notes.append(
-            "No model can be shown these volumes: build with --images for that. Answers of other tools and baselines "
-            "are run and scored with --profile sgmri-frames (stored frames, boxes in pixels): under profiles that "
-            "change the picture, questions for boxes are not answerable without the images."
+            "No model can be shown these volumes: build with --images for that. Answers of other"
+            " tools and baselines are run and scored with --profile sgmri-frames (stored frames,"
+            " boxes in pixels): under profiles that change the picture, questions for boxes are not"
+            " answerable without the images."
         )
     elif looked < len(studies):
         notes.append(f"{len(studies) - looked} of {len(studies)} volumes have no image here.")
     return tuple(notes)
 
 
-def _position_note(kept: list[Draft]) -> Iterator[str]:
-    share, count = right_by_position(kept)
+def _position_note(twinned: list[Draft]) -> Iterator[str]:
+    share, count = right_by_position(twinned)
     if count >= _FEWEST_PLACED:
         yield (
-            "Slices that stand for a yes and for a no lie at the same places of their stacks: a slice's number alone, "
-            f"learnt from other patients, is right on {share:.0%} of {count:,} yes/no questions about a slice "
-            "(chance 50%)."
+            "Slices that stand for a yes and for a no lie at the same places of their stacks: a"
+            f" slice's number alone, learnt from other patients, is right on {share:.0%} of"
+            f" {count:,} yes/no questions about a slice (chance 50%)."
         )

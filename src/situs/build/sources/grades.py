@@ -30,6 +30,7 @@ from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import Fact
 from situs.facts.grades import (
+    GivenBoxes,
     GradedStudy,
     GradeLedger,
     GradeTable,
@@ -68,7 +69,8 @@ class _Outcome(msgspec.Struct, frozen=True):
     problems: list[Problem]
     places: dict[str, str]
     compared: tuple[int, int]
-    """Sub-scores for which both reader and geometry speak, and of these those on which they agree."""
+    """Sub-scores for which both reader and geometry speak,
+    and of these those on which they agree."""
     suspects: list[SuspectStudy] = []
 
 
@@ -142,20 +144,24 @@ def write_graded(
 
 
 def _trusted(studies: Sequence[str], options: BuildOptions) -> dict[str, tuple[str, ...]]:
-    """Study id → what the user vouches for; a study may be called by its id or by its name in the table."""
+    """Study id → what the user vouches for;
+    a study may be called by its id or by its name in the table."""
     ids = {name: options.ids.study(name, of_table=True) for name in studies}
     return trusted_studies(options.trust, ids | {study_id: study_id for study_id in ids.values()})
 
 
 def _two_forms(forms: dict[str, Counter[str]]) -> Iterator[Problem]:
     """Questions whose words differ with what is known of a joint."""
-    for question, own in forms.items():
-        if len(own) > 1:
+    for question, form_counts in forms.items():
+        if len(form_counts) > 1:
             text = (
-                f"asked with a box {own['compound']:,} times, without {own['grades']:,}: "
-                "that may give the grade away"
+                f"asked with a box {form_counts['compound']:,} times, without"
+                f" {form_counts['grades']:,}: that may give the grade away"
             )
-            fix = "give masks (or boxes) of its region in every study, or name the masks with --label-map"
+            fix = (
+                "give masks (or boxes) of its region in every study, or name the masks with"
+                " --label-map"
+            )
             yield Problem(Severity.WARNING, "form", f"question {question}", text, fix)
 
 
@@ -165,7 +171,8 @@ def _notes(source: GradeSource, compared: int, agreed: int) -> tuple[str, ...]:
     notes += bank.notes
     if compared:
         notes.append(
-            f"Geometry and the reader give the same grade for {agreed:,} of {compared:,} sub-scores."
+            f"Geometry and the reader give the same grade for {agreed:,} of {compared:,}"
+            " sub-scores."
         )
     return tuple(notes)
 
@@ -236,9 +243,9 @@ class _Reader:
             series=series.series,
             masks=masks,
             labels_hash=series.labels_hash,
-            boxes=boxes,
-            boxes_hash=boxes_hash,
-            boxed=self._boxes.regions if self._boxes is not None else (),
+            boxes=GivenBoxes(
+                boxes, boxes_hash, self._boxes.regions if self._boxes is not None else ()
+            ),
             trusted=self._trusted.get(study_id, ()),
         )
         items, not_asked = self._items(ledger, record)
@@ -276,18 +283,19 @@ class _Reader:
         most = self._options.per_study
         if most is not None and len(items) > most:
             seed = str(self._options.seed)
-            kept = {
-                own.item_id
-                for own in sorted(items, key=lambda own: digest(seed, own.item_id))[:most]
+            chosen_ids = {
+                item.item_id
+                for item in sorted(items, key=lambda item: digest(seed, item.item_id))[:most]
             }
             not_asked["more questions than --per-study"] += len(items) - most
-            items = [item for item in items if item.item_id in kept]
+            items = [item for item in items if item.item_id in chosen_ids]
         return items, dict(not_asked)
 
     def _series(
         self, graded: GradedStudy
     ) -> tuple[SeriesRecord, JointMasks | None, dict[str, str], tuple[str, ...]]:
-        """The series' record, its masks if there are any, where the files lie, and what to say of them."""
+        """The series' record, its masks if there are any,
+        where the files lie, and what to say of them."""
         base = self._source.table.parent
         places: dict[str, str] = {}
         image = open_volume(base / graded.image) if graded.image else None
@@ -340,18 +348,19 @@ def _stated(graded: GradedStudy) -> Grid | None:
 
 
 def _chosen(tasks: str | None, bank: Bank) -> set[str]:
-    """The tasks asked for: `grade.bml`, or a family for both its tasks, or `grade` or `geometry`."""
+    """The tasks asked for: `grade.bml`,
+    or a family for both its tasks, or `grade` or `geometry`."""
     known = {f"{basis}.{family}" for basis in ("grade", "geometry") for family in bank.families}
     if tasks is None:
         return known
     chosen: set[str] = set()
     for name in (part.strip() for part in tasks.split(",")):
-        found = {task for task in known if name in (task, *task.split(".", 1))}
-        if not found:
+        matches = {task for task in known if name in (task, *task.split(".", 1))}
+        if not matches:
             raise SitusError(
                 f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, known)
             )
-        chosen |= found
+        chosen |= matches
     return chosen
 
 

@@ -29,7 +29,8 @@ _COLUMNS = ("study", "patient", "side", "time", "image", "labels", "question", "
 def build_knees(
     studies: int, out: Path, options: BuildOptions, progress: Progress = lambda done, total: None
 ) -> BuildResult:
-    """Make `studies` knees, each with image, masks and its rows in a table of grades, and ask about them."""
+    """Make `studies` knees, each with image,
+    masks and its rows in a table of grades, and ask about them."""
     if not 1 <= studies <= 100_000:
         raise SitusError(
             f"cannot make {studies} phantoms",
@@ -96,10 +97,16 @@ def _open_make() -> Callable[[_KneeJob], list[_Row]]:
 def _make_one(job: _KneeJob) -> list[_Row]:
     knee = make_knee(job.seed, job.index)
     write_knee(knee, job.folder / knee.patient_id)
-    own = (knee.patient_id, knee.patient_id, knee.side, "", f"{knee.patient_id}/mri.nii.gz")
+    leading_cells = (
+        knee.patient_id,
+        knee.patient_id,
+        knee.side,
+        "",
+        f"{knee.patient_id}/mri.nii.gz",
+    )
     grades = knee_grades(knee.truth, load_bank(_BANK))
     return [
-        (*own, f"{knee.patient_id}/segmentations", question, key, str(grade))
+        (*leading_cells, f"{knee.patient_id}/segmentations", question, key, str(grade))
         for question, key, grade in grades
     ]
 
@@ -115,9 +122,10 @@ def knee_grades(truth: KneeTruth, bank: Bank) -> Iterator[tuple[str, str, int]]:
 
 
 def true_value(truth: KneeTruth, question: BankQuestion, sub: SubScore, bank: Bank) -> float | None:
-    """What the construction says of a sub-score, in the unit of its scale; None where it decides nothing."""
+    """What the construction says of a sub-score, in the unit of its scale;
+    None where it decides nothing."""
     lesions = {region.name: region for region in truth.regions}.get(question.region)
-    plate = {own.name: own for own in truth.plates}.get(question.region)
+    plate = {one.name: one for one in truth.plates}.get(question.region)
     if question.family == "bml" and lesions is not None:
         # The lesions hold no cysts.
         pure = 100.0 if lesions.lesion_count else 0.0

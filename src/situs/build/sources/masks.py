@@ -35,11 +35,11 @@ def build_masks(
 ) -> BuildResult:
     """Build a bench from every study under the roots."""
     options.recipe.annotation_error(annotation)
-    given = load_vocabulary(names) if names is not None else None
+    name_map = load_vocabulary(names) if names is not None else None
     surveys = [survey(root, layout) for root in roots]
-    studies = [study for found in surveys for study in found.studies]
-    passed_over = [folder for found in surveys for folder in found.passed_over]
-    terms = {} if given is None else dict(given.own_terms)
+    studies = [study for surveyed in surveys for study in surveyed.studies]
+    passed_over = [folder for surveyed in surveys for folder in surveyed.passed_over]
+    terms = {} if name_map is None else dict(name_map.own_terms)
     named = sorted(
         ((*_ids(study, options.ids), study) for study in studies), key=lambda entry: entry[:2]
     )
@@ -54,7 +54,7 @@ def build_masks(
     )
     jobs = []
     for study_id, patient_id, source in named:
-        vocabulary = _vocabulary_of(source, given)
+        vocabulary = _vocabulary_of(source, name_map)
         terms.update(vocabulary.own_terms)
         jobs.append(
             StudyJob(
@@ -80,30 +80,33 @@ def build_masks(
 
 
 def _names(named: Sequence[tuple[str, str, StudySource]]) -> dict[str, str]:
-    """What a user may call each study: its id, or its name in a table, folder or file where no two share one."""
-    own = [
+    """What a user may call each study:
+    its id, or its name in a table, folder or file where no two share one."""
+    named_studies = [
         (name, study_id)
         for study_id, _, source in named
         for name in {source.stem, source.study}
         if name
     ]
-    counts = Counter(name for name, _ in own)
-    unique = {name: study_id for name, study_id in own if counts[name] == 1}
+    counts = Counter(name for name, _ in named_studies)
+    unique = {name: study_id for name, study_id in named_studies if counts[name] == 1}
     return unique | {study_id: study_id for study_id, _, _ in named}
 
 
-def _vocabulary_of(source: StudySource, given: Vocabulary | None) -> Vocabulary:
-    """The user's name map, laid over what the layout tells; names that neither knows stay out of the bench."""
+def _vocabulary_of(source: StudySource, name_map: Vocabulary | None) -> Vocabulary:
+    """The user's name map, laid over what the layout tells;
+    names that neither knows stay out of the bench."""
     if source.vocabulary in shipped_vocabularies():
-        told = load_vocabulary(source.vocabulary)
+        layout_names = load_vocabulary(source.vocabulary)
     else:
-        told = Vocabulary(source.layout, source.names or {})
-    vocabulary = told if given is None else given.over(told.labels)
+        layout_names = Vocabulary(source.layout, source.names or {})
+    vocabulary = layout_names if name_map is None else name_map.over(layout_names.labels)
     return vocabulary.of_known()
 
 
 def _ids(source: StudySource, ids: IdRule) -> tuple[str, str]:
-    """Study and patient id: a public set's own; else a keyed hash, or the table's or file's on request."""
+    """Study and patient id: a public set's own;
+    else a keyed hash, or the table's or file's on request."""
     if source.study is not None:
         patient_name = source.patient or source.study
         return ids.study(source.study, of_table=True), ids.patient(patient_name, of_table=True)

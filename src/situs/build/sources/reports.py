@@ -91,10 +91,11 @@ def build_reports(
     ended: Callable[[AskedByID], None] = lambda asked: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> BuildResult:
-    """Build a bench of questions that reports prove, each with the volume of its report's name under `images`.
+    """Build a bench of questions that reports prove, each with the volume of its report's name
+    under `images`.
 
-    Without a writer, rules write. What models are asked is kept in `OUT.asked`, so that the same command goes on
-    where it stopped; `ended` is called after each of them and may end the program.
+    Without a writer, rules write. What models are asked is kept in `OUT.asked`, so that the same
+    command goes on where it stopped; `ended` is called after each of them and may end the program.
     """
     tasks = _tasks(options.tasks)
     reports, problems = read_reports(path, skip_bad=options.skip_bad)
@@ -172,7 +173,10 @@ def _one_family(writer: Asker | None, validator: Asker) -> list[Problem]:
     """A warning where a model vets its own questions."""
     if writer is None or not _same_model(writer, validator):
         return []
-    text = f"writer and validator are the same model or family ({writer.spec.name}): it vets its own work"
+    text = (
+        f"writer and validator are the same model or family ({writer.spec.name}): it vets its own"
+        " work"
+    )
     fix = "give another --validator"
     return [Problem(Severity.WARNING, "validator", validator.name, text, fix)]
 
@@ -196,7 +200,8 @@ def _stem(name: str) -> str:
 def _studies(
     reports: Sequence[Report], options: BuildOptions, scans: Mapping[str, Scan]
 ) -> tuple[list[_Study], int]:
-    """One study per text (with a scan, where one of several has it), and how many reports only repeat one.
+    """One study per text (with a scan, where one of several has it), and how many reports only
+    repeat one.
 
     Patients are as told, or by a public name.
     """
@@ -227,18 +232,18 @@ def _studies(
 def _by_rule(
     ledger: ReportLedger, record: StudyRecord, tasks: Sequence[str], not_asked: Counter[str]
 ) -> Iterator[_Draft]:
-    found = False
+    has_question = False
     for question in report_questions(ledger):
         if question.task in tasks:
             item = pose_report(ledger, question, record.patient_id)
             if isinstance(item, NotAsked):
                 not_asked[item.reason] += 1
                 continue
-            found = True
+            has_question = True
             subjects = question.parameters["finding"], question.parameters["organ"]
             fact = ledger.fact(LOCATED, *subjects)
             yield _Draft(item, (fact,))
-    not_asked["the report proves no place, in reports"] += not found
+    not_asked["the report proves no place, in reports"] += not has_question
 
 
 def _by_model(
@@ -283,22 +288,22 @@ def _vetted(
 ) -> list[_Draft]:
     """What the validator lets stand; what it did not speak of does not."""
     texts = {study.record.study_id: study.report.text for study in studies}
-    shown = [
+    subjects = [
         (d.item.item_id, texts[d.item.study_id], d.item.question, _answer_text(d.item))
         for d in drafts
     ]
-    verdicts, asked = validate_items(validator, shown, folder, restricted=options.restricted)
+    verdicts, asked = validate_items(validator, subjects, folder, restricted=options.restricted)
     ended(asked)
     write_atomic(folder / "validator_sheet.csv", validator_sheet(verdicts, validator.name))
-    kept = []
+    accepted = []
     for draft in drafts:
-        own: Vetted | None = verdicts.get(draft.item.item_id)
-        problem = "the validator did not tell" if own is None else own.problem
+        verdict: Vetted | None = verdicts.get(draft.item.item_id)
+        problem = "the validator did not tell" if verdict is None else verdict.problem
         if problem is None:
-            kept.append(draft)
+            accepted.append(draft)
         else:
             not_asked[problem] += 1
-    return kept
+    return accepted
 
 
 def _answer_text(item: Item) -> str:
@@ -319,11 +324,15 @@ def _same_model(writer: Asker, validator: Asker) -> bool:
 def _written_by(writer: Asker | None, validator: Asker | None) -> str:
     author = "rules" if writer is None else f"{writer.spec.name}, between rules"
     vetted = "" if validator is None else f"; vetted by {validator.spec.name}"
-    return f"Questions written by {author}{vetted}. Every answer rests on one quoted sentence of the report."
+    return (
+        f"Questions written by {author}{vetted}. Every answer rests on one quoted sentence of the"
+        " report."
+    )
 
 
 def _prior_balance(drafts: Sequence[_Draft]) -> list[str]:
-    """How often each form of question has the same answer over the corpus, before answers are balanced."""
+    """How often each form of question has the same answer over the corpus,
+    before answers are balanced."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for draft in drafts:
         forms[draft.item.question][_answer_text(draft.item).lower().rstrip(".")] += 1
@@ -334,7 +343,8 @@ def _prior_balance(drafts: Sequence[_Draft]) -> list[str]:
     asked = sum(answers.total() for answers in repeated.values())
     same = sum(max(answers.values()) for answers in repeated.values())
     notes = [
-        f"Prior, before balancing: {same / asked:.0%} of {asked:,} questions have their text's commonest answer."
+        f"Prior, before balancing: {same / asked:.0%} of {asked:,} questions have their text's"
+        " commonest answer."
     ]
     for question in order[:_FORMS]:
         (answer, count), total = repeated[question].most_common(1)[0], repeated[question].total()
@@ -348,13 +358,13 @@ def _limited(drafts: list[_Draft], options: BuildOptions, not_asked: Counter[str
     """At most so many of a study, before twins are formed, so that none loses its partners."""
     if options.per_study is None:
         return drafts
-    kept, held = set[str](), Counter[str]()
+    chosen_ids, per_study_count = set[str](), Counter[str]()
     for draft in sorted(drafts, key=lambda draft: digest(str(options.seed), draft.item.item_id)):
-        held[draft.item.study_id] += 1
-        if held[draft.item.study_id] <= options.per_study:
-            kept.add(draft.item.item_id)
-    not_asked["beyond the quota per study"] += len(drafts) - len(kept)
-    return [draft for draft in drafts if draft.item.item_id in kept]
+        per_study_count[draft.item.study_id] += 1
+        if per_study_count[draft.item.study_id] <= options.per_study:
+            chosen_ids.add(draft.item.item_id)
+    not_asked["beyond the quota per study"] += len(drafts) - len(chosen_ids)
+    return [draft for draft in drafts if draft.item.item_id in chosen_ids]
 
 
 def _write(
@@ -395,14 +405,16 @@ def _write(
     for draft in drafts:
         by_study[draft.item.study_id].append(draft)
     for study in studies:
-        record, own = study.record, by_study[study.record.study_id]
-        posed = [draft.item for draft in own if draft.item.task != WRITTEN]
-        written = [draft.item for draft in own if draft.item.task == WRITTEN]
+        record, study_drafts = study.record, by_study[study.record.study_id]
+        posed = [draft.item for draft in study_drafts if draft.item.task != WRITTEN]
+        written = [draft.item for draft in study_drafts if draft.item.task == WRITTEN]
         items = in_bench_order([*placed(posed, placements, record.split), *written])
         asked = {item.item_id for item in items}
         facts = {
             fact.fact_id: fact
-            for draft in sorted(own, key=lambda draft: (draft.item.task, draft.item.item_id))
+            for draft in sorted(
+                study_drafts, key=lambda draft: (draft.item.task, draft.item.item_id)
+            )
             if draft.item.item_id in asked
             for fact in draft.facts
         }

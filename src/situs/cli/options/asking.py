@@ -72,22 +72,28 @@ _OPTIONS = (
         "--trust-host",
         multiple=True,
         metavar="HOST",
-        help="A host of your hospital or cluster that counts as this machine; repeatable. The run notes it.",
+        help=(
+            "A host of your hospital or cluster that counts as this machine; repeatable. The run"
+            " notes it."
+        ),
     ),
     click.option(
         "--proxy",
         default="",
         metavar="URL",
-        help="Call other machines through this proxy, http://HOST:PORT (or SITUS_PROXY in the environment).",
+        help=(
+            "Call other machines through this proxy, http://HOST:PORT (or SITUS_PROXY in the"
+            " environment)."
+        ),
     ),
 )
 
 
-def asking_from(given: dict[str, Any]) -> Asking:
+def asking_from(arguments: dict[str, Any]) -> Asking:
     """Takes the options out of what a command was given."""
     from situs.clients import Asking
 
-    return Asking(**{name: given.pop(name) for name in Asking.__struct_fields__})
+    return Asking(**{name: arguments.pop(name) for name in Asking.__struct_fields__})
 
 
 def ask_options(function: Callable[..., Any]) -> Callable[..., Any]:

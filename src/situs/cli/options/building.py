@@ -26,8 +26,10 @@ ids_option = click.option(
     type=click.Choice(["opaque", "table", "stem"]),
     default="opaque",
     show_default=True,
-    help="Ids of studies and patients. opaque: keyed hashes, except names of public datasets; table: the table's or "
-    "imported file's own; stem: those and file names.",
+    help=(
+        "Ids of studies and patients. opaque: keyed hashes, except names of public datasets; table:"
+        " the table's or imported file's own; stem: those and file names."
+    ),
 )
 licence_option = click.option(
     "--licence",
@@ -76,8 +78,9 @@ _SHARED: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
 
 
 _NO_HEADLINE = (
-    ". No headline question: those need patients with different answers to the same words. Textbook questions can be "
-    "answered by knowing anatomy; untwinned ones were asked of too few patients. More studies help."
+    ". No headline question: those need patients with different answers to the same words. Textbook"
+    " questions can be answered by knowing anatomy; untwinned ones were asked of too few patients."
+    " More studies help."
 )
 
 
@@ -91,21 +94,23 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return ids_option(licence_option(function))
 
 
-def options_from(given: dict[str, Any], *, synthetic: bool = False) -> BuildOptions:
-    """The options record from what the command was given; options that it does not have take their defaults.
+def options_from(arguments: dict[str, Any], *, synthetic: bool = False) -> BuildOptions:
+    """The options record from what the command was given; options that it does not have take their
+    defaults.
 
-    Nobody's data are `synthetic` ones; all others are restricted unless their licence is an open one.
+    Nobody's data are `synthetic` ones; all others are restricted unless their licence is an open
+    one.
     """
     from situs.api.settings import BuildSettings, build_options
 
     names = BuildSettings.__annotations__
-    settings = {name: value for name, value in given.items() if name in names}
-    return build_options(given["out"], settings, synthetic=synthetic)  # type: ignore[arg-type]
+    settings = {name: value for name, value in arguments.items() if name in names}
+    return build_options(arguments["out"], settings, synthetic=synthetic)  # type: ignore[arg-type]
 
 
-def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID] = ()) -> None:
+def finish(result: BuildResult, arguments: dict[str, Any], asked: Sequence[AskedByID] = ()) -> None:
     """Say what was built, and what the models that were asked cost."""
-    if given["as_json"]:
+    if arguments["as_json"]:
         import msgspec
 
         print_json(msgspec.to_builtins(result) | {"asked": list(asked)} if asked else result)
@@ -117,7 +122,10 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
         warn(f"and {len(result.problems) - 5} more (--json lists all)")
     rows = [[task, f"{count:,}"] for task, count in result.by_task.items()]
     strata = ", ".join(f"{name} {count:,}" for name, count in result.by_stratum.items())
-    title = f"{given['out']}: {counted(result.items, 'question')} on {counted(result.studies, 'study', 'studies')}"
+    title = (
+        f"{arguments['out']}: {counted(result.items, 'question')} on"
+        f" {counted(result.studies, 'study', 'studies')}"
+    )
     caption = f"by stratum: {strata or 'none'}"
     if result.items and not result.by_stratum.get("headline"):
         caption += _NO_HEADLINE
@@ -138,11 +146,11 @@ def _print_suspects(result: BuildResult) -> None:
     doubted = [suspect for suspect in result.suspects if suspect.doubt]
     if not doubted:
         return
-    shown = doubted[:_MOST_SUSPECTS]
+    listed = doubted[:_MOST_SUSPECTS]
     rows = [
-        [s.study_id, f"{s.doubt} (trusted)" if s.trusted else s.doubt, s.problem] for s in shown
+        [s.study_id, f"{s.doubt} (trusted)" if s.trusted else s.doubt, s.problem] for s in listed
     ]
-    more = len(doubted) - len(shown)
+    more = len(doubted) - len(listed)
     note = (
         f"and {more} more (--json lists all, with the fix)"
         if more

@@ -62,9 +62,10 @@ def _rooms(_: str) -> Mapping[str, str]:
 
 
 def _tasks(_: str) -> Mapping[str, str]:
+    from situs.base.docstrings import summary
     from situs.items import all_tasks
 
-    return {name: (task.__doc__ or "").partition("\n")[0] for name, task in all_tasks().items()}
+    return {name: summary(task) for name, task in all_tasks().items()}
 
 
 def _formats(_: str) -> Mapping[str, str]:

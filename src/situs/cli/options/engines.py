@@ -20,7 +20,10 @@ _OPTIONS = (
         "--engine",
         default="local",
         show_default=True,
-        help="Where studies are processed: local, ray (on this machine) or ray://HOST:PORT (a cluster).",
+        help=(
+            "Where studies are processed: local, ray (on this machine) or ray://HOST:PORT (a"
+            " cluster)."
+        ),
     ),
 )
 
@@ -32,8 +35,8 @@ def engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def engine_from(given: dict[str, Any]) -> Engine:
+def engine_from(arguments: dict[str, Any]) -> Engine:
     """Takes the options out of what a command was given."""
     from situs.base.engines import engine_of
 
-    return engine_of(given.pop("engine"), given.pop("jobs"))
+    return engine_of(arguments.pop("engine"), arguments.pop("jobs"))

@@ -57,7 +57,8 @@ def leave_if_stopped(done: AskedByID) -> None:
     leave_if_interrupted(done)
     if done.stopped:
         warn(
-            f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left; the same command resumes"
+            f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left; the same command"
+            " resumes"
         )
         sys.exit(1)
 

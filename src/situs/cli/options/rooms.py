@@ -18,19 +18,27 @@ _OPTIONS = (
         "--room",
         "room_name",
         metavar="NAME|FILE",
-        help="Let the model scroll and measure in this room (situs list rooms), instead of showing it a profile.",
+        help=(
+            "Let the model scroll and measure in this room (situs list rooms), instead of showing"
+            " it a profile."
+        ),
     ),
     click.option(
         "--tools",
         metavar="TOOLS",
-        help="With --room: none, callipers, segmentation, segmentation:noisy or segmentation:lying:NAME.",
+        help=(
+            "With --room: none, callipers, segmentation, segmentation:noisy or"
+            " segmentation:lying:NAME."
+        ),
     ),
     click.option(
         "--turns",
         type=click.Choice(["auto", "schema", "tools"]),
         default="auto",
-        help="With --room: actions as JSON (schema) or as native tool calls (tools). Default: native calls where "
-        "situs adapter-check --room proved them.",
+        help=(
+            "With --room: actions as JSON (schema) or as native tool calls (tools). Default: native"
+            " calls where situs adapter-check --room proved them."
+        ),
     ),
 )
 
@@ -42,9 +50,9 @@ def room_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def room_from(given: dict[str, Any]) -> tuple[Room | None, Ways]:
+def room_from(arguments: dict[str, Any]) -> tuple[Room | None, Ways]:
     """Takes the options out of what a command was given: the room, and how to run benches in it."""
-    name, tools, turns = (given.pop(key) for key in ("room_name", "tools", "turns"))
+    name, tools, turns = (arguments.pop(key) for key in ("room_name", "tools", "turns"))
     if (name, tools, turns) == (None, None, "auto"):
         # Without a room nothing of it is loaded: that takes longer than many a short run.
         from situs.run import Ways

@@ -28,21 +28,22 @@ def shardable(source: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
             help="Build only part I of N of the studies; `situs merge` combines the parts.",
         )
         @functools.wraps(function)
-        def command(**given: Any) -> Any:
+        def command(**options: Any) -> Any:
             from situs.build import ShardFinished, write_shard_info
 
-            arguments = {name: _stored(value) for name, value in given.items()}
-            if given["shard"] is not None:
-                # The parts are put together with whole paths, maybe in another folder: a part is built with them, too.
-                given = {name: _restored(value) for name, value in arguments.items()}
+            arguments = {name: _stored(value) for name, value in options.items()}
+            if options["shard"] is not None:
+                # The parts are put together with whole paths, maybe in another folder: a part is
+                # built with them, too.
+                options = {name: _restored(value) for name, value in arguments.items()}
             try:
-                return function(**given)
+                return function(**options)
             except ShardFinished as done:
                 import msgspec
 
                 info = msgspec.structs.replace(done.info, command=source, arguments=arguments)
-                write_shard_info(given["out"], info)
-                _print(given["out"], info, given["as_json"])
+                write_shard_info(options["out"], info)
+                _print(options["out"], info, options["as_json"])
                 return None
 
         return command
@@ -56,8 +57,8 @@ def _print(out: Path, info: Any, as_json: bool) -> None:
         print_json({"shard": str(info.shard), "studies": studies, "unusable": info.unusable})
         return
     echo(
-        f"{out}: part {info.shard}, {studies:,} of {info.studies:,} studies. When all parts are done: "
-        "situs merge PARTS… --out BENCH"
+        f"{out}: part {info.shard}, {studies:,} of {info.studies:,} studies. When all parts are"
+        " done: situs merge PARTS… --out BENCH"
     )
 
 
@@ -70,10 +71,10 @@ def build_from_shards(
 
     infos = [read_json(part / SHARD_FILE, ShardInfo) for part in parts]
     check_shards(dict(zip(parts, infos)))
-    given = {name: _restored(value) for name, value in infos[0].arguments.items()}
+    arguments = {name: _restored(value) for name, value in infos[0].arguments.items()}
     callback = commands[infos[0].command].callback
     assert callback is not None
-    callback(**(given | dict(changed) | {"shard": None, "shards": tuple(parts)}))
+    callback(**(arguments | dict(changed) | {"shard": None, "shards": tuple(parts)}))
 
 
 def _stored(value: Any) -> Any:

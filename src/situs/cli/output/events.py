@@ -1,4 +1,5 @@
-"""`--events` and `--track`: how a command gets on, for dashboards: lines of JSON, MLflow or Weights & Biases.
+"""`--events` and `--track`: how a command gets on, for dashboards: lines of JSON, MLflow or Weights
+& Biases.
 
 Only counts, tokens, money and times are told: no question, no answer, no path.
 """
@@ -113,7 +114,7 @@ def _numbers(event: Event) -> dict[str, float]:
 class _Events:
     def __init__(self, sinks: list[_Sink]) -> None:
         self._sinks = sinks
-        self._told: dict[str, float] = {}
+        self._reported: dict[str, float] = {}
 
     def tell(self, kind: str, **values: Any) -> None:
         event = {"time": round(time.time(), 3), "event": kind, **values}
@@ -122,9 +123,9 @@ class _Events:
 
     def progress(self, step: str, done: int, total: int, **values: Any) -> None:
         now = time.monotonic()
-        if done < total and now - self._told.get(step, -_SECONDS) < _SECONDS:
+        if done < total and now - self._reported.get(step, -_SECONDS) < _SECONDS:
             return
-        self._told[step] = now
+        self._reported[step] = now
         self.tell("progress", step=step, done=done, total=total, **values)
 
     def close(self, code: int) -> None:
@@ -139,28 +140,33 @@ def events_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--events",
         type=LOCAL,
         metavar="FILE.jsonl",
-        help="Append progress to this file, one line of JSON at a time: counts, tokens, cost, times.",
+        help=(
+            "Append progress to this file, one line of JSON at a time: counts, tokens, cost, times."
+        ),
     )
     @click.option(
         "--track",
         type=click.Choice(sorted(_TRACKERS)),
-        help="Report the same numbers to MLflow or Weights & Biases, each configured by its own environment variables.",
+        help=(
+            "Report the same numbers to MLflow or Weights & Biases, each configured by its own"
+            " environment variables."
+        ),
     )
     @functools.wraps(function)
-    def command(*, events: Path | None = None, track: str | None = None, **given: Any) -> Any:
+    def command(*, events: Path | None = None, track: str | None = None, **options: Any) -> Any:
         if events is None and track is None:
-            return function(**given)
+            return function(**options)
         context = click.get_current_context()
-        out = given.get("out")
+        out = options.get("out")
         name = out.name if isinstance(out, Path) else context.info_name or "situs"
-        with _told(context, events, track, name):
-            return function(**given)
+        with _reported(context, events, track, name):
+            return function(**options)
 
     return command
 
 
 @contextmanager
-def _told(
+def _reported(
     context: click.Context, file: Path | None, track: str | None, name: str
 ) -> Iterator[None]:
     sinks: list[_Sink] = [] if file is None else [_Lines(file)]

@@ -16,7 +16,9 @@ __all__ = ["dry_run_option", "print_forecast"]
 dry_run_option = click.option(
     "--dry-run",
     is_flag=True,
-    help="Send nothing; say how many requests, pictures, tokens, dollars and minutes it would take.",
+    help=(
+        "Send nothing; say how many requests, pictures, tokens, dollars and minutes it would take."
+    ),
 )
 
 

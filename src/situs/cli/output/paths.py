@@ -17,7 +17,7 @@ __all__ = ["INPUT", "LOCAL", "OUTPUT", "out_option", "writes"]
 _OUTGOING = "situs.outgoing"
 
 
-class _Given(click.Path):
+class _PathOrAddress(click.Path):
     """A path; an address becomes one."""
 
     def __init__(self) -> None:
@@ -35,14 +35,14 @@ class _Given(click.Path):
         raise NotImplementedError
 
 
-class _Input(_Given):
+class _Input(_PathOrAddress):
     def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         from situs.base.remote import local_input
 
         return local_input(url)
 
 
-class _Output(_Given):
+class _Output(_PathOrAddress):
     def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         from situs.base.remote import located
         from situs.base.remote.outputs import outgoing
@@ -55,7 +55,7 @@ class _Output(_Given):
         return leaving.path
 
 
-class _Local(_Given):
+class _Local(_PathOrAddress):
     def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         from situs.base.remote import located
         from situs.errors import SitusError
@@ -94,8 +94,8 @@ def out_option(
 def writes(*, resumes: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Lets a command write to addresses: what it makes there is published when it ends well.
 
-    Restricted data leave this machine with --allow-remote only; the command is given that option unless it has it.
-    `resumes`: what was published of it before is fetched first, and continued.
+    Restricted data leave this machine with --allow-remote only; the command is given that option
+    unless it has it. `resumes`: what was published of it before is fetched first, and continued.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,17 +103,19 @@ def writes(*, resumes: bool = False) -> Callable[[Callable[..., Any]], Callable[
         adds_option = "allow_remote" not in known
 
         @functools.wraps(function)
-        def command(**given: Any) -> Any:
-            allowed = given.pop("allow_remote", False) if adds_option else given["allow_remote"]
+        def command(**arguments: Any) -> Any:
+            allowed = (
+                arguments.pop("allow_remote", False) if adds_option else arguments["allow_remote"]
+            )
             # Taken, not read: a command that calls another (merge) publishes itself.
             leaving = click.get_current_context().meta.pop(_OUTGOING, [])
             if not leaving:
-                return function(**given)
+                return function(**arguments)
             if not allowed:
                 from situs.api.leaving import refuse_restricted
 
-                refuse_restricted(leaving[0].url, given)
-            return _published(leaving, function, given, resumes)
+                refuse_restricted(leaving[0].url, arguments)
+            return _published(leaving, function, arguments, resumes)
 
         if adds_option:
             help_text = "Write restricted data to an address that is not on this machine."
@@ -124,27 +126,27 @@ def writes(*, resumes: bool = False) -> Callable[[Callable[..., Any]], Callable[
 
 
 def _published(
-    outputs: list[Outgoing], function: Callable[..., Any], given: dict[str, Any], resumes: bool
+    outputs: list[Outgoing], function: Callable[..., Any], arguments: dict[str, Any], resumes: bool
 ) -> Any:
     from situs.cli.output.printing import warn
 
-    key = repr(sorted((name, repr(value)) for name, value in given.items()))
+    key = repr(sorted((name, repr(value)) for name, value in arguments.items()))
     ended: SystemExit | None = None
     result = None
     if not resumes and all(leaving.is_finished_by(key) for leaving in outputs):
         warn("already written; uploading what is left")
     else:
         for leaving in outputs:
-            leaving.begin(resumes=resumes, overwrite=bool(given.get("overwrite")))
+            leaving.begin(resumes=resumes, overwrite=bool(arguments.get("overwrite")))
         try:
-            result = function(**given)
+            result = function(**arguments)
         except SystemExit as leave:
             if leave.code not in (0, 1):  # interrupted: the same command resumes here
                 raise
             ended = leave
     for leaving in outputs:
         if leaving.path.exists():
-            put = leaving.publish(key, replaces=bool(given.get("overwrite")))
+            put = leaving.publish(key, replaces=bool(arguments.get("overwrite")))
             warn(f"{leaving.url}: {put.files:,} files published, {put.bytes / 1e6:,.1f} MB")
     if ended is not None:
         raise ended

@@ -71,7 +71,8 @@ class _Stream:
 
 
 class ErrorStream(_Stream):
-    """Standard error, which never ends the program: if it cannot be written, there is nobody to tell."""
+    """Standard error, which never ends the program:
+    if it cannot be written, there is nobody to tell."""
 
 
 class OutputStream(_Stream):
@@ -98,7 +99,8 @@ def print_table(
     caption: str = "",
     styles: Mapping[str, Style] | None = None,
 ) -> None:
-    """A list that only a terminal shows; what is written or shown elsewhere too is a `Table` of its package."""
+    """A list that only a terminal shows;
+    what is written or shown elsewhere too is a `Table` of its package."""
     from situs.tables import Table
     from situs.tables import print_table as print_any
 
@@ -112,5 +114,6 @@ def warn(text: str) -> None:
 
 
 def echo(text: str) -> None:
-    """Words on standard output. All that a command says passes here or by a table: data hold escape codes."""
+    """Words on standard output. All that a command says passes here or by a table:
+    data hold escape codes."""
     click.echo(printable(in_urls(text), lines=True))

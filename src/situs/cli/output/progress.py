@@ -20,8 +20,8 @@ _LOG_SECONDS = 30.0
 
 
 def _left(seconds: float) -> str:
-    whole = int(seconds)
-    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d} left"
+    whole_seconds = int(seconds)
+    return f"{whole_seconds // 3600}:{whole_seconds // 60 % 60:02d}:{whole_seconds % 60:02d} left"
 
 
 def progress_text(tally: Tally, before: int, total: int) -> str:
@@ -51,13 +51,13 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        shown = time.monotonic()
+        last_line = time.monotonic()
 
         def log(tally: Tally, before: int, total: int) -> None:
-            nonlocal shown
+            nonlocal last_line
             tell_tally(name, tally, before, total)
-            if time.monotonic() - shown >= _LOG_SECONDS:
-                shown = time.monotonic()
+            if time.monotonic() - last_line >= _LOG_SECONDS:
+                last_line = time.monotonic()
                 click.echo(f"situs: {name}: {progress_text(tally, before, total)}", err=True)
 
         yield log
@@ -78,7 +78,8 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
 
 @contextmanager
 def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """Progress on standard error, called with (done, total): a bar on a terminal, a line now and then in a log."""
+    """Progress on standard error, called with (done, total):
+    a bar on a terminal, a line now and then in a log."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -100,17 +101,17 @@ def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[int, in
 
 
 def _logged(what: str) -> Callable[[int, int], None]:
-    started = told = time.monotonic()
+    started = last_line = time.monotonic()
     first = 0
 
     def log(done: int, total: int) -> None:
-        nonlocal told, first
+        nonlocal last_line, first
         tell_progress(what, done, total)
         now = time.monotonic()
         first = first or done
-        if now - told < _LOG_SECONDS:
+        if now - last_line < _LOG_SECONDS:
             return
-        told = now
+        last_line = now
         rate = (done - first) / (now - started)
         parts = [f"{what} {done:,}/{total:,}", f"{rate:.1f}/s"]
         if rate > 0 and done < total:

@@ -34,8 +34,8 @@ def command(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show what cheaters would earn on BENCH: a fixed grid, spammed boxes, the prior, a constant answer, a
-    classifier of the text.
+    """Show what cheaters would earn on BENCH: a fixed grid, spammed boxes, the prior, a constant
+    answer, a classifier of the text.
 
     A reward is exploitable if one of them earns as much as an honest reader whose boxes overlap by
     half, or if more boxes pay without looking at the picture.
@@ -43,7 +43,7 @@ def command(
     from situs.tune import audit_reward
 
     with progress_bar("items") as progress:
-        found = audit_reward(
+        audited = audit_reward(
             bench,
             reward,
             profile=profile,
@@ -53,11 +53,14 @@ def command(
             progress=progress,
         )
     if as_json:
-        print_json(found)
+        print_json(audited)
         return
-    rows = [["perfect", f"{found.perfect:.3f}"], ["honest (boxes half off)", f"{found.honest:.3f}"]]
-    rows += [[name, f"{value:.3f}"] for name, value in found.cheaters.items()]
-    verdict = "EXPLOITABLE: " + "; ".join(found.why) if found.exploitable else "not exploitable"
+    rows = [
+        ["perfect", f"{audited.perfect:.3f}"],
+        ["honest (boxes half off)", f"{audited.honest:.3f}"],
+    ]
+    rows += [[name, f"{value:.3f}"] for name, value in audited.cheaters.items()]
+    verdict = "EXPLOITABLE: " + "; ".join(audited.why) if audited.exploitable else "not exploitable"
     print_table(
-        f"reward {reward} on {found.items:,} items", ["reader", "mean reward"], rows, verdict
+        f"reward {reward} on {audited.items:,} items", ["reader", "mean reward"], rows, verdict
     )

@@ -96,8 +96,8 @@ _A_PATH = INPUT
 def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
     """Write training examples of BENCH: pictures, prompts and the replies to learn.
 
-    BENCH may be a run in a room: then every action of sessions that were right and had seen what they
-    answered is an example, as it was sent.
+    BENCH may be a run in a room: then every action of sessions that were right and had seen what
+    they answered is an example, as it was sent.
 
     The folder gets a profile.toml. Ask the trained model with situs run --profile OUT/profile.toml:
     its prompts are the training prompts, byte for byte.

@@ -23,12 +23,13 @@ from situs.cli.tune.eval import print_evaluation
 def command(out: Path, seeds: int, quick: bool, as_json: bool) -> None:
     """Train a tiny model to look, on synthetic slices, and print what the boxes did.
 
-    Under 25 minutes on two idle cores; nothing is downloaded. Interrupted, the same command resumes.
+    Under 25 minutes on two idle cores; nothing is downloaded. Interrupted, the same command
+    resumes.
     """
     from situs.tune.demo.demonstration import QUICK, demonstrate
     from situs.tune.demo.prepare import Sizes
 
-    found = demonstrate(
+    evaluated = demonstrate(
         out,
         QUICK if quick else Sizes(),
         seeds=seeds,
@@ -38,9 +39,9 @@ def command(out: Path, seeds: int, quick: bool, as_json: bool) -> None:
     if quick:
         warn("--quick: so few steps teach nothing; the numbers below say only that every part runs")
     if as_json:
-        print_json(found)
+        print_json(evaluated)
     else:
-        print_evaluation(found)
+        print_evaluation(evaluated)
         echo(
             f"ask the tuned model: situs run {out}/bench --profile {out}/boxes/profile.toml "
             f"--model hf:{out}/boxes-seed0/model --out answers"

@@ -52,7 +52,7 @@ def command(runs: tuple[Path, ...], bench: Path, out: Path, as_json: bool, **opt
         device=options["device"],
         sight=not options["no_sight"],
     )
-    found = evaluate(
+    evaluated = evaluate(
         runs,
         bench,
         out,
@@ -61,29 +61,29 @@ def command(runs: tuple[Path, ...], bench: Path, out: Path, as_json: bool, **opt
         choices=choices,
         run_progress=run_progress,
     )
-    for note in found.notes:
+    for note in evaluated.notes:
         warn(note)
     if as_json:
-        print_json(found)
+        print_json(evaluated)
         return
-    print_evaluation(found)
+    print_evaluation(evaluated)
 
 
-def print_evaluation(found: Any) -> None:
+def print_evaluation(evaluated: Any) -> None:
     """The table of arms, the differences, and the statement."""
-    names = list(next(iter(found.arms.values())))
+    names = list(next(iter(evaluated.arms.values())))
     rows = [
-        [arm, *(_entry(entries[name]) for name in names)] for arm, entries in found.arms.items()
+        [arm, *(_entry(entries[name]) for name in names)] for arm, entries in evaluated.arms.items()
     ]
     print_table("held-out patients", ["arm", *names], rows)
     rows = [
         [f"{one.a} − {one.b}", one.metric, _difference(one)]
-        for one in (*found.differences, *found.sight_gain.values())
+        for one in (*evaluated.differences, *evaluated.sight_gain.values())
         if one.metric in ("box_miou", "grounding", "accuracy", "consistency")
     ]
     print_table("paired by patient", ["arms", "metric", "difference (95 % interval)"], rows)
-    echo(found.statement)
-    echo(f"report: {found.report}")
+    echo(evaluated.statement)
+    echo(f"report: {evaluated.report}")
 
 
 def _entry(entry: Any) -> str:

@@ -29,7 +29,8 @@ from situs.cli.output.progress import progress_bar
 def command(
     data: Path, to: str, out: Path, allow_restricted: bool, overwrite: bool, as_json: bool
 ) -> None:
-    """Write training DATA as files that another trainer loads, with a launch file that fits them."""
+    """Write training DATA as files that another trainer loads,
+    with a launch file that fits them."""
     from situs.tune import export_data
 
     with progress_bar(f"export to {to}") as progress:

@@ -106,22 +106,24 @@ def _estimate(config: Any, steps: int, as_json: bool) -> None:
     from situs.tune.training.estimate import estimate_run
     from situs.tune.training.plan import make_plan
 
-    found = estimate_run(config, make_plan(config, most_steps=steps))
+    estimate = estimate_run(config, make_plan(config, most_steps=steps))
     if as_json:
-        print_json(found)
+        print_json(estimate)
         return
     rows = [
-        ["steps", f"{found.steps:,} of {found.batch} examples"],
-        ["tokens", f"{found.tokens:,}"],
+        ["steps", f"{estimate.steps:,} of {estimate.batch} examples"],
+        ["tokens", f"{estimate.tokens:,}"],
         [
             "parameters",
-            f"{found.parameters / 1e9:.2f} billion, {found.trained / 1e6:,.1f} M trained",
+            f"{estimate.parameters / 1e9:.2f} billion, {estimate.trained / 1e6:,.1f} M trained",
         ],
         [
             "memory per device",
-            f"{found.memory_gib:.1f} GiB"
-            + ("" if found.fits else f" (more than the {config.hardware.card_gib:g} GiB it has)"),
+            f"{estimate.memory_gib:.1f} GiB"
+            + (
+                "" if estimate.fits else f" (more than the {config.hardware.card_gib:g} GiB it has)"
+            ),
         ],
-        ["GPU hours", f"{found.gpu_hours:.2f}"],
+        ["GPU hours", f"{estimate.gpu_hours:.2f}"],
     ]
-    print_table(f"{config.name}: estimate", ["", ""], rows, "\n".join(found.basis))
+    print_table(f"{config.name}: estimate", ["", ""], rows, "\n".join(estimate.basis))

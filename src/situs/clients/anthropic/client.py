@@ -19,7 +19,10 @@ _VERSION = "2023-06-01"
 
 
 def make_anthropic(spec: Spec, reach: Reach | None = None) -> WireClient:
-    """A client for one model. The key is that of ANTHROPIC_API_KEY, or of the variable named by `key_env`."""
+    """A client for one model.
+
+    The key is that of ANTHROPIC_API_KEY, or of the variable named by `key_env`.
+    """
     if not spec.name:
         raise SitusError("names no model", where=str(spec), fix="write anthropic:MODEL")
     if "seed" in spec.settings:

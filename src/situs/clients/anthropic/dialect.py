@@ -15,7 +15,8 @@ from situs.clients.wire.values import count_of, parsed_arguments
 __all__ = ["AnthropicDialect"]
 
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
-"""Ends a block up to which the server keeps what it has read: the pictures, which many questions share."""
+"""Ends a block up to which the server keeps what it has read:
+the pictures, which many questions share."""
 
 
 class _Block(msgspec.Struct):
@@ -57,7 +58,8 @@ class AnthropicDialect:
         )
 
     def pieces(self, request: Request) -> list[bytes]:
-        """The body. Of the first and the last message with pictures the last one is marked as worth keeping.
+        """The body. Of the first and the last message with pictures the last one is marked as worth
+        keeping.
 
         Up to the first, questions on one scan are alike; up to the last, the turns of a session.
         """
@@ -66,17 +68,18 @@ class AnthropicDialect:
         marked = [m for m in turns if any(isinstance(p, Image) for p in m.parts)]
         ends = {id(marked[0]), id(marked[-1])} if marked else set()
         pieces = [b'{"model":', msgspec.json.encode(self._model), b',"messages":[']
-        # Some gateways insist that roles alternate; a tool's result and the picture after it are one turn.
+        # Some gateways insist that roles alternate; a tool's result and the picture after it are
+        # one turn.
         for number, (role, messages) in enumerate(groupby(turns, _role)):
             blocks = [b for m in messages for b in self._blocks(m, keep=id(m) in ends)]
             pieces += [b"," * bool(number) + b'{"role":"' + role + b'","content":[']
             pieces += [b",".join(blocks), b"]}"]
-        rest = _settings(request.settings)
+        settings = _settings(request.settings)
         if system:
-            rest["system"] = system
+            settings["system"] = system
         if request.tools:
-            rest["tools"] = [_tool(tool) for tool in request.tools]
-        return [*pieces, b"]," + msgspec.json.encode(rest)[1:]]
+            settings["tools"] = [_tool(tool) for tool in request.tools]
+        return [*pieces, b"]," + msgspec.json.encode(settings)[1:]]
 
     def samples(self, settings: Settings) -> bool:
         """Thinking goes with the server's own temperature, and there is no seed."""
@@ -115,8 +118,10 @@ class AnthropicDialect:
         try:
             message = _DECODER.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            said = words_of_error(content, secret)[0] if b'"error"' in content[:4096] else ""
-            what = said or f"{len(content):,} bytes"
+            server_error = (
+                words_of_error(content, secret)[0] if b'"error"' in content[:4096] else ""
+            )
+            what = server_error or f"{len(content):,} bytes"
             return Reply("failed", error=f"the server's reply is not a message ({what})")
         text = "".join(block.text for block in message.content if block.type == "text")
         calls = _calls(message.content)
@@ -136,7 +141,8 @@ def _role(message: Message) -> bytes:
 
 
 def _calls(content: list[_Block]) -> tuple[ToolCall, ...]:
-    """The tools to use. The first call carries the signed thoughts, without which a next turn is refused."""
+    """The tools to use. The first call carries the signed thoughts,
+    without which a next turn is refused."""
     sealed = [
         {"type": block.type, "thinking": block.thinking, "signature": block.signature}
         if block.type == "thinking"
@@ -180,7 +186,8 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _usage(counts: dict[str, Any]) -> dict[str, float]:
-    """Counted as others count: what was read from or written to the server's cache is part of the prompt."""
+    """Counted as others count:
+    what was read from or written to the server's cache is part of the prompt."""
 
     read, written = (
         count_of(counts, "cache_read_input_tokens"),

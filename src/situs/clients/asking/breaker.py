@@ -1,4 +1,5 @@
-"""When there is no use in asking on: the server is down, denies all, or fails whatever it is asked."""
+"""When there is no use in asking on:
+the server is down, denies all, or fails whatever it is asked."""
 
 from __future__ import annotations
 

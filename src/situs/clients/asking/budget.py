@@ -67,7 +67,8 @@ class Budget:
         return self._cost(self._spent.prompt_tokens, self._spent.completion_tokens)
 
     def _cost(self, prompt: float, completion: float) -> float:
-        """Dollars for all that was spent and may still be: what is in flight may find nothing in a cache."""
+        """Dollars for all that was spent and may still be:
+        what is in flight may find nothing in a cache."""
         if self._price is None:
             return 0.0
         spent = self._spent
@@ -98,7 +99,8 @@ class Budget:
         return ""
 
     def reserve_now(self, estimate: tuple[float, float]) -> str:
-        """Reserve for a call without waiting; the reason if it does not fit beside those in flight."""
+        """Reserve for a call without waiting;
+        the reason if it does not fit beside those in flight."""
         if reason := self._over(estimate):
             return reason
         self._in_flight += 1

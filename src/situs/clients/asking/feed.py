@@ -1,4 +1,5 @@
-"""Requests as they are needed: made in a thread of their own, so that rendering never holds up the wire."""
+"""Requests as they are needed: made in a thread of their own,
+so that rendering never holds up the wire."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ _SECONDS = 0.02
 class Feed:
     """Hands out requests one by one; at most `ahead` of them exist before they are asked for.
 
-    A source whose next request depends on replies that are still out waits a moment for them and yields None: what was
-    made so far is then asked.
+    A source whose next request depends on replies that are still out waits a moment for them and
+    yields None: what was made so far is then asked.
     """
 
     def __init__(self, requests: Iterable[Request | None], ahead: int) -> None:
@@ -48,7 +49,9 @@ class Feed:
     def close(self) -> None:
         """Make no more."""
         self._ended = True
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        # What the thread has yet to begin ends at once. Cancelled, it would end the caller that
+        # waits for it, as a Ctrl-C would.
+        self._thread.shutdown(wait=False)
 
     def _make(self) -> None:
         until = time.monotonic() + _SECONDS

@@ -1,4 +1,5 @@
-"""What asking will take, told before anything is sent: requests, pictures, tokens, money, time, and the basis."""
+"""What asking will take, told before anything is sent:
+requests, pictures, tokens, money, time, and the basis."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _CHARACTERS_PER_TOKEN = 4.0
 _ANSWER_TOKENS = 200
 """Taken for an answer as long as none has come: a sentence or two of reasoning and the answer."""
 _PATCH = 28
-"""Pixels a side that one token of a Qwen-like model covers; most open models spend as much or less."""
+"""Pixels a side that one token of a Qwen-like model covers;
+most open models spend as much or less."""
 _OPENAI_TILE = 512
 _OPENAI_SHORT_SIDE = 768
 _GEMINI_TILE = 768
@@ -77,7 +79,8 @@ def forecast(
     price: Price | None,
     observed: Observed = Observed(),  # noqa: B008 - frozen
 ) -> Forecast:
-    """Reckon what `total` requests take, from a sample of them and from calls that were made before."""
+    """Reckon what `total` requests take,
+    from a sample of them and from calls that were made before."""
     sampled = pictures = 0
     reckoned_in = longest_out = 0.0
     for request in sample:

@@ -15,7 +15,8 @@ _Made = TypeVar("_Made")
 def run_to_end(
     make: Callable[[], Coroutine[Any, Any, _Made]], interrupt: Callable[[], None] = lambda: None
 ) -> _Made:
-    """Run the coroutine that `make` makes; Ctrl-C in a notebook calls `interrupt` and waits for the end."""
+    """Run the coroutine that `make` makes;
+    Ctrl-C in a notebook calls `interrupt` and waits for the end."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,5 @@
-"""How models are asked: speed, patience, money, cache and care, in one record that everything that asks shares."""
+"""How models are asked: speed, patience, money, cache and care,
+in one record that everything that asks shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""When the next call may go out: requests and tokens per minute, and pauses the server asked for."""
+"""When the next call may go out:
+requests and tokens per minute, and pauses the server asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _BURST_SECONDS = 6.0
 
 
 def backoff(limits: Limits, attempt: int, asked_for: float | None, rng: random.Random) -> float:
-    """Seconds to wait after the given attempt (from 0): doubling with jitter, never less than the server asked for."""
+    """Seconds to wait after the given attempt (from 0):
+    doubling with jitter, never less than the server asked for."""
     wait = min(limits.longest_wait, limits.first_wait * 2.0**attempt) * rng.uniform(0.5, 1.0)
     return wait if asked_for is None else max(wait, asked_for + rng.uniform(0.0, limits.first_wait))
 

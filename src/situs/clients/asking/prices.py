@@ -50,15 +50,16 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def price_of(spec: Spec, *, remote: bool, prices: Path | None = None) -> Price | None:
-    """The model's price: from the given file, else the user's, else the shipped one; None if nobody knows.
+    """The model's price: from the given file, else the user's, else the shipped one; None if nobody
+    knows.
 
     A model on this machine costs nothing unless a file of the user prices it.
     """
-    own = [path for path in (prices, _users_file()) if path is not None]
-    for path in own:
-        found = _find(spec.name, read_text(path), str(path))
-        if found is not None:
-            return found
+    price_files = [path for path in (prices, _users_file()) if path is not None]
+    for path in price_files:
+        price = _find(spec.name, read_text(path), str(path))
+        if price is not None:
+            return price
     if not remote:
         return Price(0.0, 0.0)
     return _find(
@@ -79,7 +80,10 @@ def _find(model: str, text: str, where: str) -> Price | None:
     try:
         table = msgspec.convert(tomllib.loads(text), dict[str, Price])
     except (ValueError, RecursionError) as error:
-        fix = 'write ["model name"] and below it input = 1.0 and output = 2.0, dollars per million tokens'
+        fix = (
+            'write ["model name"] and below it input = 1.0 and output = 2.0, dollars per million'
+            " tokens"
+        )
         raise SitusError(str(error), where=where, fix=fix) from error
     bad = next((name for name, price in table.items() if not price.is_sensible()), "")
     if bad:

@@ -13,13 +13,12 @@ from contextlib import contextmanager, suppress
 import msgspec
 
 from situs.clients.asking.breaker import Breaker
-from situs.clients.asking.budget import Budget, Spent
-from situs.clients.asking.care import check_may_ask
+from situs.clients.asking.budget import Budget
+from situs.clients.asking.care import Terms, check_may_ask
 from situs.clients.asking.feed import Feed
 from situs.clients.asking.limits import Limits
 from situs.clients.asking.loop import run_to_end
 from situs.clients.asking.pace import Pace, backoff
-from situs.clients.asking.prices import Price
 from situs.clients.asking.sight import blind_notice, without_pictures
 from situs.clients.asking.tally import Asked, Tally
 from situs.clients.protocol import Client, Reply, Request
@@ -29,41 +28,32 @@ from situs.errors import SitusError
 __all__ = ["Record", "ask"]
 
 Record = Callable[[Request, Reply, float], None]
-"""Writes down a request's last word and how many seconds it took; called once per request, in order of completion."""
+"""Writes down a request's last word and how many seconds it took;
+called once per request, in order of completion."""
 
 _PROGRESS_SECONDS = 0.2
-_LIMITS = Limits()
-_NOTHING = Spent()
 
 
 def ask(
     client: Client,
     requests: Iterable[Request | None],
     record: Record,
+    terms: Terms,
     *,
-    restricted: bool,
-    allow_remote: bool = False,
-    limits: Limits = _LIMITS,
     cache: ResponseCache | None = None,
-    price: Price | None = None,
-    spent: Spent = _NOTHING,
     progress: Callable[[Tally], None] = lambda tally: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Asked:
     """Put requests to a client and record every reply as it comes.
 
-    Requests are made as they are needed; None among them waits for replies that are still out, on which the next one
-    depends. What `record` or the requests raise ends the session; replies that came
-    before are recorded. Failed calls are tried again, and recorded as failed only when that does not help; what was not
-    asked because the session stopped early is not recorded at all.
+    Requests are made as they are needed; None among them waits for replies that are still out, on
+    which the next one depends. What `record` or the requests raise ends the session; replies that
+    came before are recorded. Failed calls are tried again, and recorded as failed only when that
+    does not help; what was not asked because the session stopped early is not recorded at all.
     """
-    check_may_ask(
-        client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price
-    )
-
-    asking = _Asking(
-        client, requests, record, limits, cache, Budget(limits, price, spent), progress, say
-    )
+    check_may_ask(client, terms)
+    budget = Budget(terms.limits, terms.price, terms.spent)
+    asking = _Asking(client, requests, record, terms.limits, cache, budget, progress, say)
 
     async def session() -> Asked:
         try:
@@ -105,7 +95,7 @@ class _Asking:
         self._rng = random.Random()
         self._tally = Tally(cost=None if budget.cost is None else 0.0)
         self._cost_before = budget.cost
-        self._shown = 0.0
+        self._last_progress = 0.0
         self._stopped = ""
         self._interrupted = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -230,8 +220,8 @@ class _Asking:
             self._sight_checked = True
             self._sight = asyncio.create_task(self._check_sight(request, reply))
         now = time.monotonic()
-        if now - self._shown > _PROGRESS_SECONDS:
-            self._shown = now
+        if now - self._last_progress > _PROGRESS_SECONDS:
+            self._last_progress = now
             self._progress(tally)
 
     async def _until_answered(self, request: Request) -> Reply | None:

@@ -17,7 +17,10 @@ _DEFAULT_URL = "https://generativelanguage.googleapis.com/v1beta"
 
 
 def make_gemini(spec: Spec, reach: Reach | None = None) -> WireClient:
-    """A client for one model. The key is that of GEMINI_API_KEY or GOOGLE_API_KEY, or as `key_env` says."""
+    """A client for one model.
+
+    The key is that of GEMINI_API_KEY or GOOGLE_API_KEY, or as `key_env` says.
+    """
     if not spec.name:
         raise SitusError("names no model", where=str(spec), fix="write gemini:MODEL")
     base = base_address(spec, _DEFAULT_URL)

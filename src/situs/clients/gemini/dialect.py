@@ -81,14 +81,16 @@ class GeminiDialect:
             + b"]}"
             for role, messages in groupby(turns, _role)
         ]
-        rest: dict[str, Any] = {"generationConfig": _config(request)}
+        settings: dict[str, Any] = {"generationConfig": _config(request)}
         if system:
-            rest["systemInstruction"] = {"parts": [{"text": system}]}
+            settings["systemInstruction"] = {"parts": [{"text": system}]}
         if "safety_settings" in request.settings.extra:
-            rest["safetySettings"] = request.settings.extra["safety_settings"]
+            settings["safetySettings"] = request.settings.extra["safety_settings"]
         if request.tools:
-            rest["tools"] = [{"functionDeclarations": [_declared(tool) for tool in request.tools]}]
-        return [b'{"contents":[', b",".join(contents), b"]," + msgspec.json.encode(rest)[1:]]
+            settings["tools"] = [
+                {"functionDeclarations": [_declared(tool) for tool in request.tools]}
+            ]
+        return [b'{"contents":[', b",".join(contents), b"]," + msgspec.json.encode(settings)[1:]]
 
     def _parts(self, message: Message, names: dict[str, str]) -> list[bytes]:
         if message.role == "tool":
@@ -97,7 +99,8 @@ class GeminiDialect:
             return [
                 msgspec.json.encode({"functionResponse": _with_id(result, message.tool_call_id)})
             ]
-        # Parts of blank text are refused, and a model that calls a function often says nothing beside.
+        # Parts of blank text are refused, and a model that calls a function often says nothing
+        # beside.
         parts = [
             self._part(part)
             for part in message.parts
@@ -129,8 +132,10 @@ class GeminiDialect:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             generated = None
         if generated is None or b'"error"' in content[:200]:
-            said = words_of_error(content, secret)[0] if b'"error"' in content[:4096] else ""
-            what = said or f"{len(content):,} bytes"
+            server_error = (
+                words_of_error(content, secret)[0] if b'"error"' in content[:4096] else ""
+            )
+            what = server_error or f"{len(content):,} bytes"
             return Reply("failed", error=f"the server's reply is not a generated answer ({what})")
         usage = _usage(generated.usage_metadata or {})
         if not generated.candidates:
@@ -151,7 +156,8 @@ def _with_id(fields: dict[str, Any], call_id: str) -> dict[str, Any]:
 
 
 def _declared(tool: dict[str, Any]) -> dict[str, Any]:
-    """A function whose parameters are JSON schema: `parameters` is a smaller language of its own."""
+    """A function whose parameters are JSON schema:
+    `parameters` is a smaller language of its own."""
     function = dict(tool.get("function", {}))
     if "parameters" in function:
         function["parametersJsonSchema"] = function.pop("parameters")

@@ -1,4 +1,5 @@
-"""Several requests in one pass through the model: padded on the left, checked for their pictures, cut at the end."""
+"""Several requests in one pass through the model:
+padded on the left, checked for their pictures, cut at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class OutOfMemory(Exception):
 def answer_batch(loaded: LoadedModel, requests: Sequence[Request]) -> list[Reply]:
     """One reply per request; all have the same settings, and all or none have pictures.
 
-    Raises `OutOfMemory` where the device is too small and `Unaskable` where a request is not one for this model.
+    Raises `OutOfMemory` where the device is too small and `Unaskable` where a request is not one
+    for this model.
     """
     import torch
 
@@ -33,13 +35,14 @@ def answer_batch(loaded: LoadedModel, requests: Sequence[Request]) -> list[Reply
         room = loaded.context - max(prompt_tokens)
         if room < 1:
             raise Unaskable(
-                f"the prompt has {max(prompt_tokens):,} tokens, the model reads {loaded.context:,}; "
-                "show fewer or smaller pictures"
+                f"the prompt has {max(prompt_tokens):,} tokens, the model reads {loaded.context:,};"
+                " show fewer or smaller pictures"
             )
         settings = requests[0].settings
         if room < settings.max_tokens and len(requests) > 1:
             raise Unaskable(
-                "near the end of the context a request goes alone, so that its neighbours cut nothing off"
+                "near the end of the context a request goes alone, so that its neighbours cut"
+                " nothing off"
             )
         with torch.inference_mode():
             if settings.temperature != 0.0:
@@ -84,13 +87,16 @@ def _check_images(chat: Chat, image_tokens: int, has_pixels: bool) -> None:
     """Pictures that did not enter the prompt would give an answer that looked at nothing."""
     if chat.images and (image_tokens < len(chat.images) or not has_pixels):
         raise Unaskable(
-            f"{len(chat.images)} pictures were given but only {image_tokens} image tokens are in the prompt: "
-            "the model would answer without seeing them"
+            f"{len(chat.images)} pictures were given but only {image_tokens} image tokens are in"
+            " the prompt: the model would answer without seeing them"
         )
 
 
 def _how(loaded: LoadedModel, request: Request, max_new_tokens: int) -> dict[str, Any]:
-    """Arguments of `generate`. The folder's own defaults hold only where the temperature is left to it."""
+    """Arguments of `generate`.
+
+    The folder's own defaults hold only where the temperature is left to it.
+    """
     settings = request.settings
     how: dict[str, Any] = {
         "max_new_tokens": max_new_tokens,
@@ -110,12 +116,12 @@ def _reply(loaded: LoadedModel, row: list[int], prompt_tokens: int, image_tokens
     """The words of one row up to its end token."""
     ends = loaded.model.generation_config.eos_token_id
     ends = {ends} if isinstance(ends, int) else set(ends or ())
-    stop = next((place for place, token in enumerate(row) if token in ends), None)
-    kept = row if stop is None else row[: stop + 1]
-    text = loaded.processor.tokenizer.decode(kept, skip_special_tokens=True)
+    stop = next((position for position, token in enumerate(row) if token in ends), None)
+    answer_tokens = row if stop is None else row[: stop + 1]
+    text = loaded.processor.tokenizer.decode(answer_tokens, skip_special_tokens=True)
     usage: dict[str, float] = {
         "prompt_tokens": prompt_tokens,
-        "completion_tokens": len(kept),
+        "completion_tokens": len(answer_tokens),
         "image_tokens": image_tokens,
     }
     return Reply("answered", text, usage, "length" if stop is None else "stop")

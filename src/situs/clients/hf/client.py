@@ -20,13 +20,15 @@ from situs.clients.spec import Spec
 __all__ = ["HfClient", "make_hf"]
 
 _LINGER_S = 0.05
-"""How long a batch that is not full waits for more requests; little against the time of an answer."""
+"""How long a batch that is not full waits for more requests;
+little against the time of an answer."""
 _SIMILAR = 1.25
 """How far image counts may differ in one batch: padding is work done for nothing."""
 
 
 def make_hf(spec: Spec, reach: Reach | None = None) -> HfClient:
-    """The model of a local folder, loaded now, so that what is wrong with it is said before anything is asked."""
+    """The model of a local folder, loaded now,
+    so that what is wrong with it is said before anything is asked."""
     options = read_options(spec)
     loaded = load_model(options)
     name = f"hf:{options.folder.resolve().name}#{fingerprint(options.folder)}?dtype={loaded.dtype}"
@@ -106,23 +108,25 @@ class HfClient(ClientDefaults):
                 return
 
     def _gather(self, pending: list[_Waiting]) -> bool:
-        """Fill up to a few batches' worth, so that like can go with like; whether the end was asked for."""
+        """Fill up to a few batches' worth, so that like can go with like;
+        whether the end was asked for."""
         while len(pending) < 4 * self.batch:
             try:
-                found = (
+                waiting = (
                     self._queue.get(timeout=_LINGER_S)
                     if len(pending) < self.batch
                     else self._queue.get_nowait()
                 )
             except queue.Empty:
                 return False
-            if found is None:
+            if waiting is None:
                 return True
-            pending.append(found)
+            pending.append(waiting)
         return False
 
     def _answer(self, group: Sequence[_Waiting]) -> list[Reply]:
-        """Answer a group, in halves where the device is full; nothing that goes wrong stops the worker."""
+        """Answer a group, in halves where the device is full;
+        nothing that goes wrong stops the worker."""
         try:
             return answer_batch(self._loaded, [waiting.request for waiting in group])
         except OutOfMemory:
@@ -131,8 +135,8 @@ class HfClient(ClientDefaults):
                 self.batch = max(1, min(self.batch, len(group) // 2))
                 return self._halves(group)
             problem = (
-                f"out of memory on {self._loaded.device} with {group[0].images} pictures: show fewer or smaller ones, "
-                "or give a smaller dtype or a larger device"
+                f"out of memory on {self._loaded.device} with {group[0].images} pictures: show"
+                " fewer or smaller ones, or give a smaller dtype or a larger device"
             )
             return [Reply("failed", error=problem, fatal=True)]
         except Unaskable as problem:
@@ -157,7 +161,8 @@ class HfClient(ClientDefaults):
 
 
 def _alike(pending: Sequence[_Waiting], batch: int) -> list[_Waiting]:
-    """The oldest request and those that go well with it: the same settings and about as many images.
+    """The oldest request and those that go well with it: the same settings and about as many
+    images.
 
     A sampled answer goes alone, so that it depends on its seed only and not on its neighbours.
     """

@@ -1,4 +1,5 @@
-"""A transformers image-text model from a folder on disk, on the device and in the precision asked for."""
+"""A transformers image-text model from a folder on disk,
+on the device and in the precision asked for."""
 
 from __future__ import annotations
 
@@ -85,7 +86,10 @@ def read_options(spec: Spec) -> HfOptions:
         raise SitusError("is not a model folder: config.json is missing", where=folder, fix=fix)
     for package in ("torch", "transformers"):
         if importlib.util.find_spec(package) is None:
-            fix = "pip install 'situs[hf]' (without a GPU, install torch's CPU build first: see pytorch.org)"
+            fix = (
+                "pip install 'situs[hf]' (without a GPU, install torch's CPU build first: see"
+                " pytorch.org)"
+            )
             raise SitusError(
                 f"hf: needs {package}, which is not installed", where=str(spec), fix=fix
             )
@@ -165,7 +169,10 @@ def load_model(options: HfOptions) -> LoadedModel:
         model = model.eval() if spread else model.to(device).eval()
     except Exception as error:  # transformers raises many kinds for one cause: the folder
         text = " ".join(str(error).split())[:300]
-        fix = "is it a whole image-text model that this transformers knows, and does it fit the device?"
+        fix = (
+            "is it a whole image-text model that this transformers knows, and does it fit the"
+            " device?"
+        )
         raise SitusError(f"cannot be loaded ({text})", where=options.folder, fix=fix) from error
     return LoadedModel(
         model=model,
@@ -208,8 +215,12 @@ def _default_dtype(device: str, torch: Any) -> str:
 
 
 def _check_cpu(dtype: str) -> None:
-    """Multiply in another process first: where the machine forbids the instructions, torch takes the process down."""
-    code = f"import torch; a = torch.ones(64, 64, dtype=torch.{dtype}); assert float((a @ a)[0, 0]) == 64"
+    """Multiply in another process first:
+    where the machine forbids the instructions, torch takes the process down."""
+    code = (
+        f"import torch; a = torch.ones(64, 64, dtype=torch.{dtype}); assert float((a @ a)[0, 0])"
+        " == 64"
+    )
     command = [sys.executable, "-P", "-c", code]  # -P: no code from the current folder
     if subprocess.run(command, capture_output=True, check=False).returncode != 0:
         raise SitusError(

@@ -22,26 +22,33 @@ _IMAGE_ONLY = {
 def load_processor(folder: Path, model_type: str, *, trust_remote_code: bool = False) -> Any:
     """The folder's processor, of text and images.
 
-    Without torchvision the auto class raises for the families with a video half, and for a folder that names a
-    processor it does not know it silently returns the tokenizer: a model behind it would answer without the images.
+    Without torchvision the auto class raises for the families with a video half, and for a folder
+    that names a processor it does not know it silently returns the tokenizer: a model behind it
+    would answer without the images.
     """
     from transformers import AutoProcessor, ProcessorMixin
 
     try:
-        found = AutoProcessor.from_pretrained(
+        processor = AutoProcessor.from_pretrained(
             folder, local_files_only=True, trust_remote_code=trust_remote_code
         )
-        trouble = f"the folder gives only a {type(found).__name__}"
+        trouble = f"the folder gives only a {type(processor).__name__}"
     except Exception as error:  # the auto classes raise whatever the folder's files provoke
-        found, trouble = None, str(error)
-    if isinstance(found, ProcessorMixin) and getattr(found, "image_processor", None) is not None:
-        return _pad_left(found)
+        processor, trouble = None, str(error)
+    if (
+        isinstance(processor, ProcessorMixin)
+        and getattr(processor, "image_processor", None) is not None
+    ):
+        return _pad_left(processor)
     if model_type in _IMAGE_ONLY:
         return _pad_left(_image_only(folder, model_type))
     if "orchvision" in trouble:
         fix = "pip install torchvision (of your torch's own build)"
         raise SitusError(f"its {model_type} processor needs torchvision", where=folder, fix=fix)
-    fix = "give the folder with all of the model's files (preprocessor_config.json, tokenizer, chat template)"
+    fix = (
+        "give the folder with all of the model's files (preprocessor_config.json, tokenizer, chat"
+        " template)"
+    )
     raise SitusError(f"has no processor that takes images ({trouble[:200]})", where=folder, fix=fix)
 
 
@@ -61,8 +68,12 @@ def image_only_class(model_type: str) -> Any:
             image_seq_length: int | None = None,
             **kwargs: Any,
         ) -> None:
-            own = {} if image_seq_length is None else {"image_seq_length": image_seq_length}
-            super().__init__(image_processor, tokenizer, None, chat_template=chat_template, **own)
+            length_option = (
+                {} if image_seq_length is None else {"image_seq_length": image_seq_length}
+            )
+            super().__init__(
+                image_processor, tokenizer, None, chat_template=chat_template, **length_option
+            )
 
     return ImageOnlyProcessor
 

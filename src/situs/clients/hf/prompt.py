@@ -1,4 +1,5 @@
-"""A request as the chat a transformers processor reads: text with a place for every picture, and the pictures."""
+"""A request as the chat a transformers processor reads:
+text with a place for every picture, and the pictures."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def _decode(image: Image) -> Any:
 
 
 def seed_of(request: Request) -> int:
-    """The seed of one sampled answer: of the settings' seed and the request, not of the order of asking."""
+    """The seed of one sampled answer:
+    of the settings' seed and the request, not of the order of asking."""
     parts = [
         part.digest if isinstance(part, Image) else str(part)
         for message in request.messages

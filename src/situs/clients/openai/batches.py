@@ -1,7 +1,8 @@
-"""Batch jobs of servers that speak OpenAI's interface: a file of requests in, a file of replies out, at half price.
+"""Batch jobs of servers that speak OpenAI's interface: a file of requests in, a file of replies
+out, at half price.
 
-The interface: `POST /files` (purpose `batch`), `POST /batches`, `GET /batches/ID`, `GET /files/ID/content`, as in the
-provider's public reference (2024-04, unchanged since).
+The interface: `POST /files` (purpose `batch`), `POST /batches`, `GET /batches/ID`, `GET
+/files/ID/content`, as in the provider's public reference (2024-04, unchanged since).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ __all__ = ["BatchJob", "BatchServer"]
 _ENDED = {"completed", "failed", "expired", "cancelled"}
 _Read = TypeVar("_Read")
 _PAGES = 10
-"""Pages of the list of jobs that are looked through for one that was started just before a crash."""
+"""Pages of the list of jobs that are looked through
+for one that was started just before a crash."""
 
 
 class _Counts(msgspec.Struct):
@@ -95,12 +97,16 @@ class BatchServer:
         self._body = body
 
     def line(self, number: int, request: Request) -> bytes:
-        """One request of a job's file. The number stands for it; the caller's own key is never sent."""
+        """One request of a job's file.
+
+        The number stands for it; the caller's own key is never sent.
+        """
         head = f'{{"custom_id":"{number}","method":"POST","url":"{self._path}","body":'
         return head.encode() + self._body(request) + b"}\n"
 
     async def submit(self, file: Path, token: str) -> str:
-        """Upload the file and start a job on it; `token` finds the job again if the reply is lost."""
+        """Upload the file and start a job on it;
+        `token` finds the job again if the reply is lost."""
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
         with file.open("rb") as stream:
@@ -139,10 +145,10 @@ class BatchServer:
         """Hand over every reply of a job that has ended, by its number."""
         for file_id in filter(None, (job.output_file_id, job.error_file_id)):
             with TemporaryFile() as stream:
-                kept = cast("BinaryIO", stream)
-                await self._whole("GET", f"/files/{file_id}/content", into=kept)
+                download = cast("BinaryIO", stream)
+                await self._full_response("GET", f"/files/{file_id}/content", into=download)
                 stream.seek(0)
-                for number, reply in self._read(kept):
+                for number, reply in self._read(download):
                     take(number, reply)
 
     def _read(self, stream: BinaryIO) -> Iterator[tuple[int, Reply]]:
@@ -157,8 +163,10 @@ class BatchServer:
 
     def _reply(self, line: _Line) -> Reply:
         if line.response is None:
-            said = msgspec.json.encode(line.error).decode()[:300] if line.error else "no response"
-            return without_secret(Reply("failed", error=f"batch: {said}"), self._key)
+            server_error = (
+                msgspec.json.encode(line.error).decode()[:300] if line.error else "no response"
+            )
+            return without_secret(Reply("failed", error=f"batch: {server_error}"), self._key)
         content, status = bytes(line.response.body), line.response.status_code
         if 200 <= status < 300:
             reply = read_reply(content, "application/json", self._key)
@@ -169,14 +177,14 @@ class BatchServer:
     async def _decoded(
         self, method: str, path: str, kind: type[_Read], body: Any = None, headers: Any = None
     ) -> _Read:
-        response = await self._whole(method, path, body, headers)
+        response = await self._full_response(method, path, body, headers)
         try:
             return msgspec.json.decode(response.content, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            said = f"{path.partition('?')[0]}: the reply is not that of a batch interface"
-            raise BatchTrouble(Reply("failed", error=said, fatal=True)) from error
+            problem = f"{path.partition('?')[0]}: the reply is not that of a batch interface"
+            raise BatchTrouble(Reply("failed", error=problem, fatal=True)) from error
 
-    async def _whole(
+    async def _full_response(
         self,
         method: str,
         path: str,

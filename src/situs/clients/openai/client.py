@@ -106,7 +106,8 @@ class OpenAIClient(ClientDefaults):
         return without_secret(reply, self._key)
 
     async def _post_and_learn(self, request: Request, schema: bool) -> tuple[Reply, int]:
-        """Post, and again without what the server says it does not take, until it teaches nothing new."""
+        """Post, and again without what the server says it does not take,
+        until it teaches nothing new."""
         for _ in range(_MOST_LESSONS):
             sent = self._bodies.fields(request.settings)
             reply, status, body = await self._post(request, schema)
@@ -118,7 +119,8 @@ class OpenAIClient(ClientDefaults):
         return reply, status
 
     def _learn(self, lesson: Lesson, request: Request) -> bool:
-        """Whether the request, sent anew, would differ: another call may have learned the same meanwhile."""
+        """Whether the request, sent anew, would differ:
+        another call may have learned the same meanwhile."""
         if lesson.instead in self._refused:
             return False
         if lesson.field not in self._refused:
@@ -164,7 +166,8 @@ def _endpoint(spec: Spec) -> str:
 
 
 def _azure_endpoint(spec: Spec, url: str, version: str) -> str:
-    """Azure's addresses name the deployment and the version of the interface, before its `/openai/v1`."""
+    """Azure's addresses name the deployment and the version of the interface,
+    before its `/openai/v1`."""
     if not _API_VERSION.fullmatch(version):
         fix = "e.g. api_version=2024-10-21"
         raise SitusError(f"api_version={version!r} is not a version", where=str(spec), fix=fix)

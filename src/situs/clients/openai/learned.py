@@ -1,8 +1,8 @@
 """What a server will not take, learned from its own words, so that any model runs without flags.
 
-Models of 2025 and later refuse `max_tokens` or a temperature; gateways refuse what they do not know. The refusal
-names the field. What Situs sends by itself is then renamed or left out, and a note in the run says so; what the
-user asked for is never changed.
+Models of 2025 and later refuse `max_tokens` or a temperature; gateways refuse what they do not
+know. The refusal names the field. What Situs sends by itself is then renamed or left out, and a
+note in the run says so; what the user asked for is never changed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ _LIMIT = 4096
 """Bytes of an error that are read."""
 _REFUSAL = re.compile(
     r"unsupported|not supported|does not support|doesn't support|unknown|unrecogni[sz]ed|unexpected"
-    r"|not permitted|extra_forbidden|not allowed|no longer|deprecated|cannot find field|only the default"
+    r"|not permitted|extra_forbidden|not allowed|no longer|deprecated|cannot find field|only the"
+    r" default"
     r"|cannot both be specified",
     re.IGNORECASE,
 )
-"""How servers say that a field as such is unwelcome, as against a value that is too large or of a wrong type."""
+"""How servers say that a field as such is unwelcome,
+as against a value that is too large or of a wrong type."""
 _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """Two names of one thing; which of them a server knows depends on its age."""
 _MAY_GO = ("temperature", "top_p", "seed")
@@ -48,7 +50,8 @@ class Lesson(msgspec.Struct, frozen=True):
 def lesson_of(
     status: int, body: bytes, sent: Collection[str], asked_for: Collection[str]
 ) -> Lesson | None:
-    """What an error teaches; None if it names no field that was sent, or one that the user asked for.
+    """What an error teaches; None if it names no field that was sent, or one that the user asked
+    for.
 
     `sent` are the fields of the request, `asked_for` those of them that the user gave.
     """
@@ -61,7 +64,8 @@ def lesson_of(
 
 
 def cure_of(status: int, body: bytes, asked_for: Collection[str]) -> str:
-    """What the user can do about an error that names a setting of theirs; empty if it names none."""
+    """What the user can do about an error that names a setting of theirs;
+    empty if it names none."""
     named = _refused_fields(status, body, asked_for)
     return f"; leave {named[0]} out of --model" if named else ""
 

@@ -55,9 +55,9 @@ def read_reply(body: bytes, content_type: str, secret: str) -> Reply:
         kind = content_type.partition(";")[0].strip()[:60] or "no type"
         what = "an empty body" if not body.strip() else f"{len(body):,} bytes of {kind}"
         # Some gateways answer 200 with an error in the body.
-        said = words_of_error(body, secret)[0] if b'"error"' in body[:4096] else ""
+        server_error = words_of_error(body, secret)[0] if b'"error"' in body[:4096] else ""
         return Reply(
-            "failed", error=f"the server's reply is not a chat completion ({said or what})"
+            "failed", error=f"the server's reply is not a chat completion ({server_error or what})"
         )
     if not completion.choices:
         return Reply(

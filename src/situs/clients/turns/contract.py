@@ -42,8 +42,8 @@ class Field(msgspec.Struct, frozen=True):
                 items = {"type": "string", "maxLength": self.longest}
             return {"type": "array", "items": items, "minItems": fewest, "maxItems": most}
         bounds = {"minimum": self.least, "maximum": self.most}
-        told = {name: value for name, value in bounds.items() if value is not None}
-        return {"type": "integer" if self.kind == "whole" else "number"} | told
+        declared_bounds = {name: value for name, value in bounds.items() if value is not None}
+        return {"type": "integer" if self.kind == "whole" else "number"} | declared_bounds
 
 
 class ActionKind(msgspec.Struct, frozen=True):
@@ -56,10 +56,11 @@ class ActionKind(msgspec.Struct, frozen=True):
 
 
 def schema_of(kinds: Iterable[ActionKind]) -> dict[str, Any]:
-    """One flat object for all actions: `action`, and every field of any of them, null where it does not apply.
+    """One flat object for all actions: `action`, and every field of any of them, null where it does
+    not apply.
 
-    Servers that enforce schemas want every property required, so what an action does not use is null. Unions of
-    objects are avoided: several servers accept and ignore them.
+    Servers that enforce schemas want every property required, so what an action does not use is
+    null. Unions of objects are avoided: several servers accept and ignore them.
     """
     listed = list(kinds)
     fields: dict[str, Field] = {}

@@ -1,4 +1,5 @@
-"""Which servers were proved to return native tool calls: some accept tools and answer without any."""
+"""Which servers were proved to return native tool calls:
+some accept tools and answer without any."""
 
 from __future__ import annotations
 

@@ -48,7 +48,8 @@ class Misread(msgspec.Struct, frozen=True):
 
 
 def read_action(reply: Reply, kinds: Iterable[ActionKind]) -> Action | Misread:
-    """The one action of a reply: a native tool call, or the first object of its text that names an action."""
+    """The one action of a reply: a native tool call,
+    or the first object of its text that names an action."""
     known = {kind.name: kind for kind in kinds}
     if reply.tool_calls:
         call = reply.tool_calls[0]
@@ -57,7 +58,7 @@ def read_action(reply: Reply, kinds: Iterable[ActionKind]) -> Action | Misread:
             return msgspec.structs.replace(read, call_id=call.id)
         return read
     text = _THOUGHT.sub("", reply.text[:_LONGEST])
-    named = next(filter(None, (_named(found, known) for found in _objects(text))), None)
+    named = next(filter(None, (_named(candidate, known) for candidate in _objects(text))), None)
     if named is not None:
         return _checked(*named, known)
     if reply.finish_reason == "length" or _BLANKS.search(reply.text):
@@ -67,26 +68,27 @@ def read_action(reply: Reply, kinds: Iterable[ActionKind]) -> Action | Misread:
 
 def _objects(text: str) -> Iterable[dict[str, Any]]:
     decoder = json.JSONDecoder()
-    place, tries = text.find("{"), 0
-    while place >= 0 and tries < _MOST_TRIES:
+    start, tries = text.find("{"), 0
+    while start >= 0 and tries < _MOST_TRIES:
         tries += 1
         try:
-            found, end = decoder.raw_decode(text, place)
-            _refuse_depth(found)
+            decoded, end = decoder.raw_decode(text, start)
+            _refuse_depth(decoded)
         except (ValueError, RecursionError):
-            place = text.find("{", place + 1)
+            start = text.find("{", start + 1)
             continue
-        if isinstance(found, dict):
-            yield found
-        place = text.find("{", end)
+        if isinstance(decoded, dict):
+            yield decoded
+        start = text.find("{", end)
 
 
-def _refuse_depth(found: Any) -> None:
+def _refuse_depth(decoded: Any) -> None:
     """ValueError for what is nested beyond sense.
 
-    How deep Python itself can follow depends on who calls: a reply would be read now and not when it is played back.
+    How deep Python itself can follow depends on who calls: a reply would be read now and not when
+    it is played back.
     """
-    level = [found]
+    level = [decoded]
     for _ in range(_DEEPEST):
         level = [
             inner
@@ -99,20 +101,21 @@ def _refuse_depth(found: Any) -> None:
     raise ValueError("is nested too deeply")
 
 
-def _named(found: Mapping[str, Any], known: Mapping[str, ActionKind]) -> tuple[str, Any] | None:
-    """Name and arguments in any of the shapes that models use; None if the object names no action."""
+def _named(candidate: Mapping[str, Any], known: Mapping[str, ActionKind]) -> tuple[str, Any] | None:
+    """Name and arguments in any of the shapes that models use;
+    None if the object names no action."""
     for key in _NAMES:
-        name = found.get(key)
+        name = candidate.get(key)
         if isinstance(name, dict):
             return _named(name, known)
         if isinstance(name, str):
             inner: dict[str, Any] = next(
-                (found[one] for one in _ARGUMENTS if isinstance(found.get(one), dict)), {}
+                (candidate[one] for one in _ARGUMENTS if isinstance(candidate.get(one), dict)), {}
             )
-            rest = {k: v for k, v in found.items() if k != key and k not in _ARGUMENTS}
-            return name, rest | inner
-    if len(found) == 1:
-        (name, inner), *_ = found.items()
+            inline = {k: v for k, v in candidate.items() if k != key and k not in _ARGUMENTS}
+            return name, inline | inner
+    if len(candidate) == 1:
+        (name, inner), *_ = candidate.items()
         if name in known and isinstance(inner, dict):
             return name, inner
         if name in known and name in known[name].fields:
@@ -121,14 +124,14 @@ def _named(found: Mapping[str, Any], known: Mapping[str, ActionKind]) -> tuple[s
     return None
 
 
-def _checked(name: str, given: Any, known: Mapping[str, ActionKind]) -> Action | Misread:
+def _checked(name: str, raw_arguments: Any, known: Mapping[str, ActionKind]) -> Action | Misread:
     kind = known.get(name.strip().lower())
     if kind is None:
         return Misread("invalid", f"unknown action {name[:40]!r}; {did_you_mean(name[:40], known)}")
-    if not isinstance(given, dict):
+    if not isinstance(raw_arguments, dict):
         return Misread("invalid", f"the arguments of {kind.name} are not an object")
     arguments: dict[str, Any] = {}
-    for field, value in given.items():
+    for field, value in raw_arguments.items():
         if value is None:
             continue
         if field not in kind.fields and value in ("", []):
@@ -204,8 +207,8 @@ def _number(value: Any) -> float:
 
 def _decoded(arguments: str) -> Any:
     try:
-        found = json.loads(arguments[:_LONGEST] or "{}")
-        _refuse_depth(found)
-        return found
+        decoded = json.loads(arguments[:_LONGEST] or "{}")
+        _refuse_depth(decoded)
+        return decoded
     except (ValueError, RecursionError):
         return None

@@ -27,7 +27,8 @@ def base_address(spec: Spec, default: str) -> str:
 
 
 def api_key(spec: Spec, url: str, *usual: str) -> str:
-    """The API key, from the environment only: the variable that the spec names, else the first `usual` one.
+    """The API key, from the environment only: the variable that the spec names, else the first
+    `usual` one.
 
     A usual key is not sent in the open, over plain HTTP to another machine, unless it is named.
     """

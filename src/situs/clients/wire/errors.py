@@ -1,4 +1,5 @@
-"""How servers say no, read with distrust: what may help by waiting, what never will, and what was refused."""
+"""How servers say no, read with distrust:
+what may help by waiting, what never will, and what was refused."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _AGAIN = {408, 409, 425, 429}
 _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 _RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
 _TOO_MANY_PICTURES = re.compile(
-    r"(?:too many|at most \d+|maximum (?:number )?of \d*|exceeds?.{0,40}number of).{0,40}(?:image|picture)"
+    r"(?:too many|at most \d+|maximum (?:number )?of \d*|exceeds?.{0,40}number"
+    r" of).{0,40}(?:image|picture)"
     r"|image.{0,40}(?:limit|maximum|exceed|too many)",
     re.IGNORECASE,
 )
@@ -29,19 +31,21 @@ _TOO_LONG = re.compile(
 )
 _CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
     (
-        lambda status, said: status in (401, 403),
+        lambda status, server_words: status in (401, 403),
         "is the key right and in the environment? (?key_env=NAME names its variable)",
     ),
     (
-        lambda status, said: status == 404,
+        lambda status, server_words: status == 404,
         "is the model's name as the server has it, and does the address end in /v1?",
     ),
     (
-        lambda status, said: status in (400, 413, 422) and _TOO_MANY_PICTURES.search(said),
+        lambda status, server_words: (
+            status in (400, 413, 422) and _TOO_MANY_PICTURES.search(server_words)
+        ),
         "choose a profile with fewer pictures (situs list profiles), or raise the server's limit",
     ),
     (
-        lambda status, said: status in (400, 413, 422) and _TOO_LONG.search(said),
+        lambda status, server_words: status in (400, 413, 422) and _TOO_LONG.search(server_words),
         "choose a profile with fewer or smaller pictures (situs list profiles)",
     ),
 )
@@ -50,14 +54,21 @@ _MASKED_KEY = re.compile(r"\b(?:sk|pk|key)-[\w*.-]+", re.IGNORECASE)
 
 def read_error(response: Response, secret: str) -> Reply:
     """A response that is not a success."""
-    said, code = words_of_error(response.content, secret)
+    server_words, code = words_of_error(response.content, secret)
     status, headers = response.status, response.headers
     if status < 400:
-        error = f"HTTP {status}: the server redirects, and redirects are not followed; give the final address"
+        error = (
+            f"HTTP {status}: the server redirects, and redirects are not followed; give the final"
+            " address"
+        )
         return Reply("failed", error=error, fatal=True, fault="denied")
-    error = f"HTTP {status}" + (f": {said}" if said else "") + _cure(status, said)
+    error = (
+        f"HTTP {status}"
+        + (f": {server_words}" if server_words else "")
+        + _cure(status, server_words)
+    )
     if any(word in code for word in _FILTERED):
-        return Reply("refused", said, finish_reason="content_filter")
+        return Reply("refused", server_words, finish_reason="content_filter")
     if status in _DENIED or code == "insufficient_quota":
         return Reply("failed", error=error, fatal=True, fault="denied")
     if status in _AGAIN or status >= 500:
@@ -68,9 +79,9 @@ def read_error(response: Response, secret: str) -> Reply:
     return Reply("failed", error=error, fatal=True)
 
 
-def _cure(status: int, said: str) -> str:
+def _cure(status: int, server_words: str) -> str:
     """What usually helps; nothing where the server's own words are all there is."""
-    return next((f"; {cure}" for fits, cure in _CURES if fits(status, said)), "")
+    return next((f"; {cure}" for fits, cure in _CURES if fits(status, server_words)), "")
 
 
 def _delay(body: bytes) -> float | None:
@@ -80,7 +91,8 @@ def _delay(body: bytes) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `Retry-After` in seconds or as a date; None if it says nothing readable."""
+    """Seconds to wait, from `Retry-After` in seconds or as a date;
+    None if it says nothing readable."""
     raw = headers.get("Retry-After")
     if raw is None:
         return None

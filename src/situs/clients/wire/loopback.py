@@ -29,14 +29,15 @@ def is_loopback(address: str) -> bool:
 def is_this_machine(host: str) -> bool:
     """Whether every address the host has is loopback; a name nobody knows is not."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return False
-    return bool(found) and all(is_loopback(str(entry[4][0])) for entry in found)
+    return bool(addresses) and all(is_loopback(str(entry[4][0])) for entry in addresses)
 
 
 class LoopbackResolver(AbstractResolver):
-    """Resolves to loopback or not at all, so that a change of DNS cannot lead a request off this machine."""
+    """Resolves to loopback or not at all,
+    so that a change of DNS cannot lead a request off this machine."""
 
     def __init__(self) -> None:
         self._resolver = ThreadedResolver()
@@ -45,10 +46,10 @@ class LoopbackResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """The host's addresses, refused unless all are loopback."""
-        found = await self._resolver.resolve(host, port, family)
-        if not all(is_loopback(entry["host"]) for entry in found):
+        addresses = await self._resolver.resolve(host, port, family)
+        if not all(is_loopback(entry["host"]) for entry in addresses):
             raise LeavesThisMachine("the name no longer leads to this machine")
-        return found
+        return addresses
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -9,7 +9,7 @@ from situs.clients.protocol import Image
 
 __all__ = ["EncodedPictures"]
 
-_KEPT_BYTES = 64 << 20
+_MOST_CACHED_BYTES = 64 << 20
 
 
 class EncodedPictures:
@@ -19,19 +19,19 @@ class EncodedPictures:
         """The JSON `before` the media type, `between` it and the picture, and `after` that."""
         self._around = before, between, after
         self._pictures: OrderedDict[str, bytes] = OrderedDict()
-        self._kept = 0
+        self._cached_bytes = 0
 
     def json(self, image: Image) -> bytes:
         """A picture as JSON."""
-        kept = self._pictures.get(image.digest)
-        if kept is not None:
+        cached = self._pictures.get(image.digest)
+        if cached is not None:
             self._pictures.move_to_end(image.digest)
-            return kept
+            return cached
         before, between, after = self._around
         encoded = b2a_base64(image.data, newline=False)
         made = before + image.media_type.encode() + between + encoded + after
         self._pictures[image.digest] = made
-        self._kept += len(made)
-        while self._kept > _KEPT_BYTES and len(self._pictures) > 1:
-            self._kept -= len(self._pictures.popitem(last=False)[1])
+        self._cached_bytes += len(made)
+        while self._cached_bytes > _MOST_CACHED_BYTES and len(self._pictures) > 1:
+            self._cached_bytes -= len(self._pictures.popitem(last=False)[1])
         return made

@@ -44,8 +44,8 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class Transport:
-    """The way to one address. Redirects are never followed and proxies only used where one is named, so that the
-    address given is the one asked."""
+    """The way to one address. Redirects are never followed and proxies only used where one is
+    named, so that the address given is the one asked."""
 
     def __init__(self, url: str, headers: Mapping[str, str], reach: Reach | None) -> None:
         self._url = url
@@ -83,7 +83,10 @@ class Transport:
         headers: Mapping[str, str] = _NO_HEADERS,
         into: BinaryIO | None = None,
     ) -> Response | Reply:
-        """Any request to the same server. `into` takes the content of a success instead of the response."""
+        """Any request to the same server.
+
+        `into` takes the content of a success instead of the response.
+        """
         try:
             session = self._open()
             async with session.request(
@@ -94,10 +97,10 @@ class Transport:
                 allow_redirects=False,
                 proxy=self._proxy or None,
             ) as response:
-                kept = into if 200 <= response.status < 300 else None
-                content = await self._read(response, kept)
+                download = into if 200 <= response.status < 300 else None
+                content = await self._read(response, download)
                 if content is None:
-                    most = _LARGEST_REPLY if kept is None else _LARGEST_FILE
+                    most = _LARGEST_REPLY if download is None else _LARGEST_FILE
                     return Reply("failed", error=f"the reply is larger than {most >> 20:,} MiB")
                 return Response(response.status, response.headers, content)
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
@@ -129,7 +132,8 @@ class Transport:
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
-            # A client that passed as local may never reach out, whatever its name resolves to later.
+            # A client that passed as local may never reach out, whatever its name resolves to
+            # later.
             resolver = LoopbackResolver() if self._loopback_only else None
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, resolver=resolver),
@@ -151,14 +155,14 @@ class Transport:
             cause = cause.__cause__ or cause.__context__
         match error:
             case aiohttp.ClientSSLError():
-                said = "the server's certificate is not trusted"
-                return Reply("failed", error=said, fatal=True, fault="denied")
+                problem = "the server's certificate is not trusted"
+                return Reply("failed", error=problem, fatal=True, fault="denied")
             case aiohttp.ConnectionTimeoutError():
-                said = f"no connection within {self._reach.connect:g} s"
-                return Reply("failed", error=said, fault="unreachable")
+                problem = f"no connection within {self._reach.connect:g} s"
+                return Reply("failed", error=problem, fault="unreachable")
             case aiohttp.ClientConnectorError():
-                said = error.os_error.strerror or str(error.os_error)
-                return Reply("failed", error=f"no connection: {said}", fault="unreachable")
+                problem = error.os_error.strerror or str(error.os_error)
+                return Reply("failed", error=f"no connection: {problem}", fault="unreachable")
             case TimeoutError():
                 total, stall = self._reach.total, self._reach.stall
                 return Reply(

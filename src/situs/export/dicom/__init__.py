@@ -1,1 +1,2 @@
-"""Studies of a bench as DICOM: image series, segmentations, and structured reports of measurements."""
+"""Studies of a bench as DICOM:
+image series, segmentations, and structured reports of measurements."""

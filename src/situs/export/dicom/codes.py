@@ -1,8 +1,8 @@
 """Coded words for structures, measurements and units.
 
-Structures whose plain name is a concept of the dictionary that ships with pydicom (SNOMED CT) have its code, and the
-side as a modifier; all others, and the measurements that have no standard code, are coded in the private scheme
-`99SITUS` by the name that the ledger uses.
+Structures whose plain name is a concept of the dictionary that ships with pydicom (SNOMED CT) have
+its code, and the side as a modifier; all others, and the measurements that have no standard code,
+are coded in the private scheme `99SITUS` by the name that the ledger uses.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def measure_code(kind: str) -> CodedConcept:
 
 
 def _private_code(name: str, meaning: str) -> CodedConcept:
-    """A code of our own. A code value has 16 characters; longer ones are stored elsewhere, where few readers look."""
+    """A code of our own. A code value has 16 characters;
+    longer ones are stored elsewhere, where few readers look."""
     value = name
     for axis in AXES:
         value = value.replace(f".{axis}", "." + "".join(word[0] for word in axis.split("_")))

@@ -24,9 +24,9 @@ _STORED_BITS = 16
 class SliceStack:
     """How the stored axes become slices, rows and columns.
 
-    The slices lie across the axis with the largest steps, as they were acquired; of equal steps across the one
-    nearest to head-feet. They are ordered along the normal of the pictures, as readers of DICOM do, so that a grid
-    that turns left-handed with its stored axes comes out right.
+    The slices lie across the axis with the largest steps, as they were acquired; of equal steps
+    across the one nearest to head-feet. They are ordered along the normal of the pictures, as
+    readers of DICOM do, so that a grid that turns left-handed with its stored axes comes out right.
     """
 
     def __init__(self, grid: Grid, where: str) -> None:
@@ -67,7 +67,8 @@ class SliceStack:
         series: SeriesRecord,
         voxels: NDArray[Any] | None,
     ) -> list[Dataset]:
-        """One dataset a slice. Without voxels they only say what a segmentation lies on, and are not to be written."""
+        """One dataset a slice.
+        Without voxels they only say what a segmentation lies on, and are not to be written."""
         spacing = self.grid.affine.spacing_mm
         across, down = self._linear[:, self.columns], self._linear[:, self.rows]
         orientation = [*(across / spacing[self.columns]), *(down / spacing[self.rows])]
@@ -110,15 +111,19 @@ class SliceStack:
 
 
 class _Pixels:
-    """Voxels as 16 signed bits: as they are where they fit, else scaled over the range of the volume."""
+    """Voxels as 16 signed bits: as they are where they fit,
+    else scaled over the range of the volume."""
 
     def __init__(self, voxels: NDArray[Any]) -> None:
         low, high = float(np.nanmin(voxels)), float(np.nanmax(voxels))
-        whole = np.issubdtype(voxels.dtype, np.integer) or bool(np.all(voxels == np.rint(voxels)))
+        is_integer = np.issubdtype(voxels.dtype, np.integer) or bool(
+            np.all(voxels == np.rint(voxels))
+        )
         fits = np.iinfo(np.int16).min <= low and high <= np.iinfo(np.int16).max
         self.slope, self.intercept = 1.0, 0.0
-        if not (whole and fits):
-            # The stored slope has 16 characters: what is stored is computed with the number that will be read.
+        if not (is_integer and fits):
+            # The stored slope has 16 characters: what is stored is computed with the number that
+            # will be read.
             self.slope = float(_decimal((high - low) / (2**_STORED_BITS - 2) or 1.0))
             self.intercept = float(_decimal((high + low) / 2.0))
         self._voxels = voxels

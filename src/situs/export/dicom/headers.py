@@ -1,7 +1,7 @@
 """What every DICOM file that is written says of patient, study and maker: opaque ids, and no name.
 
-Nothing is copied from the header of a source file. UIDs follow from the bench and the study, so that the same bench
-gives the same files; a file's dates are a placeholder for the same reason.
+Nothing is copied from the header of a source file. UIDs follow from the bench and the study, so
+that the same bench gives the same files; a file's dates are a placeholder for the same reason.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def patient_header(info: BenchInfo, study: StudyRecord) -> Dataset:
 
 
 def make_repeatable(dataset: Dataset, info: BenchInfo, *parts: str) -> None:
-    """Replace what differs each time a file is written: its dates, and UIDs that highdicom drew for inner use."""
+    """Replace what differs each time a file is written:
+    its dates, and UIDs that highdicom drew for inner use."""
     drawn: dict[str, UID] = {}
     for element in dataset.iterall():
         if not element.value:

@@ -34,7 +34,8 @@ __all__ = ["measured_facts", "measurement_report"]
 
 
 def measured_facts(facts: Sequence[Fact]) -> dict[tuple[str, ...], list[Fact]]:
-    """Structure or pair → the facts about it that are one number in a unit that the report can name."""
+    """Structure or pair → the facts about it that are
+    one number in a unit that the report can name."""
     groups: dict[tuple[str, ...], list[Fact]] = {}
     for fact in facts:
         is_number = isinstance(fact.value, int | float) and not isinstance(fact.value, bool)
@@ -49,7 +50,8 @@ def measurement_report(
     files: Sequence[Dataset],
     segments: dict[str, Segment],
 ) -> Dataset | None:
-    """A report with a group for every structure, pair and marked point; None where there is nothing to report."""
+    """A report with a group for every structure, pair and marked point;
+    None where there is nothing to report."""
     content = [
         *_groups(evidence, files, segments, images[0].SeriesInstanceUID),
         *_marks(evidence, images[0]),
@@ -135,7 +137,8 @@ def _sites(evidence: SeriesEvidence, subjects: Sequence[str]) -> list[FindingSit
 
 
 def _measurement(evidence: SeriesEvidence, fact: Fact) -> Measurement:
-    """The value as the ledger has it (a binary double beside the decimal text), with how far it may be off."""
+    """The value as the ledger has it (a binary double beside the decimal text),
+    with how far it may be off."""
     value = float(fact.value)  # type: ignore[arg-type]
     uncertainty = None
     if fact.interval is not None and all(map(math.isfinite, fact.interval)):

@@ -1,4 +1,5 @@
-"""DICOM segmentations: the structures of a series as segments, one file for each layer of its label map."""
+"""DICOM segmentations: the structures of a series as segments,
+one file for each layer of its label map."""
 
 from __future__ import annotations
 
@@ -34,7 +35,10 @@ class Segment(msgspec.Struct, frozen=True):
 def segmentations(
     evidence: SeriesEvidence, stack: SliceStack, images: Sequence[Dataset], labels: LabelMap
 ) -> tuple[list[Dataset], dict[str, Segment]]:
-    """The files, and where each structure is. Structures that overlap lie in different layers, hence files."""
+    """The files, and where each structure is.
+
+    Structures that overlap lie in different layers, hence files.
+    """
     files: list[Dataset] = []
     segments: dict[str, Segment] = {}
     info, study, series = evidence.bench.info, evidence.study, evidence.series

@@ -21,9 +21,10 @@ from situs.export.written import Written, write_readme
 __all__ = ["write_studies"]
 
 _WORDS = (
-    "One folder per study and series: `images/` (where the study has an image), `segmentation-N.dcm` (structures that "
-    "overlap lie in different files){report}. Patient ids are those of the bench; no header of a source file was "
-    "copied, UIDs are made from the bench, and dates are placeholders. Pixels are 16 bits with a rescale slope."
+    "One folder per study and series: `images/` (where the study has an image),"
+    " `segmentation-N.dcm` (structures that overlap lie in different files){report}. Patient ids"
+    " are those of the bench; no header of a source file was copied, UIDs are made from the bench,"
+    " and dates are placeholders. Pixels are 16 bits with a rescale slope."
 )
 _REPORT_WORDS = ", and `report.dcm` (TID 1500; each number names its fact by the tracking id)"
 

@@ -1,4 +1,5 @@
-"""The ledger of a stack of frames: facts about its boxes and study labels, derived when first asked for."""
+"""The ledger of a stack of frames:
+facts about its boxes and study labels, derived when first asked for."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _NO_FINDING = {"artifact", "normal"}
 
 
 class Middle(msgspec.Struct, frozen=True):
-    """The head's midline in the pictures: its column, how far it may be off, and the image it was found in."""
+    """The head's midline in the pictures:
+    its column, how far it may be off, and the image it was found in."""
 
     x: float
     half_width: float
@@ -62,16 +64,17 @@ def check_fits(annotation: FrameAnnotation, grid: PixelGrid) -> None:
 def clipped(
     annotation: FrameAnnotation, grid: PixelGrid
 ) -> tuple[tuple[FrameBox, ...], dict[FrameBox, Problem]]:
-    """The boxes as far as they lie in the pictures, and a warning for each that does not lie wholly in them."""
+    """The boxes as far as they lie in the pictures,
+    and a warning for each that does not lie wholly in them."""
     check_fits(annotation, grid)
     width, height = grid.width or math.inf, grid.height or math.inf
-    kept: list[FrameBox] = []
+    inside: list[FrameBox] = []
     problems: dict[FrameBox, Problem] = {}
     for box in annotation.boxes:
         if box.x1 <= width and box.y1 <= height:
-            kept.append(box)
+            inside.append(box)
             continue
-        place = f"a box on frame {box.frame} at {box.x0:g}, {box.y0:g}"
+        where_words = f"a box on frame {box.frame} at {box.x0:g}, {box.y0:g}"
         gone = box.x0 >= width or box.y0 >= height
         text, fix = (
             ("lies outside", "it is left out")
@@ -79,15 +82,20 @@ def clipped(
             else ("leaves the picture", "it is cut at the edge")
         )
         problems[box] = Problem(
-            Severity.WARNING, "outside", annotation.volume, f"{place} {text}", fix
+            Severity.WARNING, "outside", annotation.volume, f"{where_words} {text}", fix
         )
         if not gone:
-            kept.append(msgspec.structs.replace(box, x1=min(box.x1, width), y1=min(box.y1, height)))
-    return tuple(kept), problems
+            inside.append(
+                msgspec.structs.replace(box, x1=min(box.x1, width), y1=min(box.y1, height))
+            )
+    return tuple(inside), problems
 
 
 class BoxLedger:
-    """Facts about one series of frames. Names of findings are clean; frames as subjects are their numbers in text."""
+    """Facts about one series of frames.
+
+    Names of findings are clean; frames as subjects are their numbers in text.
+    """
 
     def __init__(
         self,
@@ -137,7 +145,8 @@ class BoxLedger:
 
     @property
     def known_frames(self) -> int:
-        """How many frames are known to exist: all with the image, without it those up to the last annotated one."""
+        """How many frames are known to exist:
+        all with the image, without it those up to the last annotated one."""
         if self.grid.frames:
             return self.grid.frames
         return self.annotation.frames or max((box.frame for box in self.boxes), default=-1) + 1
@@ -160,11 +169,11 @@ class BoxLedger:
         return tuple(name for name in self.labels if (name, frame) in self._on)
 
     def distance(self, name: str, frame: int) -> int | None:
-        """Frames to the nearest box of a finding or of what it may be mistaken for, usable or not; 0 if a study
-        label may be it, None if there is no such box."""
+        """Frames to the nearest box of a finding or of what it may be mistaken for, usable or not;
+        0 if a study label may be it, None if there is no such box."""
         if name not in self._family_frames:
-            own = finding_of(name) if name != ANY else None
-            near = {x for x in self.labels if own is None or own.confusable_with(finding_of(x))}
+            asked = finding_of(name) if name != ANY else None
+            near = {x for x in self.labels if asked is None or asked.confusable_with(finding_of(x))}
             marked = {mark.frame for mark in self._marks_like(name)}
             self._family_frames[name] = tuple(
                 sorted(marked.union(*(self._frames[label] for label in near)))
@@ -174,26 +183,29 @@ class BoxLedger:
         return min((abs(frame - other) for other in self._family_frames[name]), default=None)
 
     def may_be_study_label(self, name: str) -> bool:
-        """Whether a label of the whole study is the finding, or may be mistaken for it, wherever it is."""
+        """Whether a label of the whole study is the finding,
+        or may be mistaken for it, wherever it is."""
         labels = [finding_of(label) for label in self.annotation.study_labels]
         if name == ANY:
             return any(is_finding(label) for label in labels)
         return any(finding_of(name).confusable_with(label) for label in labels)
 
     def _marks_like(self, name: str) -> list[Mark]:
-        own = finding_of(name) if name != ANY else None
+        asked = finding_of(name) if name != ANY else None
         return [
             mark
             for mark in self._unusable
-            if own is None or not mark.label or own.confusable_with(finding_of(mark.label))
+            if asked is None or not mark.label or asked.confusable_with(finding_of(mark.label))
         ]
 
     def is_uncertain(self, name: str, frame: int | None = None) -> bool:
-        """Whether an annotation that cannot be used (on that frame) is the finding, or may be mistaken for it."""
+        """Whether an annotation that cannot be used (on that frame) is the finding,
+        or may be mistaken for it."""
         return any(frame is None or mark.frame in (-1, frame) for mark in self._marks_like(name))
 
     def is_negative(self, name: str, frame: int) -> bool:
-        """Whether a slice may be asked as one without the finding: read as normal, or far enough from all like it."""
+        """Whether a slice may be asked as one without the finding:
+        read as normal, or far enough from all like it."""
         if not 0 <= frame < self.known_frames:
             return False
         if self.annotation.read_as_normal:
@@ -255,10 +267,10 @@ def _frame(ledger: BoxLedger, text: str) -> int:
 
 def _boxes(ledger: BoxLedger, name: str, frame: str | None = None) -> Found:
     """Frame, x0, y0, x1, y1 of every box, one after the other."""
-    own = ledger.boxes_of(name, None if frame is None else _frame(ledger, frame))
-    if not own:
+    boxes = ledger.boxes_of(name, None if frame is None else _frame(ledger, frame))
+    if not boxes:
         raise KeyError(name)
-    return _plain(tuple(float(v) for b in own for v in (b.frame, b.x0, b.y0, b.x1, b.y1)), "px")
+    return _plain(tuple(float(v) for b in boxes for v in (b.frame, b.x0, b.y0, b.x1, b.y1)), "px")
 
 
 def _box_count(ledger: BoxLedger, name: str, frame: str | None = None) -> Found:
@@ -286,8 +298,8 @@ def _nearest(ledger: BoxLedger, name: str, frame: str) -> Found:
 def _findings(ledger: BoxLedger, name: str) -> Found:
     """How many findings the boxes make; unstable if that depends on the linking rule."""
     rules = ledger.rules
-    own = ledger.boxes_of(name)
-    low, high = stable_count(own, rules.link_iou, rules.link_gaps)
+    boxes = ledger.boxes_of(name)
+    low, high = stable_count(boxes, rules.link_iou, rules.link_gaps)
     flags = () if low == high else ("unstable",)
     parameters: dict[str, float | str] = {
         "iou": " ".join(f"{v:g}" for v in rules.link_iou),
@@ -339,15 +351,16 @@ def _midline(ledger: BoxLedger) -> Found:
 
 
 def _image_side(ledger: BoxLedger, name: str, frame: str | None = None) -> Found:
-    """`left`, `right` or `both` of the picture; unstable if the midline's uncertainty leaves it open."""
+    """`left`, `right` or `both` of the picture;
+    unstable if the midline's uncertainty leaves it open."""
     midline = ledger.fact("midline")
-    own = ledger.boxes_of(name, None if frame is None else _frame(ledger, frame))
-    if not own:
+    boxes = ledger.boxes_of(name, None if frame is None else _frame(ledger, frame))
+    if not boxes:
         raise KeyError(name)
     share = ledger.rules.side_share
-    answers = {_side_of(own, x, share) for x in midline.interval or ()}
+    answers = {_side_of(boxes, x, share) for x in midline.interval or ()}
     flags = () if len(answers) == 1 else ("unstable",)
-    value = _side_of(own, float(midline.value), share)  # type: ignore[arg-type]
+    value = _side_of(boxes, float(midline.value), share)  # type: ignore[arg-type]
     return value, "", None, flags, (f"fact:{midline.fact_id}",), {"share": share}
 
 
@@ -362,8 +375,8 @@ def _side_of(boxes: tuple[FrameBox, ...], midline: float, share: float) -> str:
 def _compartment(ledger: BoxLedger, name: str, frame: str | None = None) -> Found:
     """`medial` or `lateral`, by the table of sides; unstable if a box comes near the middle."""
     side, width = ledger.side, ledger.grid.width
-    own = ledger.boxes_of(name, None if frame is None else _frame(ledger, frame))
-    if side is None or not own:
+    boxes = ledger.boxes_of(name, None if frame is None else _frame(ledger, frame))
+    if side is None or not boxes:
         raise KeyError(name)
     middle = (
         side.midline_x if side.midline_x is not None else None if width is None else width / 2.0
@@ -371,9 +384,9 @@ def _compartment(ledger: BoxLedger, name: str, frame: str | None = None) -> Foun
     if middle is None:
         raise KeyError("the middle of the knee")
     band = ledger.rules.compartment_band * (width or 2.0 * middle)
-    on_left = all(box.x1 <= middle - band for box in own)
-    on_right = all(box.x0 >= middle + band for box in own)
-    centre = sum((box.x0 + box.x1) / 2.0 for box in own) / len(own)
+    on_left = all(box.x1 <= middle - band for box in boxes)
+    on_right = all(box.x0 >= middle + band for box in boxes)
+    centre = sum((box.x0 + box.x1) / 2.0 for box in boxes) / len(boxes)
     here = "left" if centre < middle else "right"
     flags = () if on_left or on_right else ("unstable",)
     value = "medial" if here == side.medial else "lateral"

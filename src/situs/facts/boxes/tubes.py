@@ -1,4 +1,5 @@
-"""Findings in three dimensions: boxes of one label on neighbouring frames, linked into tubes by stated rules."""
+"""Findings in three dimensions: boxes of one label on neighbouring frames,
+linked into tubes by stated rules."""
 
 from __future__ import annotations
 
@@ -48,8 +49,9 @@ def overlap(a: FrameBox, b: FrameBox) -> float:
 
 
 def link(boxes: Iterable[FrameBox], iou: float, gap: int) -> list[Tube]:
-    """Tubes of one label: two boxes belong together if at most `gap` frames lie between theirs and they overlap by
-    more than `iou`, or if a chain of such pairs joins them. Boxes of one frame are never linked directly.
+    """Tubes of one label: two boxes belong together if at most `gap` frames lie between theirs and
+    they overlap by more than `iou`, or if a chain of such pairs joins them. Boxes of one frame are
+    never linked directly.
 
     The rule is symmetric in the order of frames: a reversed volume gives the reversed tubes.
     """
@@ -72,8 +74,11 @@ def link(boxes: Iterable[FrameBox], iou: float, gap: int) -> list[Tube]:
     tubes: dict[FrameBox, list[FrameBox]] = defaultdict(list)
     for box in root:
         tubes[find(box)].append(box)
-    ordered = [tuple(sorted(own, key=_key)) for own in tubes.values()]
-    return [Tube(own) for own in sorted(ordered, key=lambda own: _key(own[0]))]
+    ordered = [tuple(sorted(tube_boxes, key=_key)) for tube_boxes in tubes.values()]
+    return [
+        Tube(tube_boxes)
+        for tube_boxes in sorted(ordered, key=lambda tube_boxes: _key(tube_boxes[0]))
+    ]
 
 
 def _key(box: FrameBox) -> tuple[float, ...]:
@@ -83,6 +88,7 @@ def _key(box: FrameBox) -> tuple[float, ...]:
 def stable_count(
     boxes: Sequence[FrameBox], ious: Sequence[float], gaps: Sequence[int]
 ) -> tuple[int, int]:
-    """Fewest and most findings over the whole family of rules; equal if the count does not depend on the rule."""
+    """Fewest and most findings over the whole family of rules;
+    equal if the count does not depend on the rule."""
     counts = [len(link(boxes, iou, gap)) for iou in ious for gap in gaps]
     return min(counts), max(counts)

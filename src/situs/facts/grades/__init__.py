@@ -1,6 +1,7 @@
-"""Facts from tables of readers' grades, and beside them, from masks, what geometry says of the same signs."""
+"""Facts from tables of readers' grades, and beside them,
+from masks, what geometry says of the same signs."""
 
-from situs.facts.grades.box_file import RegionBox, RegionBoxes
+from situs.facts.grades.box_file import GivenBoxes, RegionBox, RegionBoxes
 from situs.facts.grades.columns import ColumnMap, load_columns
 from situs.facts.grades.ledger import GEOMETRY, READER, REGION_BOX, GradeLedger, masks_for
 from situs.facts.grades.published import from_published, sagittal_axis, to_published
@@ -13,6 +14,7 @@ __all__ = [
     "READER",
     "REGION_BOX",
     "ColumnMap",
+    "GivenBoxes",
     "GradeLedger",
     "GradeTable",
     "GradedStudy",

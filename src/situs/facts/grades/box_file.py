@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from situs.facts.grades.grouped import GroupedTable
 from situs.facts.grades.published import from_published
 from situs.space import Grid, IndexBox, WorldBox
 
-__all__ = ["RegionBox", "RegionBoxes"]
+__all__ = ["GivenBoxes", "RegionBox", "RegionBoxes"]
 
 _MM = ("x0", "y0", "z0", "x1", "y1", "z1")
 _SLICES = ("start_slice", "end_slice", "x_min", "x_max", "y_min", "y_max")
@@ -29,8 +30,20 @@ class RegionBox(msgspec.Struct, frozen=True):
     approximate: bool
 
 
+class GivenBoxes(msgspec.Struct, frozen=True):
+    """What a file of boxes says of one study."""
+
+    of_study: Mapping[str, RegionBox] = {}
+    """Region → box."""
+    hash: str = ""
+    """Of the study's rows; empty without a file."""
+    regions: Collection[str] = ()
+    """Those that have a box in this study or in another."""
+
+
 class RegionBoxes:
-    """`--boxes`: columns study, region or question, and six numbers; `approximate` if the box is only roughly right.
+    """`--boxes`: columns study, region or question, and six numbers; `approximate` if the box is
+    only roughly right.
 
     x0 … z1 are RAS+ mm; start_slice … y_max are the published form (`from_published`).
     Without the column `approximate`, a region that the bank divides by rule is approximate.
@@ -51,13 +64,14 @@ class RegionBoxes:
 
     @cached_property
     def regions(self) -> frozenset[str]:
-        """Those it has boxes of, in any study; names that the bank lacks are told when their study is read."""
+        """Those it has boxes of, in any study;
+        names that the bank lacks are told when their study is read."""
         bank = self._bank
-        own = {
+        named_regions = {
             bank.by_id[name].region if name in bank.by_id else name
             for name in self._rows.values(self._name)
         }
-        return frozenset(own & set(bank.regions))
+        return frozenset(named_regions & set(bank.regions))
 
     @property
     def studies(self) -> list[str]:
@@ -66,26 +80,26 @@ class RegionBoxes:
 
     def read(self, study: str, grid: Grid) -> tuple[dict[str, RegionBox], str]:
         """Region → box, and the hash of what the file says of this study."""
-        found: dict[str, RegionBox] = {}
+        boxes: dict[str, RegionBox] = {}
         raw = []
         for number, row in self._rows.rows(study):
             where = f"{self.path.name}:{number}"
             region = self._region(row[self._name].strip(), where)
             numbers = self._read_numbers(row, where)
-            said = row[self._approximate].strip().lower() if self._approximate is not None else ""
-            if said not in _TRUE:
+            stated = row[self._approximate].strip().lower() if self._approximate is not None else ""
+            if stated not in _TRUE:
                 raise SitusError(
-                    f"cannot read approximate {said!r}", where=where, fix="write yes or no"
+                    f"cannot read approximate {stated!r}", where=where, fix="write yes or no"
                 )
-            flag = _TRUE[said]
+            flag = _TRUE[stated]
             rough = self._bank.regions[region].approximate if flag is None else flag
             raw.append((region, *numbers, rough))
             box = RegionBox(self._box(numbers, grid, where), rough)
-            if found.setdefault(region, box) != box:
+            if boxes.setdefault(region, box) != box:
                 raise SitusError(
                     f"{region} has two boxes", where=where, fix="give one box per region and study"
                 )
-        return found, digest(canonical_json(sorted(raw)))
+        return boxes, digest(canonical_json(sorted(raw)))
 
     def _region(self, name: str, where: str) -> str:
         if name in self._bank.regions:
@@ -98,7 +112,7 @@ class RegionBoxes:
 
     def _read_numbers(self, row: list[str], where: str) -> list[float]:
         try:
-            numbers = [float(row[place]) for place in self._numbers]
+            numbers = [float(row[column]) for column in self._numbers]
         except ValueError as error:
             raise SitusError(
                 "a corner is not a number", where=where, fix="correct the row"

@@ -29,7 +29,8 @@ FIELDS = (
 
 
 class ColumnMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`--columns`: field → the table's own column, and for a wide table which column holds which grade."""
+    """`--columns`: field → the table's own column,
+    and for a wide table which column holds which grade."""
 
     columns: dict[str, str] = {}
     grades: dict[str, str] = {}
@@ -59,14 +60,14 @@ def load_columns(path: Path | None) -> ColumnMap:
     if path is None:
         return ColumnMap()
     try:
-        found = msgspec.convert(tomllib.loads(read_text(path)), ColumnMap)
+        column_map = msgspec.convert(tomllib.loads(read_text(path)), ColumnMap)
     except (ValueError, RecursionError) as error:
         fix = 'write [columns] study = "ID", and [grades] "1.size" = "column" for a wide table'
         raise SitusError(str(error), where=path, fix=fix) from error
-    for name in found.columns:
+    for name in column_map.columns:
         if name not in FIELDS:
             raise SitusError(f"unknown field {name!r}", where=path, fix=did_you_mean(name, FIELDS))
-    for said in found.sides.values():
-        if said not in ("left", "right"):
-            raise SitusError(f"unknown side {said!r}", where=path, fix="sides are left and right")
-    return found
+    for side in column_map.sides.values():
+        if side not in ("left", "right"):
+            raise SitusError(f"unknown side {side!r}", where=path, fix="sides are left and right")
+    return column_map

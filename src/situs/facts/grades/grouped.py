@@ -1,4 +1,5 @@
-"""A CSV too large to hold: an index of which lines belong to which study, and those lines when asked for."""
+"""A CSV too large to hold: an index of which lines belong to which study,
+and those lines when asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ __all__ = ["GroupedTable"]
 
 
 class GroupedTable:
-    """The rows of a CSV by study; memory holds one place per stretch of lines that follow one another."""
+    """The rows of a CSV by study;
+    memory holds one place per stretch of lines that follow one another."""
 
     def __init__(self, path: Path, key: str) -> None:
         self.path = path
@@ -46,12 +48,12 @@ class GroupedTable:
                     if cells:
                         yield number, cells
 
-    def values(self, place: int) -> set[str]:
+    def values(self, column: int) -> set[str]:
         """What a column holds, in all rows."""
         with self._open() as stream:
             stream.readline()
             rows = (self._cells(raw, number) for number, raw in enumerate(stream, start=2))
-            return {cells[place].strip() for cells in rows if cells}
+            return {cells[column].strip() for cells in rows if cells}
 
     def _open(self) -> BinaryIO:
         check_regular(self.path)
@@ -63,7 +65,7 @@ class GroupedTable:
             ) from error
 
     def _index(self) -> dict[str, list[tuple[int, int, int]]]:
-        place = self.columns.index(self._key)
+        key_column = self.columns.index(self._key)
         spans: dict[str, list[tuple[int, int, int]]] = {}
         last: str | None = None
         start = line = count = 0
@@ -71,7 +73,7 @@ class GroupedTable:
             offset = len(stream.readline())
             for number, raw in enumerate(stream, start=2):
                 cells = self._cells(raw, number)
-                key = cells[place].strip() if cells else last
+                key = cells[key_column].strip() if cells else last
                 if not key and cells:
                     raise SitusError(
                         f"has no {self._key}", where=f"{self.path}:{number}", fix="fill the cell"

@@ -1,8 +1,9 @@
-"""The ledger of a graded joint: the reader's grades, where regions lie, and what masks say of the same signs."""
+"""The ledger of a graded joint: the reader's grades,
+where regions lie, and what masks say of the same signs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +12,7 @@ from situs.anatomy import Suspicion
 from situs.anatomy.banks import Bank, BankQuestion, Region, Scale, SubScore
 from situs.errors import SitusError
 from situs.facts.doubts import Doubted
-from situs.facts.grades.box_file import RegionBox
+from situs.facts.grades.box_file import GivenBoxes, RegionBox
 from situs.facts.grades.joint import (
     Cartilage,
     JointFrame,
@@ -63,8 +64,8 @@ _MEASURES = {
 def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks:
     """The masks that a bank's regions and measures rest on; `told` are the names of a label map.
 
-    A mask with the name of a region is that region. Where a structure comes only in such parts, it is their union; so
-    is cartilage that comes as a medial and a lateral mask.
+    A mask with the name of a region is that region. Where a structure comes only in such parts, it
+    is their union; so is cartilage that comes as a medial and a lateral mask.
     """
     parts_of = {
         name: region.structure for name, region in bank.regions.items() if not region.block
@@ -74,8 +75,8 @@ def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks
         *_CARTILAGE.values(),
         *parts_of,
     }
-    own = [structure for structure in labels.structures if structure.name in wanted]
-    voxels = {s.name: np.argwhere(labels.mask(s)) for s in own}
+    used = [structure for structure in labels.structures if structure.name in wanted]
+    voxels = {s.name: np.argwhere(labels.mask(s)) for s in used}
     split = {name: whole for name, whole in parts_of.items() if name in voxels}
     for whole in sorted({structure for structure in split.values() if structure not in voxels}):
         parts = [voxels[name] for name, structure in split.items() if structure == whole]
@@ -95,6 +96,9 @@ def _box_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox | 
     return part.box_mm(masks.grid) if part is not None else None
 
 
+_NO_BOXES = GivenBoxes()
+
+
 class GradeLedger(Doubted):
     """Facts about one series, derived when first asked for; `KeyError` for those it cannot tell."""
 
@@ -107,13 +111,10 @@ class GradeLedger(Doubted):
         series: str,
         masks: JointMasks | None = None,
         labels_hash: str = "",
-        boxes: Mapping[str, RegionBox] | None = None,
-        boxes_hash: str = "",
-        boxed: Collection[str] = (),
+        boxes: GivenBoxes = _NO_BOXES,
         trusted: Collection[str] = (),
     ) -> None:
-        """`boxed` are the regions of which the boxes file tells, in this study or in another; `trusted`: what the
-        user vouches for, though it looks wrong."""
+        """`trusted`: what the user vouches for, though it looks wrong."""
         self.trusted = frozenset(trusted)
         self.graded = graded
         self.bank = bank
@@ -121,9 +122,7 @@ class GradeLedger(Doubted):
         self.series = series
         self._masks = masks
         self._labels_hash = labels_hash
-        self._boxes = boxes or {}
-        self._boxes_hash = boxes_hash
-        self._boxed = boxed
+        self._boxes = boxes
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._cartilage: dict[str, Cartilage | None] = {}
         self._kinds: dict[str, Callable[..., Fact]] = {
@@ -182,13 +181,15 @@ class GradeLedger(Doubted):
         return RegionBox(box, "approximate" in fact.flags)
 
     def is_boxed(self, region: str) -> bool:
-        """Whether a box of the region is asked for, here or in other studies: its mask or its box has a name there.
+        """Whether a box of the region is asked for, here or in other studies: its mask or its box
+        has a name there.
 
-        A question with a box in some studies and without it in others would tell by its words which is which.
+        A question with a box in some studies and without it in others would tell by its words which
+        is which.
         """
         names = (region, self.bank.regions[region].structure)
-        told = self._masks is not None and any(self._masks.is_told(name) for name in names)
-        return told or region in self._boxed or self.box(region) is not None
+        is_named = self._masks is not None and any(self._masks.is_told(name) for name in names)
+        return is_named or region in self._boxes.regions or self.box(region) is not None
 
     def _reader(self, question: str, key: str) -> Fact:
         grade = self.graded.grades[question][key]
@@ -197,15 +198,15 @@ class GradeLedger(Doubted):
         )
 
     def _region_box(self, region: str) -> Fact:
-        told = self._boxes.get(region)
-        if told is not None:
-            value = (*told.box.lo_mm, *told.box.hi_mm)
-            flags = ("approximate",) if told.approximate else ()
+        given_box = self._boxes.of_study.get(region)
+        if given_box is not None:
+            value = (*given_box.box.lo_mm, *given_box.box.hi_mm)
+            flags = ("approximate",) if given_box.approximate else ()
             return self._record(
                 REGION_BOX,
                 (region,),
                 value,
-                Cell(self._boxes_hash, region, "box"),
+                Cell(self._boxes.hash, region, "box"),
                 unit="mm",
                 flags=flags,
             )
@@ -237,12 +238,12 @@ class GradeLedger(Doubted):
         question, sub, scale = self._known(question_id, key)
         if sub.measures != kind or self._masks is None or self.frame is None:
             raise KeyError(kind)
-        found = self._measured_value(question, sub, self._masks, self.frame)
-        if found is None:
+        measure = self._measured_value(question, sub, self._masks, self.frame)
+        if measure is None:
             raise KeyError(kind)
         how = self._measured(f"{kind}@{_MEASURES[kind]}", {"region": question.region})
         return self._record(
-            kind, (question_id, key), found.value, how, unit=scale.unit, interval=found.interval
+            kind, (question_id, key), measure.value, how, unit=scale.unit, interval=measure.interval
         )
 
     def _measured_value(
@@ -271,7 +272,8 @@ class GradeLedger(Doubted):
                 return loss.loss if sub.measures == "cartilage_loss_share" else loss.full
 
     def _geometry(self, question_id: str, key: str) -> Fact:
-        """The grade of the measured value; None near the edge of a bin, where the interval holds two grades."""
+        """The grade of the measured value;
+        None near the edge of a bin, where the interval holds two grades."""
         _, sub, scale = self._known(question_id, key)
         if not sub.measures:
             raise KeyError(key)
@@ -288,7 +290,7 @@ class GradeLedger(Doubted):
 
     def _known(self, question_id: str, key: str) -> tuple[BankQuestion, SubScore, Scale]:
         question = self.bank.by_id[question_id]
-        sub = {own.key: own for own in self.bank.sub_scores_of(question)}[key]
+        sub = {one.key: one for one in self.bank.sub_scores_of(question)}[key]
         return question, sub, self.bank.scales[sub.scale]
 
     def _measured(self, function: str, parameters: dict[str, float | str]) -> Measured:

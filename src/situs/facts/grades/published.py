@@ -1,8 +1,9 @@
 """The published form of a knee's box: `[start_slice, end_slice, x_min, x_max, y_min, y_max]`.
 
-The slices are the sagittal ones: the array with its sagittal axis moved to the front, the others kept in order (the
-released scripts transpose by (2, 0, 1) where the slices come last). y counts the rows of a slice, x its columns.
-Numbers are voxel indices from 0, both ends included. The release does not say so: rows, columns and ends are ours.
+The slices are the sagittal ones: the array with its sagittal axis moved to the front, the others
+kept in order (the released scripts transpose by (2, 0, 1) where the slices come last). y counts the
+rows of a slice, x its columns. Numbers are voxel indices from 0, both ends included. The release
+does not say so: rows, columns and ends are ours.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ __all__ = ["from_published", "sagittal_axis", "to_published"]
 def to_published(box: WorldBox, grid: Grid) -> tuple[int, int, int, int, int, int]:
     """The smallest run of voxels around a box in mm, as far as it lies in the array.
 
-    On an oblique scan that run is larger than the structure's own: a box in mm lies along the patient's axes, and the
-    voxels around it along the scan's.
+    On an oblique scan that run is larger than the structure's own: a box in mm lies along the
+    patient's axes, and the voxels around it along the scan's.
     """
     corners = np.array(list(product(*zip(box.lo_mm, box.hi_mm))))
     index = np.asarray(grid.affine.to_index(WorldPoints(corners)))
@@ -39,19 +40,22 @@ def from_published(numbers: Sequence[float], grid: Grid) -> WorldBox:
     """The box in mm over the voxels named."""
     if any(number != int(number) for number in numbers):
         raise SitusError(
-            f"box {_told(numbers)} is not of whole voxels", fix="give indices from 0, not shares"
+            f"box {_listed(numbers)} is not of whole voxels", fix="give indices from 0, not shares"
         )
     start, end, x_min, x_max, y_min, y_max = (int(number) for number in numbers)
     if start > end or x_min > x_max or y_min > y_max:
         raise SitusError(
-            f"box {_told(numbers)} is inside out", fix="each start comes before its end"
+            f"box {_listed(numbers)} is inside out", fix="each start comes before its end"
         )
     low, high = np.zeros(3, dtype=int), np.zeros(3, dtype=int)
     for axis, least, most in zip(_order(grid), (start, y_min, x_min), (end, y_max, x_max)):
         low[axis], high[axis] = least, most + 1
     if low.min() < 0 or (high > grid.shape).any():
-        fix = f"slices, y and x go up to {', '.join(str(grid.shape[axis] - 1) for axis in _order(grid))}"
-        raise SitusError(f"box {_told(numbers)} lies outside the scan", fix=fix)
+        fix = (
+            "slices, y and x go up to"
+            f" {', '.join(str(grid.shape[axis] - 1) for axis in _order(grid))}"
+        )
+        raise SitusError(f"box {_listed(numbers)} lies outside the scan", fix=fix)
     first, last = ((int(a), int(b), int(c)) for a, b, c in (low, high))
     return IndexBox(first, last).to_world(grid.affine)
 
@@ -62,7 +66,7 @@ def sagittal_axis(grid: Grid) -> int:
     return int(np.argmax(along))
 
 
-def _told(numbers: Sequence[float]) -> str:
+def _listed(numbers: Sequence[float]) -> str:
     return f"[{', '.join(f'{number:g}' for number in numbers)}]"
 
 

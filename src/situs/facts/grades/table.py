@@ -1,4 +1,5 @@
-"""Tables of readers' grades: what each study was given, and what cannot be used, with the reason."""
+"""Tables of readers' grades: what each study was given,
+and what cannot be used, with the reason."""
 
 from __future__ import annotations
 
@@ -66,11 +67,14 @@ class GradeTable:
                 field for field in ("question", "sub_score", "grade") if field not in self._places
             ]
             if lacking:
-                fix = "a long table has study, question, sub_score and grade; map others with --columns"
+                fix = (
+                    "a long table has study, question, sub_score and grade; map others with"
+                    " --columns"
+                )
                 raise SitusError(f"has no column {' and '.join(lacking)}", where=path, fix=fix)
         subs = {
-            family: {sub.key: sub for sub in own.sub_scores}
-            for family, own in bank.families.items()
+            family: {sub.key: sub for sub in family_entry.sub_scores}
+            for family, family_entry in bank.families.items()
         }
         self._keys = {
             (question.id, name): (sub.key, bank.scales[sub.scale])
@@ -89,15 +93,18 @@ class GradeTable:
 
     def read(self, study: str) -> GradedStudy:
         """All of one study's rows; a row that cannot belong to the bank is an error."""
-        told: dict[str, str] = {}
+        study_fields: dict[str, str] = {}
         cells: dict[tuple[str, str], set[str]] = defaultdict(set)
         for number, row in self._rows.rows(study):
             where = f"{self.path.name}:{number}"
             for field in _OF_STUDY:
-                place = self._places.get(field)
-                said = row[place].strip() if place is not None else ""
-                if told.setdefault(field, said) != said:
-                    problem = f"{study} has {field} {said!r}, and {told[field]!r} on an earlier row"
+                column = self._places.get(field)
+                cell = row[column].strip() if column is not None else ""
+                if study_fields.setdefault(field, cell) != cell:
+                    problem = (
+                        f"{study} has {field} {cell!r}, and {study_fields[field]!r} on an"
+                        " earlier row"
+                    )
                     raise SitusError(
                         problem,
                         where=where,
@@ -105,9 +112,9 @@ class GradeTable:
                     )
             for key, value in self._graded(row, where):
                 cells[key].add(value)
-        if not told:
+        if not study_fields:
             raise SitusError("is not in the table", where=study, fix="check the study's name")
-        return self._study(study, told, cells)
+        return self._study(study, study_fields, cells)
 
     def _wide_places(self) -> list[tuple[tuple[str, str], int]]:
         places = []
@@ -125,28 +132,31 @@ class GradeTable:
 
     def _graded(self, row: Sequence[str], where: str) -> Iterator[tuple[tuple[str, str], str]]:
         if self._wide:
-            for (question, key), place in self._wide:
-                yield (question, self._key(question, key, where)), row[place].strip()
+            for (question, key), column in self._wide:
+                yield (question, self._key(question, key, where)), row[column].strip()
             return
         question = row[self._places["question"]].strip()
         key = row[self._places["sub_score"]].strip()
         yield (question, self._key(question, key, where)), row[self._places["grade"]].strip()
 
     def _key(self, question: str, key: str, where: str) -> str:
-        found = self._keys.get((question, key))
-        if found is None:
+        known_key = self._keys.get((question, key))
+        if known_key is None:
             if question not in self._bank.by_id:
-                fix = f"its questions are {', '.join(list(self._bank.by_id)[:3])} … {self._bank.question[-1].id}"
+                fix = (
+                    f"its questions are {', '.join(list(self._bank.by_id)[:3])} …"
+                    f" {self._bank.question[-1].id}"
+                )
                 raise SitusError(
                     f"bank {self._bank.name} has no question {question!r}", where=where, fix=fix
                 )
             known = ", ".join(sub.key for sub in self._bank.sub_scores_of(self._bank.get(question)))
             problem = f"question {question} has no sub-score {key!r}"
             raise SitusError(problem, where=where, fix=f"it has {known}")
-        return found[0]
+        return known_key[0]
 
     def _study(
-        self, study: str, told: dict[str, str], cells: dict[tuple[str, str], set[str]]
+        self, study: str, study_fields: dict[str, str], cells: dict[tuple[str, str], set[str]]
     ) -> GradedStudy:
         where = f"{self.path.name}, study {study}"
         grades: dict[str, dict[str, int]] = defaultdict(dict)
@@ -154,53 +164,55 @@ class GradeTable:
         problems: list[str] = []
         missing = _MISSING | {code.strip().lower() for code in self._map.missing}
         for (question, key), values in cells.items():
-            given = {value for value in values if value.lower() not in missing}
-            grade = self._grade(question, key, given)
+            stated = {value for value in values if value.lower() not in missing}
+            grade = self._grade(question, key, stated)
             if isinstance(grade, int):
                 grades[question][key] = grade
             elif grade != NO_GRADE:
                 left_out[grade] += 1
-                said = ", ".join(sorted(given))
-                problems.append(f"question {question}, {key}: {grade} ({said}); not asked")
+                listed = ", ".join(sorted(stated))
+                problems.append(f"question {question}, {key}: {grade} ({listed}); not asked")
         for question in list(grades):
             family = self._bank.families[self._bank.by_id[question].family]
             for rule in family.broken_rules(grades[question]):
-                own = grades.pop(question)
-                left_out[CONTRADICTORY] += len(own)
-                said = ", ".join(f"{key} {grade}" for key, grade in own.items())
+                contradicted = grades.pop(question)
+                left_out[CONTRADICTORY] += len(contradicted)
+                listed = ", ".join(f"{key} {grade}" for key, grade in contradicted.items())
                 problems.append(
-                    f"question {question}: {CONTRADICTORY} ({said}: {rule.zero} is 0); not asked"
+                    f"question {question}: {CONTRADICTORY} ({listed}: {rule.zero} is 0); not asked"
                 )
                 break
         absent = self._expected - sum(map(len, grades.values())) - sum(left_out.values())
         if absent:
             left_out[NO_GRADE] = absent
-        shape, affine = _grid(told, where)
+        shape, affine = _grid(study_fields, where)
         raw = sorted((q, key, *sorted(values)) for (q, key), values in cells.items())
-        side = self._side(told.get("side", ""), where)
+        side = self._side(study_fields.get("side", ""), where)
         return GradedStudy(
             study=study,
-            patient=told.get("patient") or study,
+            patient=study_fields.get("patient") or study,
             side=side,
-            time=told.get("time", ""),
-            image=told.get("image", ""),
-            labels=told.get("labels", ""),
+            time=study_fields.get("time", ""),
+            image=study_fields.get("image", ""),
+            labels=study_fields.get("labels", ""),
             shape=shape,
             affine=affine,
             grades=dict(grades),
             not_asked=dict(left_out),
             problems=tuple(problems),
             hash=digest(
-                canonical_json([self._bank.hash, side, told.get("time", ""), shape, affine, raw])
+                canonical_json(
+                    [self._bank.hash, side, study_fields.get("time", ""), shape, affine, raw]
+                )
             ),
         )
 
-    def _grade(self, question: str, key: str, given: set[str]) -> int | str:
+    def _grade(self, question: str, key: str, stated: set[str]) -> int | str:
         """The grade, or why there is none."""
         scale = self._keys[question, key][1]
-        if not given:
+        if not stated:
             return NO_GRADE
-        numbers = {_whole(value) for value in given}
+        numbers = {_integer(value) for value in stated}
         if len(numbers) > 1:
             return TWO_GRADES
         (number,) = numbers
@@ -208,15 +220,15 @@ class GradeTable:
             return NOT_ON_SCALE
         return FOLLOW_UP if number in scale.follow_up_only else number
 
-    def _side(self, said: str, where: str) -> Literal["left", "right", ""]:
-        name = self._map.sides.get(said) or _SIDES.get(said.lower(), said)
+    def _side(self, stated: str, where: str) -> Literal["left", "right", ""]:
+        name = self._map.sides.get(stated) or _SIDES.get(stated.lower(), stated)
         if name not in ("left", "right", ""):
             fix = "write left or right, or map it under [sides] in the column map"
-            raise SitusError(f"unknown side {said!r}", where=where, fix=fix)
+            raise SitusError(f"unknown side {stated!r}", where=where, fix=fix)
         return "left" if name == "left" else "right" if name == "right" else ""
 
 
-def _whole(value: str) -> int | None:
+def _integer(value: str) -> int | None:
     try:
         number = float(value)
     except ValueError:
@@ -224,16 +236,19 @@ def _whole(value: str) -> int | None:
     return int(number) if number == int(min(max(number, -1.0), 1e6)) else None
 
 
-def _grid(told: dict[str, str], where: str) -> tuple[tuple[int, ...], tuple[float, ...]]:
+def _grid(study_fields: dict[str, str], where: str) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Shape and affine, where the table states them for want of an image."""
-    if not told.get("shape") and not told.get("affine"):
+    if not study_fields.get("shape") and not study_fields.get("affine"):
         return (), ()
     try:
-        shape = tuple(int(part) for part in told.get("shape", "").split())
-        affine = tuple(float(part) for part in told.get("affine", "").split())
+        shape = tuple(int(part) for part in study_fields.get("shape", "").split())
+        affine = tuple(float(part) for part in study_fields.get("affine", "").split())
     except ValueError:
         shape, affine = (), ()
     if len(shape) != 3 or len(affine) != 16 or min(shape) < 1:
-        fix = "write shape as three and affine as sixteen numbers (RAS+ mm, row by row) with spaces between them"
+        fix = (
+            "write shape as three and affine as sixteen numbers (RAS+ mm, row by row) with spaces"
+            " between them"
+        )
         raise SitusError("shape or affine cannot be read", where=where, fix=fix)
     return shape, affine

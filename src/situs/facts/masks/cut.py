@@ -1,4 +1,5 @@
-"""Whether a structure goes on beyond what its mask shows: cut by the scan, or by labels that stop early."""
+"""Whether a structure goes on beyond what its mask shows:
+cut by the scan, or by labels that stop early."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ __all__ = [
 _FREE_LAYERS = 3
 """Layers of voxels on either side of an end that are compared."""
 _MID_LAYER = 0.5 - 1e-4
-"""Where a layer is sampled. With slices twice as thick as voxels are wide its middle lies between two voxels: the one
-nearer the end is taken, whichever way the file counts."""
+"""Where a layer is sampled. With slices twice as thick as voxels are wide its middle lies between
+two voxels: the one nearer the end is taken, whichever way the file counts."""
 _FEWEST_SAMPLES = 12
 _BACKGROUND = 0.5
 _HOLDS = 0.5
@@ -53,7 +54,8 @@ class Cut(enum.StrEnum):
     DOUBTFUL = "doubtful"
     """It only grazes the limit of the scan, or ends as if cut; it may be nearly whole."""
     THROUGH = "through"
-    """It touches the limit of the scan at a large cross-section: a part of it is missing for sure."""
+    """It touches the limit of the scan at a large cross-section:
+    a part of it is missing for sure."""
 
 
 class KnownCuts(msgspec.Struct, frozen=True):
@@ -91,10 +93,10 @@ def cut_of(
 ) -> Cut:
     """How the structure is cut; `main` is the structure without its islands.
 
-    It is cut if a voxel touches the array's border or padding, or if the main part ends bluntly close to them, or
-    in a plane anywhere beyond which the same tissue goes on. Masks that are exact end where the structure ends
-    unless they touch the border. `but`: faces of the array that do not count, because what lies beyond them is not
-    asked about.
+    It is cut if a voxel touches the array's border or padding, or if the main part ends bluntly
+    close to them, or in a plane anywhere beyond which the same tissue goes on. Masks that are exact
+    end where the structure ends unless they touch the border. `but`: faces of the array that do not
+    count, because what lies beyond them is not asked about.
     """
     limits = [*_faces(main, rules, but), *_padded(main, around.padding, rules)]
     ends = [_end_at(limit, rules) for limit in limits]
@@ -113,7 +115,8 @@ def cut_of(
 
 
 def stored_cuts(facts: Iterable[Fact]) -> KnownCuts:
-    """How each structure is cut according to a bench; for where the image that told is not at hand."""
+    """How each structure is cut according to a bench;
+    for where the image that told is not at hand."""
     known = KnownCuts({}, {}, {})
     for fact in facts:
         if fact.kind == "volume":
@@ -133,7 +136,8 @@ def stored_cuts(facts: Iterable[Fact]) -> KnownCuts:
 
 
 def clearance_mm(region: Region, rules: CutRules) -> float:
-    """How far a structure lies from where others may stop at the faces of the array; 0 if it is nearer than that.
+    """How far a structure lies from where others may stop at the faces of the array; 0 if it is
+    nearer than that.
 
     Masks of structures that leave the scan often end a few slices before its face.
     """
@@ -150,7 +154,8 @@ def clearance_mm(region: Region, rules: CutRules) -> float:
 
 
 def cut_through(region: Region, axis: int, rules: CutRules) -> tuple[bool, bool]:
-    """Whether the first and the last slice across a stored axis cut through the structure at a large section."""
+    """Whether the first and the last slice across a stored
+    axis cut through the structure at a large section."""
     near, depth = _layers(rules, region.grid.affine.spacing_mm[axis])
     crop = region.crop()
     first, last = (
@@ -161,7 +166,8 @@ def cut_through(region: Region, axis: int, rules: CutRules) -> tuple[bool, bool]
 
 
 Limit = tuple[NDArray[np.bool_], NDArray[np.int64], int, int]
-"""A mask, the layer of each voxel counted from a limit of the scan, and how many layers are near and are deep."""
+"""A mask, the layer of each voxel counted from a limit of the scan,
+and how many layers are near and are deep."""
 
 
 def _end_at(limit: Limit, rules: CutRules) -> tuple[bool, bool]:
@@ -196,7 +202,8 @@ def _faces(region: Region, rules: CutRules, but: Collection[Face] = ()) -> list[
 def _block_faces(region: Region, block: IndexBox | None, rules: CutRules) -> list[Limit]:
     """The faces of the block that the labels cover, inside the scan, that the structure comes near.
 
-    Some programs save no more than the box around all labels; others label a part of the scan, and cut what goes on.
+    Some programs save no more than the box around all labels; others label a part of the scan, and
+    cut what goes on.
     """
     limits: list[Limit] = []
     if block is None:
@@ -213,7 +220,8 @@ def _block_faces(region: Region, block: IndexBox | None, rules: CutRules) -> lis
 def _from_both_faces(
     region: Region, axis: int, block: IndexBox | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each voxel of the structure's box, how many slices of the array, or of a block, lie before it and behind."""
+    """Of each voxel of the structure's box, how many slices of the array,
+    or of a block, lie before it and behind."""
     box = region.box_index
     first, end = (0, region.grid.shape[axis]) if block is None else (block.lo[axis], block.hi[axis])
     shape = [1, 1, 1]
@@ -241,7 +249,8 @@ def _padded(region: Region, padding: NDArray[np.bool_] | None, rules: CutRules) 
 
 
 def _layers(rules: CutRules, spacing_mm: float) -> tuple[int, int]:
-    """How many layers of voxels count as near a limit, and how many of a structure's end are looked at."""
+    """How many layers of voxels count as near a limit,
+    and how many of a structure's end are looked at."""
     near = max(rules.near_voxels, int(np.ceil(rules.near_mm / spacing_mm)) - 1)
     return near, max(2 * rules.near_voxels, int(np.ceil(rules.depth_mm / spacing_mm)))
 
@@ -310,7 +319,8 @@ def _free(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules) -
 
 
 def _is_open(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules) -> bool:
-    """Whether nothing that is labelled lies beyond an end, so that the structure may go on there."""
+    """Whether nothing that is labelled lies beyond an end,
+    so that the structure may go on there."""
     return len(_free(region, end, around, rules)) >= _FEWEST_SAMPLES
 
 
@@ -327,7 +337,8 @@ def _goes_on(
         return bool(
             np.count_nonzero(around.image == there.flat[0]) <= _BACKGROUND * around.image.size
         )
-    # Both ways: soft tissue beyond a bone lies within the wide range of the bone's values, but not the reverse.
+    # Both ways: soft tissue beyond a bone lies within the wide range of the bone's values, but not
+    # the reverse.
     same = min(_share_within(there, here), _share_within(here, there))
     low, high = np.percentile(here, [25.0, 75.0])
     spread = float(high - low) / _QUARTILES_APART
@@ -342,9 +353,11 @@ def _goes_on(
 def _is_like_all_of_it(
     there: NDArray[Any], region: Region, around: Surroundings, rules: CutRules
 ) -> bool:
-    """Whether values beyond an end of a small structure are those of the structure, by its own contrast.
+    """Whether values beyond an end of a small structure are those of the structure, by its own
+    contrast.
 
-    Its rounded tips fill a plane only in part, so that what lies just inside them is in part surroundings, too.
+    Its rounded tips fill a plane only in part, so that what lies just inside them is in part
+    surroundings, too.
     """
     from scipy import ndimage
 
@@ -365,7 +378,8 @@ def _is_like_all_of_it(
 def _taken(
     labels: LabelMap, inside: NDArray[np.int64], outside: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Which voxels beyond an end belong to another structure, one that does not hold this end as well."""
+    """Which voxels beyond an end belong to another structure,
+    one that does not hold this end as well."""
     taken = np.zeros(len(outside), dtype=np.bool_)
     for structure in labels.structures:
         layer = labels.layers[structure.layer]
@@ -386,6 +400,6 @@ def _indices(region: Region, points_mm: NDArray[np.float64]) -> NDArray[np.int64
     index = np.rint(
         np.asarray(region.grid.affine.to_index(WorldPoints(points_mm.reshape(-1, 3))))
     ).astype(np.int64)
-    held = ((index >= 0) & (index < np.array(region.grid.shape))).all(axis=1)
-    kept: NDArray[np.int64] = index[held]
-    return kept
+    is_inside = ((index >= 0) & (index < np.array(region.grid.shape))).all(axis=1)
+    inside: NDArray[np.int64] = index[is_inside]
+    return inside

@@ -14,7 +14,8 @@ from situs.volumes import LabelMap
 __all__ = ["edge_contrast", "edge_offset"]
 
 _REACH_MM = 4.0
-"""How far a voxel inside and its partner outside lie apart: beyond blur and a sloppy contour, at least one voxel."""
+"""How far a voxel inside and its partner outside lie apart:
+beyond blur and a sloppy contour, at least one voxel."""
 _LIKE = 2.0
 """Spreads from the organ's median within which a value is like it."""
 _LEAST_SPREAD_HU = 15.0
@@ -25,7 +26,8 @@ _LAYER_MM = 1.5
 """Layers on either side of an edge are so far apart, at least one voxel."""
 _LAYERS = 3
 _CLEAR = 0.3
-"""Share of the edge on which what lies inside must differ from what lies farther out, before a place of it is told."""
+"""Share of the edge on which what lies inside must differ from what lies farther out,
+before a place of it is told."""
 _FEWEST_FREE = 0.3
 """Part of the edge that must lie free of other masks before it tells anything."""
 
@@ -33,11 +35,13 @@ _FEWEST_FREE = 0.3
 def edge_contrast(
     region: Region, labels: LabelMap, image: NDArray[Any], ignored: Iterable[int]
 ) -> float | None:
-    """Share of the edge's inner side that looks like the organ, less that of its outer side; None if unknown.
+    """Share of the edge's inner side that looks like the organ, less that of its outer side; None
+    if unknown.
 
-    About 0.3 to 0.9 where the mask ends where the organ ends, and about 0 where it ends within the organ or within
-    what lies around it: too small, too large, moved, or another patient's. Where another mask begins, nothing is
-    compared. `ignored`: labels of structures that hold others (the body).
+    About 0.3 to 0.9 where the mask ends where the organ ends, and about 0 where it ends within the
+    organ or within what lies around it: too small, too large, moved, or another patient's. Where
+    another mask begins, nothing is compared. `ignored`: labels of structures that hold others (the
+    body).
     """
     structure, grid = region.structure, labels.grid
     steps = np.maximum(np.rint(_REACH_MM / np.asarray(grid.affine.spacing_mm)).astype(int), 1)
@@ -50,8 +54,8 @@ def edge_contrast(
     if len(inside) > _MOST_VOXELS:
         inside = inside[:: len(inside) // _MOST_VOXELS + 1]
     values = image[window]
-    own = values[tuple(inside.T)]
-    dark, middle, bright = np.percentile(own, [16.0, 50.0, 84.0])
+    organ_values = values[tuple(inside.T)]
+    dark, middle, bright = np.percentile(organ_values, [16.0, 50.0, 84.0])
     reach = _LIKE * max((bright - dark) / 2.0, _LEAST_SPREAD_HU)
     edges = free = inner = outer = 0
     for axis in range(3):
@@ -74,10 +78,12 @@ def edge_contrast(
 def edge_offset(
     region: Region, labels: LabelMap, image: NDArray[Any], ignored: Iterable[int]
 ) -> float | None:
-    """How many layers beyond the end of the mask the organ ends, on the average all round; None if unknown.
+    """How many layers beyond the end of the mask the organ ends, on the average all round; None if
+    unknown.
 
-    Layers are voxels, or 1.5 mm. About -0.5 to 0 where the mask ends where the organ ends (what lies on its rim is
-    blurred), and one more for a mask that is one layer too small. `ignored`: as in `edge_contrast`.
+    Layers are voxels, or 1.5 mm. About -0.5 to 0 where the mask ends where the organ ends (what
+    lies on its rim is blurred), and one more for a mask that is one layer too small. `ignored`: as
+    in `edge_contrast`.
     """
     structure, grid = region.structure, labels.grid
     steps = np.maximum(np.rint(_LAYER_MM / np.asarray(grid.affine.spacing_mm)).astype(int), 1)
@@ -97,12 +103,14 @@ def edge_offset(
         beside = np.arange(_LAYERS) * int(steps[axis])
         for sign in (1, -1):
             places = inside[:, axis, None] + sign * np.concatenate([-beside[::-1], 1 + beside])
-            kept = ((places >= 0) & (places < mask.shape[axis])).all(axis=1)
-            index = np.repeat(inside[kept, None, :], 2 * _LAYERS, axis=1)
-            index[:, :, axis] = places[kept]
+            in_window = ((places >= 0) & (places < mask.shape[axis])).all(axis=1)
+            index = np.repeat(inside[in_window, None, :], 2 * _LAYERS, axis=1)
+            index[:, :, axis] = places[in_window]
             at = tuple(np.moveaxis(index, 2, 0))
-            held = mask[at]
-            free = held[:, :_LAYERS].all(axis=1) & ~(held | taken[at])[:, _LAYERS:].any(axis=1)
+            in_mask = mask[at]
+            free = in_mask[:, :_LAYERS].all(axis=1) & ~(in_mask | taken[at])[:, _LAYERS:].any(
+                axis=1
+            )
             pairs += int(free.sum())
             like += (np.abs(values[at][free] - middle) <= reach).sum(axis=0)
     if pairs < _FEWEST_PAIRS or like[0] - like[-1] < _CLEAR * pairs:
@@ -119,8 +127,8 @@ def _taken(labels: LabelMap, window: tuple[slice, ...], but: set[int]) -> NDArra
             seen = layer[window]
             table = np.zeros(max(int(seen.max()), *others) + 1, dtype=np.bool_)
             table[others] = True
-            found = table[seen]
-            result = found if result is None else result | found
+            other_voxels = table[seen]
+            result = other_voxels if result is None else result | other_voxels
     return (
         np.zeros(tuple(s.stop - s.start for s in window), dtype=np.bool_)
         if result is None

@@ -1,4 +1,5 @@
-"""Lesions one by one: a mask that holds several lesions of a kind is split into its connected parts."""
+"""Lesions one by one: a mask that holds several
+lesions of a kind is split into its connected parts."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _MOST_PARTS = 99
 
 
 _CORES = {"brain_tumour": ("brain_tumour_core", "brain_tumour_edema")}
-"""By the lesion that parts belong to: what the parts that are tumour are called together, and the part around them."""
+"""By the lesion that parts belong to:
+what the parts that are tumour are called together, and the part around them."""
 
 
 class _Whole(NamedTuple):
@@ -35,11 +37,12 @@ class _Whole(NamedTuple):
 
 
 def join_parts(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, dict[str, Term]]:
-    """The label map with a mask of each lesion that is painted in parts only: of a brain tumour without its edema.
+    """The label map with a mask of each lesion that is painted in parts only: of a brain tumour
+    without its edema.
 
-    The parts keep their masks. Without the whole, nobody could ask where the tumour is. Pieces of the mask that the
-    lesion's other parts connect are one lesion: lesions are told apart, and numbered, by the connected parts of the
-    whole.
+    The parts keep their masks. Without the whole, nobody could ask where the tumour is. Pieces of
+    the mask that the lesion's other parts connect are one lesion: lesions are told apart, and
+    numbered, by the connected parts of the whole.
     """
     structures, layers, known = list(labels.structures), list(labels.layers), dict(terms)
     for whole in _painted_in_parts(labels, terms):
@@ -50,9 +53,11 @@ def join_parts(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, d
             entry = msgspec.structs.replace(entry, kind="lesion", known=True, ask_size=True)
         in_one_piece = count == 1 and _pieces(labels, layer) == 1
         for number in range(1, count + 1):
-            own = entry if in_one_piece else numbered_lesion(entry, number)
-            structures.append(Structure(whole.parts[0].label, own.name, len(layers) - 1, number))
-            known[own.name] = own
+            instance = entry if in_one_piece else numbered_lesion(entry, number)
+            structures.append(
+                Structure(whole.parts[0].label, instance.name, len(layers) - 1, number)
+            )
+            known[instance.name] = instance
     return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
 
 
@@ -74,7 +79,8 @@ def _painted_in_parts(labels: LabelMap, terms: Mapping[str, Term]) -> list[_Whol
 
 
 def _numbered_by_whole(labels: LabelMap, whole: _Whole) -> tuple[NDArray[np.uint8], int]:
-    """A layer of the lesion's mask, numbered by the connected parts of the lesion with what is around it."""
+    """A layer of the lesion's mask,
+    numbered by the connected parts of the lesion with what is around it."""
     mask: NDArray[np.uint8] = np.zeros_like(labels.layers[whole.parts[0].layer], dtype=np.uint8)
     for part in whole.parts:
         mask[labels.mask(part)] = 1
@@ -107,11 +113,12 @@ def _pieces(labels: LabelMap, layer: NDArray[np.uint8]) -> int:
 
 
 def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, dict[str, Term]]:
-    """The label map with every lesion mask of several parts replaced by `<family>_1`, `_2`, … from the largest down.
+    """The label map with every lesion mask of several parts replaced by `<family>_1`, `_2`, … from
+    the largest down.
 
-    Parts are 26-connected; equal sizes are ordered by place, from the head down, so that the order in which a
-    file stores its axes does not matter. Masks that already stand for single lesions (they are numbered) are left
-    alone.
+    Parts are 26-connected; equal sizes are ordered by place, from the head down, so that the order
+    in which a file stores its axes does not matter. Masks that already stand for single lesions
+    (they are numbered) are left alone.
     """
     lesions = [s for s in labels.structures if s.name in terms and _may_hold_several(s.name, terms)]
     if not lesions:
@@ -124,11 +131,11 @@ def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap
         layer, count = _numbered(regions[lesion.name])
         layers.append(layer)
         structures.remove(lesion)
-        own = known.pop(lesion.name)
+        family_term = known.pop(lesion.name)
         for number in range(1, count + 1):
             name = f"{lesion.name}_{number}"
             structures.append(Structure(lesion.label, name, len(layers) - 1, number))
-            known[name] = numbered_lesion(own, number, name)
+            known[name] = numbered_lesion(family_term, number, name)
     return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
 
 
@@ -144,7 +151,8 @@ def numbered_lesion(family: Term, number: int, name: str = "") -> Term:
 
 
 def without_islands(region: Region, island_share: float) -> Region:
-    """The structure's parts of at least this share of its volume; the region itself if it has no smaller ones."""
+    """The structure's parts of at least this share of its volume;
+    the region itself if it has no smaller ones."""
     from scipy import ndimage
 
     if min(region.component_voxels) >= island_share * region.voxels:
@@ -188,7 +196,8 @@ def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:
 
 
 def _layer_with(region: Region, crop: NDArray[Any]) -> NDArray[np.uint8]:
-    """A whole layer that holds the crop, its axes in memory as those of the layer the region came from."""
+    """A whole layer that holds the crop,
+    its axes in memory as those of the layer the region came from."""
     memory = region.runs.axes[::-1]
     plain = np.zeros([region.grid.shape[axis] for axis in memory], dtype=np.uint8)
     layer = plain.transpose([memory.index(axis) for axis in range(3)])

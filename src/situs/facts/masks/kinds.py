@@ -26,7 +26,8 @@ from situs.space import AXES, Axis, Side
 __all__ = ["box_slack_mm", "is_cut", "number", "numbers", "span"]
 
 _STAIRCASE = 1.5
-"""Mean ratio of a voxel staircase's area to the smooth surface it stands for, over all directions."""
+"""Mean ratio of a voxel staircase's area to the smooth surface it stands for,
+over all directions."""
 
 
 def number(fact: Fact) -> float:
@@ -112,11 +113,12 @@ def _centroid(ledger: Ledger, name: str) -> Fact:
 def box_slack_mm(ledger: Ledger) -> tuple[np.ndarray, np.ndarray]:
     """How far a face of a box may truly lie further in and further out, along x, y, z.
 
-    In by half a voxel, out by a whole one: a tip that passes between voxel centres leaves no voxel behind.
+    In by half a voxel, out by a whole one: a tip that passes between voxel centres leaves no voxel
+    behind.
     """
     half, error = ledger.half_voxel_mm, ledger.annotation.surface_mm
-    whole = half + ledger.regions.grid.affine.half_voxel_mm
-    return np.maximum(half, error), np.maximum(whole, error)
+    outward = half + ledger.regions.grid.affine.half_voxel_mm
+    return np.maximum(half, error), np.maximum(outward, error)
 
 
 @kind("box", hangs_on=NOTHING)
@@ -142,7 +144,10 @@ def _box(ledger: Ledger, name: str) -> Fact:
 def _by_size(ledger: Ledger, family: str) -> list[Fact]:
     """Volumes of a patient's lesions of one family (`*`: of all), the largest first."""
     names = [
-        name for own, members in ledger.families.items() if family in (own, "*") for name in members
+        name
+        for other_family, members in ledger.families.items()
+        if family in (other_family, "*")
+        for name in members
     ]
     return sorted(
         (ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects)
@@ -151,7 +156,8 @@ def _by_size(ledger: Ledger, family: str) -> list[Fact]:
 
 @kind("largest", hangs_on=NOTHING)
 def _largest(ledger: Ledger, family: str) -> Fact:
-    """Which of a patient's lesions of one family (`*`: of all) is the largest; `unstable` if another may be."""
+    """Which of a patient's lesions of one family (`*`:
+    of all) is the largest; `unstable` if another may be."""
     volumes = _by_size(ledger, family)
     unstable = len(volumes) > 1 and span(volumes[0])[0] <= max(span(v)[1] for v in volumes[1:])
     return ledger.record(
@@ -167,12 +173,12 @@ def _largest(ledger: Ledger, family: str) -> Fact:
 def _second_largest(ledger: Ledger, family: str) -> Fact:
     """Which lesion comes after the largest; `unstable` if the largest or a third one may be it."""
     volumes = _by_size(ledger, family)
-    first, second, rest = (
+    first, second, others = (
         span(volumes[0]),
         span(volumes[1]),
         [span(volume) for volume in volumes[2:]],
     )
-    unstable = first[0] <= second[1] or any(second[0] <= high for _, high in rest)
+    unstable = first[0] <= second[1] or any(second[0] <= high for _, high in others)
     flags = ("unstable",) if unstable else ()
     return ledger.record(
         "second_largest", (family,), volumes[1].subjects[0], inputs=tuple(volumes), flags=flags
@@ -235,7 +241,8 @@ def _contact_area(ledger: Ledger, a: str, b: str) -> Fact:
 def _eroded_contact(ledger: Ledger, a: str, b: str) -> Fact:
     """Area of contact of the main parts that is left when either of them loses a voxel all around.
 
-    Masks that only abut, as labels that exclude each other do, have none left: half a voxel decides on their contact.
+    Masks that only abut, as labels that exclude each other do, have none left: half a voxel decides
+    on their contact.
     """
     first, second = ledger.main_region(a), ledger.main_region(b)
     touching = ledger.fact("touching", a, b)
@@ -244,7 +251,8 @@ def _eroded_contact(ledger: Ledger, a: str, b: str) -> Fact:
 
 
 def _boundary_slack(ledger: Ledger) -> float:
-    """Two boundaries, each off by half a voxel or the annotation's surface error, along the worst direction."""
+    """Two boundaries, each off by half a voxel or the annotation's surface error,
+    along the worst direction."""
     return 2.0 * max(ledger.half_diagonal_mm, ledger.annotation.surface_mm)
 
 
@@ -268,34 +276,36 @@ def _surface_gap(ledger: Ledger, a: str, b: str) -> Fact:
 @kind("main_gap", hangs_on=SIZE)
 def _main_gap(ledger: Ledger, a: str, b: str) -> Fact:
     """As `surface_gap`, after islands under 1 % of each structure's volume are set aside."""
-    whole = ledger.fact("surface_gap", a, b)
+    surface_gap = ledger.fact("surface_gap", a, b)
     first, second = ledger.main_region(a), ledger.main_region(b)
     if first is ledger.regions[a] and second is ledger.regions[b]:
-        gap = number(whole)
+        gap = number(surface_gap)
     else:
         gap = 0.0 if ledger.contacts.shared_voxels(a, b) else gap_mm(first, second)
     slack = _boundary_slack(ledger)
     interval = (max(0.0, gap - slack), gap + slack)
-    flags = () if gap == number(whole) else ("islands",)
+    flags = () if gap == number(surface_gap) else ("islands",)
     return ledger.record(
-        "main_gap", (a, b), gap, unit="mm", interval=interval, inputs=(whole,), flags=flags
+        "main_gap", (a, b), gap, unit="mm", interval=interval, inputs=(surface_gap,), flags=flags
     )
 
 
 @kind("unseen_gap", hangs_on=SIZE)
 def _unseen_gap(ledger: Ledger, a: str, b: str) -> Fact:
-    """How near to each other two structures, of which one is cut, may come where the scan does not show them.
+    """How near to each other two structures, of which one is cut, may come where the scan does not
+    show them.
 
-    If the one is whole and the other lacks only what lies beyond the faces of the scan, the missing part is at least as
-    far from the first as these faces are. In all other cases nothing is known: 0.
+    If the one is whole and the other lacks only what lies beyond the faces of the scan, the missing
+    part is at least as far from the first as these faces are. In all other cases nothing is known:
+    0.
     """
     known = ledger.known_unseen_mm(a, b)
     if known is None:
         known = 0.0
-        whole = [name for name in (a, b) if not ledger.is_cut(name)]
+        uncut = [name for name in (a, b) if not ledger.is_cut(name)]
         cut = [name for name in (a, b) if ledger.is_cut(name)]
-        if len(whole) == 1 and ledger.only_leaves_scan(cut[0]):
-            room = clearance_mm(ledger.regions[whole[0]], ledger.recipe.cut)
+        if len(uncut) == 1 and ledger.only_leaves_scan(cut[0]):
+            room = clearance_mm(ledger.regions[uncut[0]], ledger.recipe.cut)
             known = max(0.0, room - 2.0 * _boundary_slack(ledger))
     # A lower bound, which the value is.
     return ledger.record("unseen_gap", (a, b), known, unit="mm", interval=(known, known))
@@ -303,7 +313,8 @@ def _unseen_gap(ledger: Ledger, a: str, b: str) -> Fact:
 
 @kind("enveloping", hangs_on=NOTHING)
 def _enveloping(ledger: Ledger, a: str, b: str) -> Fact:
-    """Whether one structure's box holds the other's, so that no direction between them makes sense."""
+    """Whether one structure's box holds the other's,
+    so that no direction between them makes sense."""
     regions = [ledger.main_region(name) for name in (a, b)]
     boxes = [np.array([region.box_mm.lo_mm, region.box_mm.hi_mm]) for region in regions]
 
@@ -377,7 +388,8 @@ def _register_axis(axis: Axis) -> None:
 
     @kind(f"gap.{axis}", hangs_on={DOUBT_OF_AXIS[axis]})
     def _gap(ledger: Ledger, a: str, b: str) -> Fact:
-        """Signed step from b's centroid to a's along the axis; positive is right, anterior, superior."""
+        """Signed step from b's centroid to a's along the axis;
+        positive is right, anterior, superior."""
         first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
         step = _step_mm(ledger, a, b)
         value = float(step[axis.world_index])
@@ -401,14 +413,15 @@ def _register_axis(axis: Axis) -> None:
 
     @kind(f"precedence.{axis}", hangs_on={DOUBT_OF_AXIS[axis]})
     def _precedence(ledger: Ledger, a: str, b: str) -> Fact:
-        """P(random voxel of a lies further along the axis than a random voxel of b), over turns of the patient."""
-        found = precedence(ledger.histograms(a, axis), ledger.histograms(b, axis))
+        """P(random voxel of a lies further along the axis than a random voxel of b),
+        over turns of the patient."""
+        order = precedence(ledger.histograms(a, axis), ledger.histograms(b, axis))
         return ledger.record(
             f"precedence.{axis}",
             (a, b),
-            found.value,
+            order.value,
             unit="fraction",
-            interval=(found.lowest, found.highest),
+            interval=(order.lowest, order.highest),
             parameters={"rotation_degrees": ledger.recipe.truth.rotation_degrees},
             flags=ledger.cut_flags(a, b),
         )

@@ -34,15 +34,17 @@ def _surface_share(ledger: Ledger, inner: str, outer: str) -> Fact:
 def _organ_of(ledger: Ledger, lesion: str) -> Fact:
     """The organ that holds a lesion; None if no organ clearly does.
 
-    At least 95 % of its voxels inside overlapping masks, or 60 % of its surface on one organ and at most 20 % on the
-    next where masks exclude each other. A part of an organ is none: in a lobe is in the lung.
+    At least 95 % of its voxels inside overlapping masks, or 60 % of its surface on one organ and at
+    most 20 % on the next where masks exclude each other. A part of an organ is none: in a lobe is
+    in the lung.
     """
     return _holder(ledger, "organ_of", lesion, ledger.organs)
 
 
 @kind("organ_part_of", hangs_on=NOTHING)
 def _organ_part_of(ledger: Ledger, lesion: str) -> Fact:
-    """The part of an organ (a lobe) that holds a lesion, by the same rule; None if no part clearly does."""
+    """The part of an organ (a lobe) that holds a lesion, by the same rule;
+    None if no part clearly does."""
     organs = [name for name in ledger.structures if ledger.terms[name].kind == "organ"]
     return _holder(
         ledger, "organ_part_of", lesion, [name for name in organs if name not in ledger.organs]
@@ -69,7 +71,8 @@ def _holder(ledger: Ledger, kind_name: str, lesion: str, candidates: list[str]) 
 
 @kind("holder_side", hangs_on={Doubt.LEFT_RIGHT})
 def _holder_side(ledger: Ledger, lesion: str) -> Fact:
-    """Side of the paired organ that a lesion belongs to, from that organ's name; None if there is none."""
+    """Side of the paired organ that a lesion belongs to,
+    from that organ's name; None if there is none."""
     holder = ledger.fact("organ_of", lesion)
     positional = [name for name in ledger.organs if ledger.terms[name].naming is Naming.POSITIONAL]
     sided = [name for name in positional if ledger.lies_in(lesion, name)]
@@ -88,8 +91,8 @@ def _holder_side(ledger: Ledger, lesion: str) -> Fact:
 
 @kind("height_in", hangs_on={Doubt.UP_DOWN})
 def _height_in(ledger: Ledger, inner: str, outer: str) -> Fact:
-    """How high a structure's centre lies in another: 0 at its lowest point, 1 at its highest; over turns of the
-    patient."""
+    """How high a structure's centre lies in another: 0 at its lowest point, 1 at its highest; over
+    turns of the patient."""
     z = Axis.SUPERIOR_INFERIOR.world_index
     box, centre = ledger.fact("box", outer), ledger.fact("centroid", inner)
     directions = turned(np.eye(3)[z], ledger.recipe.truth.rotation_degrees)

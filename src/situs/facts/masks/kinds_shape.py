@@ -16,22 +16,26 @@ __all__: list[str] = []
 def _axial_diameter(ledger: Ledger, name: str) -> Fact:
     """Longest diameter of one connected part on one acquired axial slice. Not RECIST."""
     region, degrees = ledger.main_region(name), ledger.recipe.truth.rotation_degrees
-    found = axial_diameter(region)
-    shorter, longer = axial_diameter_ratios(region, found.slice_axis, degrees)
-    slack = _in_plane_slack_mm(ledger, found)
+    diameter = axial_diameter(region)
+    shorter, longer = axial_diameter_ratios(region, diameter.slice_axis, degrees)
+    slack = _in_plane_slack_mm(ledger, diameter)
     return ledger.record(
         "axial_diameter",
         (name,),
-        found.length_mm,
+        diameter.length_mm,
         unit="mm",
-        interval=(max(0.0, shorter * found.length_mm - slack), longer * found.length_mm + slack),
+        interval=(
+            max(0.0, shorter * diameter.length_mm - slack),
+            longer * diameter.length_mm + slack,
+        ),
         parameters={"rotation_degrees": degrees},
         flags=ledger.cut_flags(name),
     )
 
 
 def _in_plane_slack_mm(ledger: Ledger, diameter: AxialDiameter) -> float:
-    """How much longer or shorter a diameter may be: either end moves by half a pixel along its diagonal."""
+    """How much longer or shorter a diameter may be:
+    either end moves by half a pixel along its diagonal."""
     spacing = [
         mm
         for axis, mm in enumerate(ledger.regions.grid.affine.spacing_mm)
@@ -44,14 +48,14 @@ def _in_plane_slack_mm(ledger: Ledger, diameter: AxialDiameter) -> float:
 @kind("axial_perpendicular", hangs_on=SIZE | {Doubt.UP_DOWN})
 def _axial_perpendicular(ledger: Ledger, name: str) -> Fact:
     """Longest chord at right angles to the longest axial diameter, on its slice."""
-    found = axial_diameter(ledger.main_region(name))
-    slack = _in_plane_slack_mm(ledger, found)
-    interval = (max(0.0, found.perpendicular_mm - slack), found.perpendicular_mm + slack)
+    diameter = axial_diameter(ledger.main_region(name))
+    slack = _in_plane_slack_mm(ledger, diameter)
+    interval = (max(0.0, diameter.perpendicular_mm - slack), diameter.perpendicular_mm + slack)
     flags = ledger.cut_flags(name)
     return ledger.record(
         "axial_perpendicular",
         (name,),
-        found.perpendicular_mm,
+        diameter.perpendicular_mm,
         unit="mm",
         interval=interval,
         flags=flags,
@@ -61,12 +65,12 @@ def _axial_perpendicular(ledger: Ledger, name: str) -> Fact:
 @kind("length_3d", hangs_on=SIZE)
 def _length_3d(ledger: Ledger, name: str) -> Fact:
     """Longest straight way through space from one point of the structure to another."""
-    found = length_3d(ledger.main_region(name))
+    longest = length_3d(ledger.main_region(name))
     slack = 2.0 * max(ledger.half_diagonal_mm, ledger.annotation.surface_mm)
-    interval = (max(0.0, found.length_mm - slack), found.length_mm + slack)
+    interval = (max(0.0, longest.length_mm - slack), longest.length_mm + slack)
     flags = ledger.cut_flags(name)
     return ledger.record(
-        "length_3d", (name,), found.length_mm, unit="mm", interval=interval, flags=flags
+        "length_3d", (name,), longest.length_mm, unit="mm", interval=interval, flags=flags
     )
 
 
@@ -79,7 +83,8 @@ def _surface_area(ledger: Ledger, name: str) -> Fact:
 
 @kind("lesion_count", hangs_on=NOTHING)
 def _lesion_count(ledger: Ledger, family: str) -> Fact:
-    """Connected parts of all lesions of one family; `unstable` if connectivity or a few voxels change the number."""
+    """Connected parts of all lesions of one family;
+    `unstable` if connectivity or a few voxels change the number."""
     names = ledger.families.get(family, [])
     regions = [ledger.regions[name] for name in names]
     counts = [

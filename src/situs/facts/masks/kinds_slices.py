@@ -16,7 +16,8 @@ from situs.space import Axis, Grid
 __all__ = ["axial_axis", "axial_spacing_mm", "end_is_cut", "has_axial_slices", "spanned"]
 
 _ALIKE = 1.2
-"""A scan whose other spacings exceed that of its axial slices by more was not acquired in axial slices."""
+"""A scan whose other spacings exceed that of its axial
+slices by more was not acquired in axial slices."""
 
 
 def axial_axis(grid: Grid) -> tuple[int, bool]:
@@ -40,8 +41,9 @@ def has_axial_slices(grid: Grid) -> bool:
 
 @kind("slice_span", hangs_on=SIZE | {Doubt.UP_DOWN})
 def _slice_span(ledger: Ledger, name: str) -> Fact:
-    """First and last axial slice that show its main part, counted from 0 at the feet, over turns of the patient about
-    its own centre; `gaps` if it is missing in between, `islands` if those that were set aside lie on other slices."""
+    """First and last axial slice that show its main part, counted from 0 at the feet, over turns of
+    the patient about its own centre; `gaps` if it is missing in between, `islands` if those that
+    were set aside lie on other slices."""
     region, grid = ledger.main_region(name), ledger.regions.grid
     axis, downwards = axial_axis(grid)
     (first, end), (all_first, all_end) = (
@@ -92,8 +94,8 @@ def _upwards(grid: Grid) -> NDArray[np.float64]:
 
 
 def _turned_ends(ledger: Ledger, name: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """By how many slices the lower and the upper end may lie nearer to the centre, and farther from it, when the
-    patient turns."""
+    """By how many slices the lower and the upper end may lie nearer to the centre, and farther from
+    it, when the patient turns."""
     region = ledger.main_region(name)
     directions = turned(_upwards(region.grid), ledger.recipe.truth.rotation_degrees)
     reach = reach_mm(region, directions) - (directions @ region.centroid_mm)[:, None]
@@ -112,8 +114,8 @@ def _gaps(region: Region, axis: int) -> bool:
 def _ends_beyond(ledger: Ledger, name: str) -> Fact:
     """Which ends of a structure the scan does not show: `top`, `bottom`, `top+bottom`, or empty.
 
-    Only where the first or last slice cuts through it at a large section: an organ whose tip grazes the slice
-    may end there."""
+    Only where the first or last slice cuts through it at a large section: an organ whose tip grazes
+    the slice may end there."""
     region = ledger.main_region(name)
     axis, downwards = axial_axis(region.grid)
     low, high = cut_through(region, axis, ledger.recipe.cut)
@@ -126,8 +128,8 @@ def _ends_beyond(ledger: Ledger, name: str) -> Fact:
 def _ends_cut(ledger: Ledger, name: str) -> Fact:
     """Which ends of a structure may not be its true ones: `top`, `bottom`, `top+bottom`, or empty.
 
-    What is missing beyond the uppermost slice lies above all that is seen, so that a structure cut there and nowhere
-    else has its true lower end, however the patient lies; and the reverse."""
+    What is missing beyond the uppermost slice lies above all that is seen, so that a structure cut
+    there and nowhere else has its true lower end, however the patient lies; and the reverse."""
     known = ledger.known_cut_ends(name)
     ends = [] if known is None else [known]
     if known is None and ledger.is_cut(name):
@@ -138,10 +140,11 @@ def _ends_cut(ledger: Ledger, name: str) -> Fact:
 def _register_end(end: str) -> None:
     @kind(f"end_gap.{end}", hangs_on=SIZE | {Doubt.UP_DOWN})
     def _end_gap(ledger: Ledger, a: str, b: str) -> Fact:
-        """By how much a's end lies higher than b's, over turns of the patient; `islands` if stray parts reach beyond.
+        """By how much a's end lies higher than b's, over turns of the patient; `islands` if stray
+        parts reach beyond.
 
-        A turn moves the ends of structures that lie side by side past each other: what is 15 cm apart needs ends that
-        differ by 26 mm.
+        A turn moves the ends of structures that lie side by side past each other: what is 15 cm
+        apart needs ends that differ by 26 mm.
         """
         boxes = [ledger.fact("box", name) for name in (a, b)]
         directions = turned(
@@ -179,7 +182,8 @@ def _may_lack(ledger: Ledger, name: str, end: str) -> bool:
     opposite = (end == "bottom") is not downwards  # whether the far face is the last slice
     if ledger.cut_but_for(name, (axis, opposite)):
         return True
-    # Of a patient who lies turned, what is beyond the far face may hang down by the width of the scan times the tilt.
+    # Of a patient who lies turned, what is beyond the far face may hang down by the width of the
+    # scan times the tilt.
     first, after = region.slice_span(axis)
     seen = (grid.shape[axis] - first if opposite else after) * grid.affine.spacing_mm[axis]
     widest = max(
@@ -189,7 +193,8 @@ def _may_lack(ledger: Ledger, name: str, end: str) -> bool:
 
 
 def end_is_cut(ledger: Ledger, name: str, end: str) -> bool:
-    """Whether the `top` or the `bottom` of a structure, or its `centre`, cannot be relied on because it is cut."""
+    """Whether the `top` or the `bottom` of a structure,
+    or its `centre`, cannot be relied on because it is cut."""
     if end == "centre" or not ledger.is_cut(name):
         return ledger.is_cut(name)
     return end in str(ledger.fact("ends_cut", name).value).split("+")

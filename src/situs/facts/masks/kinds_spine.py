@@ -43,35 +43,38 @@ def level_name(position: float) -> str:
 
 
 def has_anchor(ledger: Ledger) -> bool:
-    """Whether something from which vertebrae can be numbered is annotated: sacrum, C2, first or last rib."""
+    """Whether something from which vertebrae can be numbered is annotated:
+    sacrum, C2, first or last rib."""
     return any(name in ledger.regions for name in _ANCHORS)
 
 
 def find_spine(ledger: Ledger) -> Spine | None:
     """The bodies of the whole vertebrae in the scan.
 
-    None under three of them, and where one is not of the usual row (T13, L6): readers number such spines differently.
+    None under three of them, and where one is not of the usual row (T13, L6): readers number such
+    spines differently.
     """
     matches = {name: _VERTEBRA.fullmatch(name) for name in ledger.structures}
     numbered = {name: match[1] for name, match in matches.items() if match is not None}
     if not all(level in LEVELS for level in numbered.values()):
         return None
-    whole = {
+    uncut = {
         name: level
         for name, level in numbered.items()
         if level != _BODILESS and not ledger.is_cut(name)
     }
-    if len(whole) < _FEWEST:
+    if len(uncut) < _FEWEST:
         return None
     bodies = {
         float(LEVELS.index(level)): vertebral_body(ledger.main_region(name))
-        for name, level in whole.items()
+        for name, level in uncut.items()
     }
     return Spine(bodies)
 
 
 def _upright(degrees: float) -> NDArray[np.float64]:
-    """Unit vectors that may be the patient's long axis: straight up first, then tilted by so much all around."""
+    """Unit vectors that may be the patient's long axis:
+    straight up first, then tilted by so much all around."""
     around = 2.0 * np.pi * np.arange(_TILTS) / _TILTS
     tilt = np.radians(degrees)
     cone = [
@@ -85,7 +88,8 @@ def _upright(degrees: float) -> NDArray[np.float64]:
 def _asked_point(
     region: Region, which: str, up: NDArray[np.float64], half_slice_mm: float
 ) -> NDArray[np.float64]:
-    """The centroid, or the middle of the last slice that shows the structure: its highest or lowest point."""
+    """The centroid, or the middle of the last slice that shows the structure:
+    its highest or lowest point."""
     if which == "centre":
         return region.centroid_mm
     boundary = np.asarray(region.boundary_mm)
@@ -120,7 +124,8 @@ class _Readings:
         )
 
     def agree(self) -> bool:
-        """Whether the body on the slice, the slice's place on the curve and the point's own are one vertebra."""
+        """Whether the body on the slice,
+        the slice's place on the curve and the point's own are one vertebra."""
         nearest = round(float(self.on_slice[0]))
         return self.steady and self.body == nearest and round(float(self.beside[0])) == nearest
 
@@ -128,17 +133,19 @@ class _Readings:
 def _register(which: str) -> None:
     @kind(f"level_beside.{which}", hangs_on={Doubt.UP_DOWN, Doubt.LEVELS})
     def _beside(ledger: Ledger, name: str) -> Fact:
-        """The nearest place to the centroid, the top or the bottom on the curve through the vertebral bodies."""
+        """The nearest place to the centroid,
+        the top or the bottom on the curve through the vertebral bodies."""
         readings = _Readings(ledger, name, which)
         return _record(ledger, f"level_beside.{which}", name, readings.beside, readings.slack)
 
     @kind(f"level.{which}", version=2, hangs_on={Doubt.UP_DOWN, Doubt.LEVELS})
     def _level(ledger: Ledger, name: str) -> Fact:
-        """Place along the spine (0 = C1) of the centroid, the top or the bottom: what lies on that axial slice.
+        """Place along the spine (0 = C1) of the centroid, the top or the bottom: what lies on that
+        axial slice.
 
-        That is where the slice meets the curve through the vertebral bodies. Flags: `disputed` where another body is
-        larger on the slice, or the nearest place on the curve is at another; `near_line` between two vertebrae;
-        `beyond` the annotated ones.
+        That is where the slice meets the curve through the vertebral bodies. Flags: `disputed`
+        where another body is larger on the slice, or the nearest place on the curve is at another;
+        `near_line` between two vertebrae; `beyond` the annotated ones.
         """
         readings = _Readings(ledger, name, which)
         value = float(readings.on_slice[0])

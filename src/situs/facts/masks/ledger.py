@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +45,8 @@ __all__ = [
     "WHOLE",
     "Kind",
     "Ledger",
+    "MaskedSeries",
+    "ScanValues",
     "hangs_on",
     "kind",
 ]
@@ -58,7 +61,8 @@ NOTHING: frozenset[Doubt] = frozenset()
 """What a fact hangs on that is the same however the patient lies and however large a voxel is."""
 SIZE = frozenset({Doubt.SCALE})
 EVERYTHING = frozenset(Doubt) - {Doubt.STRUCTURE}
-"""All that may be doubted of a study as a whole; that a single structure is doubted is always minded."""
+"""All that may be doubted of a study as a whole;
+that a single structure is doubted is always minded."""
 DOUBT_OF_AXIS = {
     Axis.LEFT_RIGHT: Doubt.LEFT_RIGHT,
     Axis.ANTERIOR_POSTERIOR: Doubt.FRONT_BACK,
@@ -78,10 +82,12 @@ _KINDS: dict[str, _Declared] = {}
 def kind(
     name: str, version: int = 1, *, hangs_on: Iterable[Doubt | str] = EVERYTHING
 ) -> Callable[[Kind], Kind]:
-    """Register how facts of one kind are derived: a function of the ledger and the names of the subjects.
+    """Register how facts of one kind are derived: a function of the ledger and the names of the
+    subjects.
 
-    The version goes into every derivation; raise it when a value can change. `hangs_on`: which doubts about a study
-    (`left_right`, `front_back`, `up_down`, `scale`, `levels`) would make the fact unreliable.
+    The version goes into every derivation; raise it when a value can change. `hangs_on`: which
+    doubts about a study (`left_right`, `front_back`, `up_down`, `scale`, `levels`) would make the
+    fact unreliable.
     """
     doubts = frozenset(Doubt(doubt) for doubt in hangs_on)
 
@@ -107,60 +113,83 @@ def hangs_on(kind_name: str) -> frozenset[Doubt]:
     return _KINDS[kind_name].hangs_on
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MaskedSeries:
+    """The series whose masks are measured, and how they were made."""
+
+    study_id: str
+    series: str
+    labels_hash: str
+    annotation: str
+    """`exact`, `manual`, `corrected` or `automatic`."""
+    side_basis: str
+    """`affine`, or `undeclared` when the file states no orientation."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ScanValues:
+    """What the image of a series tells beside its masks, on the grid of the labels."""
+
+    image: NDArray[Any] | None = None
+    """It tells where the scan ends."""
+    brain: NDArray[np.bool_] | None = None
+    """Voxels of the brain, of a head stripped of its skull."""
+    cuts: KnownCuts | None = None
+    """How structures are cut, where that is known already."""
+    ct: NDArray[Any] | None = None
+    """The values of a CT, which tell whether the masks lie on their tissues."""
+
+
+_NO_SCAN = ScanValues()
+
+
 class Ledger(Doubted):
     """Facts of one series, computed from its label map under one recipe."""
 
     def __init__(
         self,
         labels: LabelMap,
+        masked: MaskedSeries,
         *,
-        labels_hash: str,
-        study_id: str,
-        series: str,
         recipe: Recipe,
-        annotation: str,
-        side_basis: str,
         terms: Mapping[str, Term],
-        image: NDArray[Any] | None = None,
-        brain: NDArray[np.bool_] | None = None,
-        cuts: KnownCuts | None = None,
+        scan: ScanValues = _NO_SCAN,
         single_lesions: bool = True,
-        ct: NDArray[Any] | None = None,
         trusted: Collection[str] = (),
     ) -> None:
-        """`image`: values on the grid of the labels, which tell where the scan ends; `brain`: voxels of the brain, of a
-        head stripped of its skull; `cuts`: how structures are cut, where that is known already; `single_lesions`: a
-        mask of several lesions, or of both organs of a pair, is split, and the parts of a lesion are joined; `ct`: the
-        values of a CT, which tell whether the masks lie on their tissues; `trusted`: what the user vouches for, though
-        it looks wrong (`ALL`, a doubt, or a structure)."""
+        """`single_lesions`: a mask of several lesions, or of both organs of a pair, is split, and
+        the parts of a lesion are joined; `trusted`: what the user vouches for, though it looks
+        wrong (`ALL`, a doubt, or a structure)."""
         self.grid_error_mm = labels.grid_error_mm
         """How far the files' grids differ: every boundary is uncertain by so much more."""
         if single_lesions:
             labels, terms = split_lesions(*join_parts(labels, terms))
-            if side_basis != "undeclared":
+            if masked.side_basis != "undeclared":
                 labels, terms = split_pairs(labels, terms, recipe.truth)
         self.regions = Regions(labels)
-        self.labels_hash = labels_hash
-        self.study_id = study_id
-        self.series = series
+        self.labels_hash = masked.labels_hash
+        self.study_id = masked.study_id
+        self.series = masked.series
         self.recipe = recipe
-        self.annotation = recipe.annotation_error(annotation).moved(self.grid_error_mm)
-        self.exhaustive = annotation == "exact"
-        """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
-        self.side_basis = side_basis
+        self.annotation = recipe.annotation_error(masked.annotation).moved(self.grid_error_mm)
+        self.exhaustive = masked.annotation == "exact"
+        """Whether every instance is known to be annotated,
+        whatever the vocabulary says (phantoms)."""
+        self.side_basis = masked.side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
-        own = {name: terms[name] for name in self.regions.structures}
-        self.organs_in_parts = organs_in_parts(own)
-        """Organs that are annotated in parts only, and the parts. They are no structures of the series, but may hold a
-        lesion."""
-        self.terms = {**own, **{organ: term(organ) for organ in self.organs_in_parts}}
+        structure_terms = {name: terms[name] for name in self.regions.structures}
+        self.organs_in_parts = organs_in_parts(structure_terms)
+        """Organs that are annotated in parts only, and the parts. They are no structures of the
+        series, but may hold a lesion."""
+        self.terms = {**structure_terms, **{organ: term(organ) for organ in self.organs_in_parts}}
         for organ in self.organs_in_parts:
             self.regions.add_later(organ, functools.partial(self._join, organ))
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self.trusted = frozenset(trusted)
-        self._ct = ct
-        self._image = image
-        self._brain = brain
+        self._ct = scan.ct
+        self._image = scan.image
+        self._brain = scan.brain
+        cuts = scan.cuts
         self._cut: dict[str, Cut] = dict(cuts.structures) if cuts is not None else {}
         self._known_ends = cuts.ends if cuts is not None else None
         self._known_unseen = cuts.unseen_mm if cuts is not None else None
@@ -171,12 +200,14 @@ class Ledger(Doubted):
 
     @property
     def half_voxel_mm(self) -> NDArray[np.float64]:
-        """How far sampling may move a boundary along x, y, z: half a voxel, and what the files' grids differ by."""
+        """How far sampling may move a boundary along x, y, z:
+        half a voxel, and what the files' grids differ by."""
         return self.regions.grid.affine.half_voxel_mm + self.grid_error_mm
 
     @property
     def half_diagonal_mm(self) -> float:
-        """How far sampling may move a boundary in any direction: to a voxel's corner, and the grids' difference."""
+        """How far sampling may move a boundary in any direction:
+        to a voxel's corner, and the grids' difference."""
         return float(np.linalg.norm(self.regions.grid.affine.spacing_mm)) / 2.0 + self.grid_error_mm
 
     @functools.cached_property
@@ -198,7 +229,8 @@ class Ledger(Doubted):
 
     @functools.cached_property
     def nested_pairs(self) -> dict[tuple[str, str], bool]:
-        """Which pairs of structures were found to be one part of the other: the same are asked about for every mark."""
+        """Which pairs of structures were found to be one part of the other:
+        the same are asked about for every mark."""
         return {}
 
     @functools.cached_property
@@ -219,7 +251,8 @@ class Ledger(Doubted):
         return sorted(self.regions.structures)
 
     def family(self, name: str) -> str | None:
-        """The family of a lesion (`liver_lesion` of `liver_lesion_2`); None if the structure is no lesion."""
+        """The family of a lesion (`liver_lesion` of `liver_lesion_2`);
+        None if the structure is no lesion."""
         return lesion_family(name, self.terms)
 
     @functools.cached_property
@@ -269,13 +302,15 @@ class Ledger(Doubted):
             as_one = cut_of(
                 self.regions[name], main, self.surroundings, self.recipe.cut, exact=self.exhaustive
             )
-            # A lesion beyond the plane in which its organ was cut hides the flat end of the two together.
+            # A lesion beyond the plane in which its organ was cut hides the flat end of the two
+            # together.
             of_members = (self.cut(member) for member in self._members(name))
             self._cut[name] = max((as_one, *of_members), key=list(Cut).index)
         return self._cut[name]
 
     def _members(self, name: str) -> tuple[str, ...]:
-        """The masks that are measured together under this name; none for a structure of one mask."""
+        """The masks that are measured together under this name;
+        none for a structure of one mask."""
         if name.endswith(WHOLE):
             organ = name.removesuffix(WHOLE)
             return (organ, *self.lesions_left_out(organ))
@@ -297,7 +332,8 @@ class Ledger(Doubted):
         return not any(self.cut_but_for(part, *ALL_FACES) for part in parts)
 
     def known_unseen_mm(self, a: str, b: str) -> float | None:
-        """How near to each other unseen parts may come, where the image that told is not at hand; None if it is."""
+        """How near to each other unseen parts may come,
+        where the image that told is not at hand; None if it is."""
         if self._known_unseen is None:
             return None
         return self._known_unseen.get((a, b), 0.0)
@@ -307,18 +343,21 @@ class Ledger(Doubted):
         return None if self._known_ends is None else self._known_ends.get(name, "top+bottom")
 
     def is_cut(self, name: str) -> bool:
-        """Whether the structure goes on beyond what its mask shows, so that its size is a lower bound."""
+        """Whether the structure goes on beyond what its mask shows,
+        so that its size is a lower bound."""
         return self.cut(name) is not Cut.NOT
 
     def cut_flags(self, *names: str) -> tuple[str, ...]:
-        """Flags of a fact about these structures: `cut` if any is, and `through` if every cut one is for sure."""
+        """Flags of a fact about these structures:
+        `cut` if any is, and `through` if every cut one is for sure."""
         cuts = [cut for name in names if (cut := self.cut(name)) is not Cut.NOT]
         if not cuts:
             return ()
         return ("cut", "through") if all(cut is Cut.THROUGH for cut in cuts) else ("cut",)
 
     def lesions_left_out(self, organ: str) -> tuple[str, ...]:
-        """The organ's lesions that its mask leaves out, so that the mask alone is not the whole organ."""
+        """The organ's lesions that its mask leaves out,
+        so that the mask alone is not the whole organ."""
         if organ not in self._left_out:
             needed = self.recipe.truth.inside_share
             self._left_out[organ] = tuple(
@@ -330,17 +369,17 @@ class Ledger(Doubted):
         return self._left_out[organ]
 
     def lies_in(self, lesion: str, organ: str) -> bool:
-        """Whether it is a lesion of this organ: the organ holds it, or its name says so and it touches no like organ
-        more."""
-        entry, own = self.terms[lesion], self.terms[organ]
-        if own.kind != "organ" or (self.family(lesion) is None and entry.kind != "finding"):
+        """Whether it is a lesion of this organ: the organ holds it, or its name says so and it
+        touches no like organ more."""
+        entry, organ_term = self.terms[lesion], self.terms[organ]
+        if organ_term.kind != "organ" or (self.family(lesion) is None and entry.kind != "finding"):
             return False
         if self._is_part_of_organ(organ):
             return self.fact("organ_part_of", lesion).value == organ
         holder = self.fact("organ_of", lesion).value
         if holder is not None:
             return holder == organ
-        if entry.part_of is None or entry.part_of not in (own.canonical, own.part_of):
+        if entry.part_of is None or entry.part_of not in (organ_term.canonical, organ_term.part_of):
             return False
         like = [
             n
@@ -355,7 +394,8 @@ class Ledger(Doubted):
         return shares[organ] > 0.0 and shares[organ] == max(shares.values())
 
     def whole(self, organ: str) -> str:
-        """The name under which an organ's size is measured: with the lesions that its mask leaves out, if any."""
+        """The name under which an organ's size is measured:
+        with the lesions that its mask leaves out, if any."""
         lesions = self.lesions_left_out(organ)
         if not lesions:
             return organ
@@ -436,5 +476,6 @@ class Ledger(Doubted):
         )
 
     def slack_mm(self) -> np.ndarray:
-        """How far a centroid may move along x, y, z: half a voxel, or the annotation's surface error."""
+        """How far a centroid may move along x, y, z:
+        half a voxel, or the annotation's surface error."""
         return np.maximum(self.half_voxel_mm, self.annotation.surface_mm)

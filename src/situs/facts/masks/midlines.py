@@ -1,4 +1,5 @@
-"""Where the patient's midline runs: by the spine, by paired organs, or by the shape of the brain."""
+"""Where the patient's midline runs:
+by the spine, by paired organs, or by the shape of the brain."""
 
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ _LARGE = 0.5
 def find_midline(
     regions: Regions, terms: Mapping[str, Term], brain: NDArray[np.bool_] | None, off_mm: float
 ) -> Midline | None:
-    """Through the vertebrae if two or more are there, else the middles of two or more whole positional pairs, else,
-    in a head stripped of its skull, the plane that halves the brain (known to `off_mm`)."""
+    """Through the vertebrae if two or more are there, else the middles of two or more whole
+    positional pairs, else, in a head stripped of its skull, the plane that halves the brain (known
+    to `off_mm`)."""
     spine = [
         regions[name].centroid_mm for name in sorted(regions.structures) if is_spine(name, terms)
     ]
@@ -47,8 +49,9 @@ def find_midline(
 
 
 def _halving(brain: NDArray[np.bool_], grid: Grid, off_mm: float) -> Midline | None:
-    """The plane through the centres of the brain's axial slices; None where the middle between a slice's left and
-    right edge lies elsewhere, so that the brain is cut, or what is seen is none."""
+    """The plane through the centres of the brain's axial slices; None where the middle between a
+    slice's left and right edge lies elsewhere, so that the brain is cut, or what is seen is
+    none."""
     from situs.facts.masks.kinds_slices import axial_axis
 
     axis, _ = axial_axis(grid)

@@ -1,8 +1,9 @@
 """Paired organs that a source paints as one: a mask of both kidneys becomes a left and a right one.
 
-The rule: the mask and the lesions of that organ together fall into exactly two large 26-connected parts that lie
-clearly side by side; the one further to the patient's right is the right organ, and small parts go with the nearer.
-Otherwise (one kidney, a horseshoe kidney, unknown orientation) the mask stays as it is.
+The rule: the mask and the lesions of that organ together fall into exactly two large 26-connected
+parts that lie clearly side by side; the one further to the patient's right is the right organ, and
+small parts go with the nearer. Otherwise (one kidney, a horseshoe kidney, unknown orientation) the
+mask stays as it is.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ __all__ = ["split_pairs"]
 def split_pairs(
     labels: LabelMap, terms: Mapping[str, Term], truth: Truth
 ) -> tuple[LabelMap, dict[str, Term]]:
-    """The label map with every mask of both organs of a pair replaced by the left and the right one."""
+    """The label map with every mask of both organs of
+    a pair replaced by the left and the right one."""
     known = dict(terms)
     structures, layers = list(labels.structures), list(labels.layers)
     regions = Regions(labels)
@@ -49,12 +51,14 @@ def split_pairs(
 
 
 def _halves(name: str, terms: Mapping[str, Term]) -> tuple[str, str] | None:
-    """Names of the left and the right organ, if the name stands for such a pair and neither has its own mask."""
-    whole = terms[name].canonical
-    left, right = f"{whole}_left", f"{whole}_right"
+    """Names of the left and the right organ,
+    if the name stands for such a pair and neither has its own mask."""
+    pair_name = terms[name].canonical
+    left, right = f"{pair_name}_left", f"{pair_name}_right"
     parts = [term(part) for part in (left, right)]
     paired = all(
-        part.known and part.part_of == whole and part.naming is Naming.POSITIONAL for part in parts
+        part.known and part.part_of == pair_name and part.naming is Naming.POSITIONAL
+        for part in parts
     )
     if terms[name].kind != "group" or not paired or left in terms or right in terms:
         return None
@@ -66,7 +70,8 @@ def _belongs(lesion: Term, organ: Term) -> bool:
 
 
 def _sided(organ: Region, lesions: list[Region], truth: Truth) -> NDArray[np.uint8] | None:
-    """A layer with 1 where the left organ is and 2 where the right one is; None if they cannot be told apart."""
+    """A layer with 1 where the left organ is and 2 where the right one is;
+    None if they cannot be told apart."""
     from scipy import ndimage
 
     boxes = [region.box_index for region in (organ, *lesions)]

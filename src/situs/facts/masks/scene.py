@@ -21,6 +21,7 @@ from situs.anatomy.plausible import (
     beside_pairs,
     vertebra_number,
 )
+from situs.facts.masks.cores import second_core
 from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.measure import gap_mm, right_shares
 
@@ -45,10 +46,14 @@ _FEWEST_HEIGHTS = 3
 _FEWEST_POINTS = 8
 _WIDEST_AORTA_MM = 55.0
 _LAYER_OF_VOXEL = 0.75
-"""Part of a voxel's longest side: a thinner layer is one row of voxels along an edge that two masks share."""
+"""Part of a voxel's longest side:
+a thinner layer is one row of voxels along an edge that two masks share."""
 _JOINED = 0.3
 """Gap to the sacrum or skull, in vertebrae, up to which a vertebra is the one that joins it."""
 _FAR = 0.6
+_GROWN_ON = 0.1
+"""Part of a vertebra's surface that is on the sacrum:
+0.2 to 0.4 of S1, up to 0.04 of L5, which a disc keeps away."""
 
 
 def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
@@ -86,7 +91,8 @@ def _sighting(
     tissue: tuple[float, float] | None,
     edge: tuple[float | None, float | None] | None,
 ) -> Sighting:
-    """`tissue`: mean CT number and share of fat and air under the mask; `edge`: contrast at its edge, and its place."""
+    """`tissue`: mean CT number and share of fat and air under the mask;
+    `edge`: contrast at its edge, and its place."""
     region, share = ledger.regions[name], None
     mean, fat = tissue if tissue is not None else (None, None)
     if ledger.midline is not None and ledger.side_basis != "undeclared":
@@ -104,13 +110,15 @@ def _sighting(
         mean,
         fat,
         *(edge or (None, None)),
+        second_core=second_core(region) if ledger.terms[name].canonical in SHARP else 0.0,
     )
 
 
 def _edges(
     ledger: Ledger, image: NDArray[Any]
 ) -> Iterator[tuple[str, tuple[float | None, float | None]]]:
-    """The contrast of the edges of structures that have a clear one, and the place of sharp ones."""
+    """The contrast of the edges of structures that have a clear one,
+    and the place of sharp ones."""
     bodies = [
         s.label
         for s in ledger.regions.labels.structures
@@ -132,7 +140,8 @@ def _has_side(ledger: Ledger, name: str) -> bool:
 
 
 def _tissues(ledger: Ledger, image: NDArray[Any]) -> dict[str, tuple[float, float]]:
-    """Mean CT number and share of fat and air under every mask, slice by slice: a large scan needs no copy."""
+    """Mean CT number and share of fat and air under every mask, slice by slice:
+    a large scan needs no copy."""
     labels = ledger.regions.labels
     result = {}
     for number, layer in enumerate(labels.layers):
@@ -277,10 +286,12 @@ def _rib_anchors(
         points = np.asarray(ledger.regions[name].boundary_mm)
         distances = np.linalg.norm(points[:, None, :] - curve[None], axis=2)
         nearest = float(fine[np.unravel_index(int(distances.argmin()), distances.shape)[1]])
-        # At either end of the row, or far from it, the rib's own vertebra may be one that is not there.
+        # At either end of the row, or far from it, the rib's own vertebra may be one that is not
+        # there.
         if nearest in (fine[0], fine[-1]) or distances.min() > 2.0 * pitch:
             continue
-        # Where several vertebrae are not annotated, the curve between the others tells no level well enough.
+        # Where several vertebrae are not annotated, the curve between the others tells no level
+        # well enough.
         if _levels_apart(levels, nearest) > _FEW_LEVELS:
             continue
         above = _HEAD_ABOVE if number in _BESIDE_OWN_DISC else _HEAD_AT
@@ -293,6 +304,11 @@ def _levels_apart(levels: NDArray[np.float64], at: float) -> float:
     return float(levels[above + 1] - levels[above])
 
 
+def _is_grown_on(ledger: Ledger, name: str, end: str) -> bool:
+    area = ledger.contacts.area_mm2(name, end)
+    return area >= _GROWN_ON * ledger.regions[name].face_area_mm2
+
+
 def _end_anchor(
     ledger: Ledger, row: list[tuple[int, str]], pitch: float, ends: tuple[str, ...], below: str
 ) -> Iterator[Anchor]:
@@ -300,24 +316,29 @@ def _end_anchor(
     end = next((name for name in ledger.structures if ledger.terms[name].canonical in ends), None)
     if end is None:
         return
-    own = VERTEBRAE.index(below)
+    expected = VERTEBRAE.index(below)
     near = [
         (number, name)
         for number, name in row
-        if VERTEBRAE[number] != "S1" and abs(number - own) <= 3
+        if VERTEBRAE[number] != "S1" and abs(number - expected) <= 3
     ]
+    grown_on = [number for number, name in near if _is_grown_on(ledger, name, end)]
+    if below == "L5" and grown_on:
+        # What is one piece with the sacrum is its first segment, whatever it is called.
+        yield Anchor(end, float(min(grown_on) - expected) - 1.0)
+        return
     gaps = {
         number: gap_mm(ledger.regions[name], ledger.regions[end]) / pitch for number, name in near
     }
     if not gaps:
         return
-    nearest = min(gaps, key=lambda number: (gaps[number], abs(number - own)))
+    nearest = min(gaps, key=lambda number: (gaps[number], abs(number - expected)))
     if gaps[nearest] <= _JOINED:
-        yield Anchor(end, float(nearest - own))
+        yield Anchor(end, float(nearest - expected))
     elif (
-        nearest == own
+        nearest == expected
         and gaps[nearest] > _FAR
         and below == "L5"
-        and not ledger.is_cut(dict(near)[own])
+        and not ledger.is_cut(dict(near)[expected])
     ):
-        yield Anchor(end, float(own - nearest) + 1.0)
+        yield Anchor(end, float(expected - nearest) + 1.0)

@@ -1,4 +1,5 @@
-"""Reports in a file of the user's: CSV, JSON or JSON Lines with id, findings and impression, or the released form."""
+"""Reports in a file of the user's:
+CSV, JSON or JSON Lines with id, findings and impression, or the released form."""
 
 from __future__ import annotations
 
@@ -107,12 +108,12 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     _object(_decode(line, f"{path.name}:{number}"), f"{path.name}:{number}"),
                 )
         return
-    whole = _decode(text, path.name)
-    if isinstance(whole, dict):
-        for key, value in whole.items():
+    document = _decode(text, path.name)
+    if isinstance(document, dict):
+        for key, value in document.items():
             yield f"{path.name} {key!r}", {"id": key, **_object(value, f"{path.name} {key!r}")}
-    elif isinstance(whole, list):
-        for number, value in enumerate(whole, start=1):
+    elif isinstance(document, list):
+        for number, value in enumerate(document, start=1):
             yield f"{path.name} row {number}", _object(value, f"{path.name} row {number}")
     else:
         raise SitusError("is neither a list nor an object of reports", where=path, fix=_FIX)

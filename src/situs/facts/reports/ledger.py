@@ -1,4 +1,5 @@
-"""The facts of one report: where each finding lies, as one sentence states it and none contradicts."""
+"""The facts of one report: where each finding lies,
+as one sentence states it and none contradicts."""
 
 from __future__ import annotations
 
@@ -87,28 +88,31 @@ class ReportLedger:
         return Quoted(self.hash, start, end, self.text[start:end])
 
     def rivals(self, asked: str, start: int, end: int) -> bool:
-        """Whether a mention outside a span tells another place of what stands there, or denies it."""
+        """Whether a mention outside a span tells another
+        place of what stands there, or denies it."""
         inside = [m for m in self._mentions if start <= m.sentence.start < end]
         outside = [m for m in self._mentions if not start <= m.sentence.start < end]
-        for own in inside:
+        for mention in inside:
             for other in outside:
-                families = set(own.finding.families) & set(other.finding.families)
+                families = set(mention.finding.families) & set(other.finding.families)
                 if not families or (
                     families == {"other"} and not _shares_word(asked, other.sentence.text.lower())
                 ):
                     continue
                 if other.status == "denied":
-                    denial = other.finding.name == own.finding.name
+                    denial = other.finding.name == mention.finding.name
                     if denial and not any(
-                        _is_elsewhere(other.places, own.places, o) for o in own.places.organs
+                        _is_elsewhere(other.places, mention.places, o)
+                        for o in mention.places.organs
                     ):
                         return True
-                elif not _is_within(other.places, own.places):
+                elif not _is_within(other.places, mention.places):
                     return True
         return False
 
     def _proof(self, finding: str, organ: str) -> Mention | None:
-        """The most precise sentence that states it, if every other mention fits that place or is of another size."""
+        """The most precise sentence that states it,
+        if every other mention fits that place or is of another size."""
         sized = _SIZED.search(finding)
         size, name = (float(sized[1]) if sized else None), _SIZED.sub("", finding)
         stated = [
@@ -213,8 +217,8 @@ def _fits(other: Mention, best: Mention, organ: str) -> bool:
 def _is_denial_of(denied: Mention, finding: Finding, organ: str) -> bool:
     """Whether to deny the one is to deny the other.
 
-    It is the same, or another name for it; a wide word ("lesion") must name the organ, and in lungs says too little
-    ("infiltrative lesion").
+    It is the same, or another name for it; a wide word ("lesion") must name the organ, and in lungs
+    says too little ("infiltrative lesion").
     """
     if denied.finding.name == finding.name:
         return True
@@ -228,18 +232,19 @@ def _is_elsewhere(theirs: Named, ours: Named, organ: str) -> bool:
     if theirs.organs and organ not in theirs.organs:
         return True
     return any(
-        bool(named) and "both" not in named | own and named.isdisjoint(own)
-        for named, own in (
+        bool(named) and "both" not in named | ours_named and named.isdisjoint(ours_named)
+        for named, ours_named in (
             (theirs.sides, ours.sides),
             (theirs.lobes, ours.lobes),
             (theirs.levels, ours.levels),
         )
-        if own
+        if ours_named
     )
 
 
 def _is_within(theirs: Named, ours: Named) -> bool:
-    """Whether a further mention tells no other place: of another organ, or nothing but what ours says."""
+    """Whether a further mention tells no other place:
+    of another organ, or nothing but what ours says."""
     if theirs.organs and ours.organs and theirs.organs.isdisjoint(ours.organs):
         return True
     pairs = (
@@ -249,11 +254,12 @@ def _is_within(theirs: Named, ours: Named) -> bool:
         (theirs.parts, ours.parts),
         (theirs.levels, ours.levels),
     )
-    return all(named <= own for named, own in pairs)
+    return all(named <= ours_named for named, ours_named in pairs)
 
 
 def _shares_word(asked: str, sentence: str) -> bool:
-    """Whether what is asked for, where findings have no name of their own, is named in a sentence."""
+    """Whether what is asked for,
+    where findings have no name of their own, is named in a sentence."""
     return any(
         re.search(rf"\b{re.escape(match[0][:6])}", sentence) for _, match in findings_in(asked)
     )

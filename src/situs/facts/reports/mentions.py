@@ -35,7 +35,8 @@ _END = re.compile(
 )
 _HEADING = re.compile(r"(?:[^\w\n]|\d)*([A-Za-z][A-Za-z /&-]{2,40}):")
 _ASIDE = re.compile(
-    r"(?i:clinical\b.*|.*\bhistory|.*\bindications?|reason\b.*|.*\bcomparisons?|.*\btechnique|procedure|protocol|method|"
+    r"(?i:clinical\b.*|.*\bhistory|.*\bindications?|reason\b.*|.*\bcomparisons?|.*\btechnique|"
+    r"procedure|protocol|method|"
     r"previous\b.*|prior\b.*|recommendations?|advice|complaints?|diagnosis)"
 )
 _BODY = re.compile(r"(?i:findings?|impressions?|conclusions?|results?|report)")
@@ -60,7 +61,8 @@ class Sentence(msgspec.Struct, frozen=True):
     text: str
     impression: bool
     aside: bool = False
-    """Under a heading of its own for history, comparison, technique or advice: it proves nothing."""
+    """Under a heading of its own for history,
+    comparison, technique or advice: it proves nothing."""
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -73,7 +75,8 @@ class Mention(msgspec.Struct, frozen=True):
     size_mm: float | None
     """Of a single one whose only size the sentence gives."""
     status: Literal["stated", "unsure", "denied"]
-    """`unsure`: hedged, about another examination, or beside another finding, so that its place is not proved."""
+    """`unsure`: hedged, about another examination,
+    or beside another finding, so that its place is not proved."""
 
 
 def sentences_of(text: str, findings_length: int) -> Iterator[Sentence]:
@@ -115,8 +118,8 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
     for sentence in sentences_of(text, findings_length):
         lower = spelt_out(sentence.text.lower())
         places = named_places(lower)
-        found = list(findings_in(lower))
-        if not found:
+        findings = list(findings_in(lower))
+        if not findings:
             # "A second one is seen on the left.", "Two in the left kidney."
             placed = places.sides or places.lobes or places.levels
             if last and placed and (POINTS_BACK.search(lower) or _is_plain(lower)):
@@ -125,11 +128,11 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
                     for m in last
                 ]
             continue
-        status = _status(sentence, lower, found, places)
+        status = _status(sentence, lower, findings, places)
         counted = bool(_COUNTED.search(lower))
-        times = Counter(finding.name for finding, _ in found)
+        times = Counter(finding.name for finding, _ in findings)
         last = []
-        for finding, match in found:
+        for finding, match in findings:
             if finding.name not in {mention.finding.name for mention in last}:
                 plural = bool(finding.many) and (
                     counted or times[finding.name] > 1 or _is_plural(match[0])
@@ -147,33 +150,34 @@ def cleared_places(text: str, findings_length: int) -> list[Named]:
 
 
 def _status(
-    sentence: Sentence, lower: str, found: list[tuple[Finding, re.Match[str]]], places: Named
+    sentence: Sentence, lower: str, findings: list[tuple[Finding, re.Match[str]]], places: Named
 ) -> Literal["stated", "unsure", "denied"]:
-    first = min(match.start() for _, match in found)
+    first = min(match.start() for _, match in findings)
     denial = DENIES_NEXT.search(lower, 0, first)
     if denial or DENIES_ALL.search(lower):
         # With a second verb or a new clause the denial may not reach what follows.
-        whole = len(_VERB.findall(lower, denial.end() if denial else 0)) <= 1 and not TURNS.search(
-            lower
-        )
-        return "denied" if whole else "unsure"
+        reaches_all = len(
+            _VERB.findall(lower, denial.end() if denial else 0)
+        ) <= 1 and not TURNS.search(lower)
+        return "denied" if reaches_all else "unsure"
     if (
         sentence.aside
         or any(words.search(lower) for words in _NO_PROOF)
-        or len(found) > 1
+        or len(findings) > 1
         or not places.consistent
     ):
         return "unsure"
-    finding = found[0][1]
+    finding = findings[0][1]
     return (
         "stated" if _is_plain(f"{lower[: finding.start()]} {lower[finding.end() :]}") else "unsure"
     )
 
 
-def _is_plain(rest: str) -> bool:
-    """Whether a sentence, without its finding, has no word but those that state a size and a place."""
-    rest = LEVEL.sub(" ", _SIZE.sub(" ", _BODY_HEADING.sub(" ", rest)))
-    return all(word in plain_words() for word in _TOKEN.findall(rest))
+def _is_plain(remainder: str) -> bool:
+    """Whether a sentence, without its finding,
+    has no word but those that state a size and a place."""
+    remainder = LEVEL.sub(" ", _SIZE.sub(" ", _BODY_HEADING.sub(" ", remainder)))
+    return all(word in plain_words() for word in _TOKEN.findall(remainder))
 
 
 def _size(lower: str) -> float | None:
@@ -194,8 +198,8 @@ def findings_in(lower: str) -> Iterator[tuple[Finding, re.Match[str]]]:
                 yield finding, match
 
 
-def _is_plural(said: str) -> bool:
-    last = said.split()[-1]
+def _is_plural(words: str) -> bool:
+    last = words.split()[-1]
     return (
-        said.endswith(("s", "i", "ae")) and not last.endswith(("ss", "sis", "us", "is"))
-    ) or " areas" in said
+        words.endswith(("s", "i", "ae")) and not last.endswith(("ss", "sis", "us", "is"))
+    ) or " areas" in words

@@ -1,4 +1,5 @@
-"""Places that a sentence names: sides, lobes, segments, organs and their parts, vertebral levels."""
+"""Places that a sentence names:
+sides, lobes, segments, organs and their parts, vertebral levels."""
 
 from __future__ import annotations
 
@@ -11,24 +12,29 @@ __all__ = ["LEVEL", "LOBES", "SEGMENTS", "Named", "named_places"]
 _SIDE = re.compile(r"\b(right|left)\b")
 _BOTH = re.compile(r"\b(?:both|bilateral\w*|each)\b")
 _LOBE = re.compile(
-    r"\b(upper|middle|lower)(?= lobes?\b|(?:,| and| or) (?:upper|middle|lower)\b[^.;]{0,12}\blobes?\b)"
+    r"\b(upper|middle|lower)(?= lobes?\b|(?:,| and| or)"
+    r" (?:upper|middle|lower)\b[^.;]{0,12}\blobes?\b)"
 )
 _LINGULA = re.compile(r"\blingul\w*")
 _LUNG = re.compile(
-    r"\b(?:lungs?|pulmonary|ha?emithora\w+|(?:upper|middle|lower) lobes?|pleura\w*|lingul\w*|\w+basal)\b"
+    r"\b(?:lungs?|pulmonary|ha?emithora\w+|(?:upper|middle|lower)"
+    r" lobes?|pleura\w*|lingul\w*|\w+basal)\b"
 )
 _BESIDE_LOBE = re.compile(
-    r"\band (?:in |at |on )?(?:the )?(?:\w+ ){0,3}(?:parts?|zones?|areas?|regions?|levels?|fissures?|apex|apices|"
+    r"\band (?:in |at |on )?(?:the )?(?:\w+"
+    r" ){0,3}(?:parts?|zones?|areas?|regions?|levels?|fissures?|apex|apices|"
     r"bases?|hil\w+|side)\b"
 )
 """A further place that is not told by lobe."""
 _SEGMENT_NAMES = (
-    r"superior lingular|inferior lingular|anteromediobasal|apicoposterior|posterobasal|laterobasal|anterobasal|"
+    r"superior lingular|inferior"
+    r" lingular|anteromediobasal|apicoposterior|posterobasal|laterobasal|anterobasal|"
     r"mediobasal|superior|inferior|apical|anterior|posterior|medial|lateral|basal"
 )
 _SEGMENT = re.compile(rf"\b(?:{_SEGMENT_NAMES})\b")
 _SEGMENTS = re.compile(
-    rf"\b(?:{_SEGMENT_NAMES})\b(?:(?: ?(?:,|/|-|and|or) ?| )+(?:{_SEGMENT_NAMES})\b)*(?= (?:sub)?segment)"
+    rf"\b(?:{_SEGMENT_NAMES})\b(?:(?: ?(?:,|/|-|and|or) ?| )+(?:{_SEGMENT_NAMES})\b)*(?="
+    r" (?:sub)?segment)"
 )
 _BASAL = re.compile(r"\b(?:antero|postero|latero|medio|anteromedio)basal\b")
 _ORGANS = {
@@ -40,10 +46,16 @@ _ORGANS = {
     "spleen": r"spleen|splenic",
     "pancreas": r"pancrea\w+",
     "vertebra": r"vertebra\w*|corpus|endplates?|end plateaus?|spine",
-    "heart": r"heart|cardiac|atri\w+|ventric\w+|coronary|aort\w+|pericard\w+|arter(?:y|ies|ial)|veins?|venous|vena|lad",
+    "heart": (
+        r"heart|cardiac|atri\w+|ventric\w+|coronary|aort\w+|pericard\w+|arter(?:y|ies|ial)|veins?|"
+        r"venous|vena|lad"
+    ),
     "gallbladder": r"gall ?bladder|bile|biliary|choledoch\w*",
-    "chest wall": r"axilla\w*|ribs?|costal|clavicl\w*|sternum|scapula\w*|humer\w+|muscle\w*|chest wall|shoulder\w*|"
-    r"subcutaneous|skin",
+    "chest wall": (
+        r"axilla\w*|ribs?|costal|clavicl\w*|sternum|scapula\w*|humer\w+|muscle\w*|chest"
+        r" wall|shoulder\w*|"
+        r"subcutaneous|skin"
+    ),
     "bowel": r"stomach|gastric|colon|bowel|intestin\w+|esophag\w+|oesophag\w+|hiat\w+",
     "mediastinum": r"mediastin\w+|trachea\w*|paratrach\w+|subcarinal|bronch(?:us|i)",
 }
@@ -76,13 +88,15 @@ SEGMENTS = {
 
 
 class Named(msgspec.Struct, frozen=True):
-    """Everything a sentence names as a place; what is not single is for the reader of it to refuse."""
+    """Everything a sentence names as a place;
+    what is not single is for the reader of it to refuse."""
 
     organs: frozenset[str]
     sides: frozenset[str]
     """`left`, `right`, `both`."""
     lobes: frozenset[str] = frozenset()
-    """Of the lung: `upper`, `middle`, `lower`, and `elsewhere` for a place beside them without a lobe."""
+    """Of the lung: `upper`, `middle`, `lower`,
+    and `elsewhere` for a place beside them without a lobe."""
     segments: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     """Of kidney (`upper`, `middle`, `lower`) or liver (`left`, `right`)."""
@@ -121,7 +135,9 @@ def named_places(sentence: str) -> Named:
         if lobes == {"middle"} and not sides:
             sides.add("right")
         segments = {
-            name for found in _SEGMENTS.finditer(sentence) for name in _SEGMENT.findall(found[0])
+            name
+            for segment_match in _SEGMENTS.finditer(sentence)
+            for name in _SEGMENT.findall(segment_match[0])
         }
         segments |= set(_BASAL.findall(sentence))
     if "kidney" in organs:

@@ -70,16 +70,18 @@ def candidates(
             )
             quotas[_quota(question)] = quota_of(question, ledger.recipe)
             posed[_quota(question)][entry.family].append(entry)
-    kept: list[Candidate] = []
+    within_quota: list[Candidate] = []
     for quota, families in posed.items():
         allowed = quotas[quota]
         order = sorted(families, key=lambda family: digest(str(seed), family))
         for rank, family in enumerate(order):
             if rank < allowed:
-                kept.extend(families[family])
+                within_quota.extend(families[family])
             else:
                 not_asked["beyond the quota per study"] += len(families[family])
-    return (kept if per_study is None else _limit(kept, per_study, seed, not_asked)), not_asked
+    return (
+        within_quota if per_study is None else _limit(within_quota, per_study, seed, not_asked)
+    ), not_asked
 
 
 def _quota(question: Question) -> str:
@@ -87,11 +89,11 @@ def _quota(question: Question) -> str:
 
 
 def _limit(
-    kept: list[Candidate], per_study: int, seed: int, not_asked: Counter[str]
+    within_quota: list[Candidate], per_study: int, seed: int, not_asked: Counter[str]
 ) -> list[Candidate]:
     """At most `per_study` families, drawn in turn from every task so that none is crowded out."""
     by_task: dict[str, list[str]] = defaultdict(list)
-    for candidate in kept:
+    for candidate in within_quota:
         kind = f"{candidate.item.task}|{candidate.item.form}|{candidate.textbook}"
         if candidate.family not in by_task[kind]:
             by_task[kind].append(candidate.family)
@@ -99,6 +101,6 @@ def _limit(
     turns = sorted((rank, digest(str(seed), family), family) for rank, family in ranked)
     chosen = set(list(dict.fromkeys(family for _, _, family in turns))[:per_study])
     not_asked["beyond the quota per study"] += sum(
-        candidate.family not in chosen for candidate in kept
+        candidate.family not in chosen for candidate in within_quota
     )
-    return [candidate for candidate in kept if candidate.family in chosen]
+    return [candidate for candidate in within_quota if candidate.family in chosen]

@@ -1,18 +1,23 @@
 """Answers drawn with equal chances, so that nobody else's answer tells this one's.
 
-The patients who could be asked one text are a *pool*: for each offered answer those who have it, no patient twice. How
-many of them are asked, N, follows from the sizes of the pool alone. N answers are drawn from the m options, each with
-the chance 1/m and independently, and the draw is repeated if some answer is drawn oftener than the pool has patients
-for it. Then patients are drawn for the answers.
+The patients who could be asked one text are a *pool*: for each offered answer those who have it, no
+patient twice. How many of them are asked, N, follows from the sizes of the pool alone. N answers
+are drawn from the m options, each with the chance 1/m and independently, and the draw is repeated
+if some answer is drawn oftener than the pool has patients for it. Then patients are drawn for the
+answers.
 
-What the answers of others tell. Let d be the chance that a draw does not fit. Given all other answers, an answer is
-still uniform over the options that these have not used up, and only a solver who knows the sizes of the pool can tell
-that one is. If s options are used up, the solver is right with the chance 1 / (m − s) instead of 1 / m, and
+What the answers of others tell. Let d be the chance that a draw does not fit. Given all other
+answers, an answer is still uniform over the options that these have not used up, and only a solver
+who knows the sizes of the pool can tell that one is. If s options are used up, the solver is right
+with the chance 1 / (m − s) instead of 1 / m, and
 
-    P(others use up s, draw fits) ≤ (m − s) / s · d    (a draw that others fill does not fit in s of m cases).
+    P(others use up s, draw fits) ≤ (m − s) / s · d
 
-The product of both, (m − s) / s · d · s / (m (m − s)), is d / m. So whoever learns the answers of other patients, of
-any or of all, and even knows the pool, is right at most d / (m (1 − d)) oftener than chance. `bound` keeps d small.
+(a draw that others fill does not fit in s of m cases).
+
+The product of both, (m − s) / s · d · s / (m (m − s)), is d / m. So whoever learns the answers of
+other patients, of any or of all, and even knows the pool, is right at most d / (m (1 − d)) oftener
+than chance. `bound` keeps d small.
 
 Exact balance would not do: of n patients the answers of n − 1 then give the last one away.
 """
@@ -30,7 +35,8 @@ __all__ = ["drawn_answers", "most_draws", "share_that_fits"]
 
 
 def share_that_fits(draws: int, sizes: Sequence[int]) -> float:
-    """The chance that so many uniform draws use no answer oftener than the pool has patients for it.
+    """The chance that so many uniform draws use no answer oftener than the pool has patients for
+    it.
 
     Counts of a multinomial are independent Poisson counts, given their sum.
     """
@@ -54,7 +60,8 @@ def _poisson(rate: float, most: int) -> NDArray[np.float64]:
 
 
 def most_draws(sizes: Sequence[int], bound: float) -> int:
-    """How many answers to draw from a pool of these sizes: the draw fails to fit with a chance of at most `bound`."""
+    """How many answers to draw from a pool of these sizes:
+    the draw fails to fit with a chance of at most `bound`."""
     return _most_draws(tuple(sorted(sizes)), bound)
 
 

@@ -1,11 +1,14 @@
-"""The twin engine: who is asked of those whom a text could be put to, in groups of twins, with options in drawn order.
+"""The twin engine: who is asked of those whom a text could be put to, in groups of twins, with
+options in drawn order.
 
-Each source of evidence proposes its offers: which answers stand together under a text, and who could be asked
-(`pools`). All that follows is the same for every source, and is done here:
+Each source of evidence proposes its offers: which answers stand together under a text, and who
+could be asked (`pools`). All that follows is the same for every source, and is done here:
 
 * the answers, and then the patients for them, are drawn (`twins_of`);
-* what has no twins is thinned until no answer is right more than once oftener than another (`evened`);
-* options are put in an order that is drawn for the item, and marks are given their letters (`place`).
+* what has no twins is thinned until no answer is right more than once oftener than another
+  (`evened`);
+* options are put in an order that is drawn for the item, and marks are given their letters
+  (`place`).
 """
 
 from __future__ import annotations
@@ -62,7 +65,8 @@ class Offer(msgspec.Struct, Generic[A], frozen=True):
     """The answers that are offered."""
     pool: Pool[A]
     counted: bool = True
-    """Whether answers are drawn and kept even; a number has none to count, and a mark can be given any letter."""
+    """Whether answers are drawn and kept even;
+    a number has none to count, and a mark can be given any letter."""
 
     @property
     def first(self) -> A:
@@ -158,9 +162,11 @@ def grouped(asked: Sequence[T], together: int) -> list[Sequence[T]]:
 
 
 def evened(entries: Sequence[A], values: Iterable[str]) -> list[A]:
-    """Those of the entries, in their order, among whom no answer is right more than once oftener than another.
+    """Those of the entries, in their order, among whom no answer is right more than once oftener
+    than another.
 
-    `values` are the answers that could be right; where they cannot be listed, each answer that occurs stays once.
+    `values` are the answers that could be right; where they cannot be listed, each answer that
+    occurs stays once.
     """
     counts = Counter(str(entry.key) for entry in entries)
     most = min((counts[value] for value in values), default=0) + 1
@@ -176,7 +182,8 @@ def evened(entries: Sequence[A], values: Iterable[str]) -> list[A]:
 def in_drawn_order(
     entries: Iterable[Askable], placements: Mapping[str, Placement], seed: int
 ) -> dict[str, Placement]:
-    """The placements in the order of the entries, each with its options in an order drawn for the item.
+    """The placements in the order of the entries, each with its options in an order drawn for the
+    item.
 
     The order depends on seed, item and option, not on which of them is right.
     """

@@ -1,4 +1,5 @@
-"""Which answers may be offered together: no hole in a row of options, and no option without its opposite."""
+"""Which answers may be offered together:
+no hole in a row of options, and no option without its opposite."""
 
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ def offers(
 ) -> Iterator[tuple[str, ...]]:
     """Sets of two to `most` answers that may be offered together, each of which some patient gives.
 
-    `pools` are the options that each patient's question could have; `must` is an answer that has to be offered. Of
-    options without an order the commonest come first.
+    `pools` are the options that each patient's question could have; `must` is an answer that has to
+    be offered. Of options without an order the commonest come first.
     """
     different = sorted(set(map(tuple, pools)), key=lambda pool: (-len(pool), pool))
     seen: set[tuple[str, ...]] = set()
@@ -75,15 +76,16 @@ def _sets(
 def random_offer(
     kind: str, pool: Sequence[str], answer: str, most: int, draw: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The answer and others drawn at random: of options with an order, neighbours; else each with its opposite."""
+    """The answer and others drawn at random:
+    of options with an order, neighbours; else each with its opposite."""
     if is_ordered(kind):
         at, count = pool.index(answer), len(pool)
         firsts = range(max(0, at - most + 1), max(0, min(at, count - most)) + 1)
         first = firsts[int(draw[answer], 16) % len(firsts)]
         return tuple(pool[first : first + most])
-    shown: set[str] = set()
+    offered: set[str] = set()
     for value in (answer, *sorted((v for v in pool if v != answer), key=lambda v: draw[v])):
         both = {value, opposite(value) or value} & set(pool)
-        if len(shown | both) <= most:
-            shown |= both
-    return tuple(value for value in pool if value in shown)
+        if len(offered | both) <= most:
+            offered |= both
+    return tuple(value for value in pool if value in offered)

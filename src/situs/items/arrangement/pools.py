@@ -1,13 +1,14 @@
 """The pool of a text: the patients of whom some are asked it, so many with each answer.
 
-A pool is made of slots. A slot is one candidate for *each* of the offered answers, from different patients whose scans
-are alike as far as a reader without the picture can know (the same slice of the stack, where a slice is asked about).
-No patient is twice in a pool: with several slices of one patient, who has a finding on all of them, the patients of one
-half would have the answers that those of the other half lack.
+A pool is made of slots. A slot is one candidate for *each* of the offered answers, from different
+patients whose scans are alike as far as a reader without the picture can know (the same slice of
+the stack, where a slice is asked about). No patient is twice in a pool: with several slices of one
+patient, who has a finding on all of them, the patients of one half would have the answers that
+those of the other half lack.
 
-The answers are drawn (see `draws`), then the patients for them; the others of the pool are not asked this at all.
-Everything that can be seen of a bench besides the answers (texts, options, groups, sizes, splits) follows from the
-pools, and these are made before anything is drawn.
+The answers are drawn (see `draws`), then the patients for them; the others of the pool are not
+asked this at all. Everything that can be seen of a bench besides the answers (texts, options,
+groups, sizes, splits) follows from the pools, and these are made before anything is drawn.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class Pool(Generic[A]):
         for slots, draws in self._cells:
             answers = drawn_answers(draws, [len(slots)] * len(slots[0]), rng)
             waiting = [
-                [slots[n][place] for n in rng.permutation(len(slots))]
-                for place in range(len(slots[0]))
+                [slots[n][answer_number] for n in rng.permutation(len(slots))]
+                for answer_number in range(len(slots[0]))
             ]
             result += [waiting[answer].pop() for answer in answers]
         return result
@@ -91,7 +92,8 @@ def pool_of(
 ) -> Pool[A]:
     """As many slots as the candidates give, no patient twice; earlier candidates are preferred.
 
-    `alike` names what a reader without the picture knows of a candidate: it is the same within a slot.
+    `alike` names what a reader without the picture knows of a candidate: it is the same within a
+    slot.
     """
     cells: dict[Hashable, dict[str, deque[A]]] = defaultdict(
         lambda: {value: deque() for value in values}

@@ -27,10 +27,12 @@ class _Twin(msgspec.Struct, frozen=True):
 
 
 class Twins:
-    """Collects the twins of a bench; then tells which groups, or which answers, no drawing would have given."""
+    """Collects the twins of a bench;
+    then tells which groups, or which answers, no drawing would have given."""
 
     def __init__(self, fewest: int = 2) -> None:
-        """`fewest` is the recipe's: a question may be asked of one patient alone if it allows that."""
+        """`fewest` is the recipe's:
+        a question may be asked of one patient alone if it allows that."""
         self._fewest = min(2, fewest)
         self._groups: dict[str, list[_Twin]] = defaultdict(list)
         self._alone: list[str] = []
@@ -69,7 +71,8 @@ class Twins:
 def _is_uneven(keys: list[str | None], offered: int) -> bool:
     """Whether some answer is so frequent that drawing with equal chances would hardly ever give it.
 
-    By the union bound over the options; where none are shown (yes and no, or a number) there are at least two.
+    By the union bound over the options; where none are shown (yes and no, or a number) there are at
+    least two.
     """
     counts = Counter(keys)
     if None in counts or not keys:

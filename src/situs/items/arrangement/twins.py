@@ -2,8 +2,10 @@
 
 The rule, for every question with a countable answer:
 
-* Headline: one text, asked of several patients of one split; each answer is drawn from the options with equal chances,
-  independently of all others (see `draws`). Options that too few patients' answers reach are not offered there.
+* Headline: one text, asked of several patients of one split; each answer is drawn from the
+  options with equal chances,
+  independently of all others (see `draws`). Options that too few patients' answers reach are not
+  offered there.
 * The headline is then thinned, whole texts at a time, to the mix of classes that is aimed at.
 * Otherwise, within each stratum, task and set of options, no answer is right more than once oftener
   than any other. So a solver that reads only the options stays at chance.
@@ -40,8 +42,9 @@ __all__ = ["Outline", "arrange", "outline"]
 Draw = Callable[["Outline"], str]
 
 _TEXTS = 16
-"""Different texts of one kind of question, at most: more would ask the same of a patient in other words."""
-_SHOWN = 4
+"""Different texts of one kind of question, at most:
+more would ask the same of a patient in other words."""
+_MOST_OFFERED = 4
 """Options of one question, at most."""
 
 
@@ -69,7 +72,8 @@ class Outline(msgspec.Struct, frozen=True):
     """Its marks are drawn: the right one can be given any letter."""
     split: str = ""
     series: str = ""
-    """The modality, which anyone sees at a glance: it is the same for all candidates of which one is drawn."""
+    """The modality, which anyone sees at a glance:
+    it is the same for all candidates of which one is drawn."""
 
 
 def outline(candidate: Candidate, split: str = "") -> Outline:
@@ -116,8 +120,8 @@ def arrange(
 ) -> dict[str, Placement]:
     """Decide for a whole cohort: item id → placement. Candidates that are missing are not asked.
 
-    `most` limits how many questions of a study a stratum keeps (the headline: on average); `mix` is the share of
-    each class that the headline aims at.
+    `most` limits how many questions of a study a stratum keeps (the headline: on average); `mix` is
+    the share of each class that the headline aims at.
     """
 
     def draw(entry: Outline) -> str:
@@ -135,7 +139,7 @@ def arrange(
     for stratum, others in (("textbook", controls), ("untwinned", spare)):
         free = [entry for entry in others if (entry.study_id, entry.family) not in taken]
         for entry in _balanced(_limited(free, draw, (most or {}).get(stratum)), draw):
-            placed[entry.item_id] = Placement(stratum, _shown(entry, seed), "")
+            placed[entry.item_id] = Placement(stratum, _offered_options(entry, seed), "")
             taken.add((entry.study_id, entry.family))
     # Marks keep the order of their letters: the letters themselves are drawn.
     shuffled = in_drawn_order((entry for entry in outlines if not entry.movable), placed, seed)
@@ -147,7 +151,8 @@ def arrange(
 
 
 def _text_of(entry: Outline) -> _Text:
-    """What is asked; the vertebrae that a scan shows are part of the patient, not of the question."""
+    """What is asked; the vertebrae that a scan shows are part of the patient,
+    not of the question."""
     pool = () if is_ordered(entry.kind) else entry.pool
     return (entry.task, entry.form, entry.text, entry.must_offer, *pool)
 
@@ -174,8 +179,9 @@ def _headline(
             by_text[entry.split, *_text_of(entry)].append(entry)
     offered: dict[str, Offer[Outline]] = {}
     reserved: set[tuple[str, str]] = set()
-    # Cut structures are rare: the questions that need them choose their patients first. Then those that give most
-    # items: of the guises of a question (larger than 120, 200 or 315 mL) a patient is asked only one.
+    # Cut structures are rare: the questions that need them choose their patients first. Then those
+    # that give most items: of the guises of a question (larger than 120, 200 or 315 mL) a patient
+    # is asked only one.
     yields = {text: _yield(entries, rules) for text, entries in by_text.items()}
     order = sorted(
         by_text, key=lambda t: (not by_text[t][0].must_offer, -yields[t], digest(str(seed), *t))
@@ -188,22 +194,23 @@ def _headline(
             if name in offered:
                 continue  # another set of options, thinned to the same few, is asked already
             reserved.update((entry.study_id, entry.family) for entry in pool.candidates())
-            shown = pool.first
+            example = pool.first
             offered[name] = Offer(
                 name,
-                shown.task,
-                shown.kind,
-                shown.split,
-                shown.text,
+                example.task,
+                example.kind,
+                example.split,
+                example.text,
                 values,
                 pool,
-                counted=_is_drawn(shown),
+                counted=_is_drawn(example),
             )
     return list(offered.values()), reserved
 
 
 def _is_drawn(entry: Outline) -> bool:
-    """Whether its answer is drawn; a number has none to count, and a mark can be given any letter."""
+    """Whether its answer is drawn;
+    a number has none to count, and a mark can be given any letter."""
     return entry.key is not None and not entry.movable
 
 
@@ -225,10 +232,11 @@ def _pools(
             [[(entry,) for entry in {entry.patient_id: entry for entry in entries}.values()]], 0.0
         )
         if pool.size >= rules.fewest:
-            yield entries[0].pool[:_SHOWN], pool
+            yield entries[0].pool[:_MOST_OFFERED], pool
         return
-    # Where the options are not shown, a second set of answers under the same words would be no twin of the first.
-    rounds = _SHOWN if entries[0].form == "choice" else 1
+    # Where the options are not shown, a second set of answers under the same words would be no twin
+    # of the first.
+    rounds = _MOST_OFFERED if entries[0].form == "choice" else 1
     for _ in range(rounds):
         values, best = _best_offer(entries, rules)
         if best is None:
@@ -251,10 +259,11 @@ def _best_offer(
     first, counts = entries[0], Counter(str(entry.key) for entry in entries)
     if first.must_offer and first.must_offer not in counts:
         return (), None
-    # That it cannot be told is fair beside two other answers that occur; beside one, knowledge would do without sight.
+    # That it cannot be told is fair beside two other answers that occur; beside one, knowledge
+    # would do without sight.
     best: tuple[int, tuple[str, ...], Pool[Outline] | None] = (0, (), None)
     pools = {entry.pool for entry in entries}
-    for values in offers(first.kind, pools, counts, _SHOWN, first.must_offer):
+    for values in offers(first.kind, pools, counts, _MOST_OFFERED, first.must_offer):
         rarest = min(counts[value] for value in values)
         if (len(values) - 1) * most_draws([rarest] * len(values), rules.bound) <= best[0]:
             continue
@@ -290,7 +299,7 @@ def _within_mix(
         turns[split, name] += [
             (n, digest(str(seed), one.name), one) for n, one in enumerate(same[:_TEXTS])
         ]
-    kept: list[Offer[Outline]] = []
+    staying: list[Offer[Outline]] = []
     for split, most in limits.items():
         available = {
             name: sum(g.size for *_, g in queue)
@@ -303,24 +312,25 @@ def _within_mix(
             for _, _, group in sorted(turns[split, name], key=lambda turn: turn[:2]):
                 if count >= allowed[name]:
                     break
-                kept.append(group)
+                staying.append(group)
                 count += group.size
-    return kept
+    return staying
 
 
 def _limited(entries: list[Outline], draw: Draw, most: int | None) -> list[Outline]:
     """At most so many families of each study, all guises of those that stay."""
     if most is None:
         return entries
-    kept: dict[str, dict[str, None]] = defaultdict(dict)
+    families_of: dict[str, dict[str, None]] = defaultdict(dict)
     for entry in sorted(entries, key=draw):
-        if len(kept[entry.study_id]) < most:
-            kept[entry.study_id][entry.family] = None
-    return [entry for entry in entries if entry.family in kept[entry.study_id]]
+        if len(families_of[entry.study_id]) < most:
+            families_of[entry.study_id][entry.family] = None
+    return [entry for entry in entries if entry.family in families_of[entry.study_id]]
 
 
 def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:
-    """One guise per family and patient, so chosen and thinned that no answer outweighs another by more than one."""
+    """One guise per family and patient,
+    so chosen and thinned that no answer outweighs another by more than one."""
     families: dict[tuple[str, str], list[Outline]] = defaultdict(list)
     for entry in sorted(entries, key=draw):
         families[entry.study_id, entry.family].append(entry)
@@ -346,9 +356,10 @@ def _excess(count: Counter[str], entry: Outline) -> int:
     return count[str(entry.key)] - min((count[value] for value in entry.pool), default=0)
 
 
-def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
-    """All options if they are few, else the answer and others drawn at random; of ordered ones, neighbours."""
+def _offered_options(entry: Outline, seed: int) -> tuple[str, ...]:
+    """All options if they are few, else the answer and others drawn at random;
+    of ordered ones, neighbours."""
     if entry.form != "choice" or entry.key is None:
         return ()
     draw = {value: digest(str(seed), entry.item_id, value) for value in entry.pool}
-    return random_offer(entry.kind, entry.pool, entry.key, _SHOWN, draw)
+    return random_offer(entry.kind, entry.pool, entry.key, _MOST_OFFERED, draw)

@@ -1,11 +1,14 @@
 """Which questions about boxes become items: twins, and options that give nothing away.
 
-* Yes/no, counts, and options of a fixed set: a pool of patients for each text, with as many for every offered answer
-  (see `pools`); answers are drawn, and a patient is asked a text once. Where a slice is asked about, those drawn from
-  show the same slice of the stack: a finding has its usual slices, and a negative elsewhere could be told by its place
-  alone. Texts with too few patients for that are asked outside the headline.
+* Yes/no, counts, and options of a fixed set: a pool of patients for each text, with as many for
+  every offered answer
+  (see `pools`); answers are drawn, and a patient is asked a text once. Where a slice is asked
+  about, those drawn from show the same slice of the stack: a finding has its usual slices, and a
+  negative elsewhere could be told by its place alone. Texts with too few patients for that are
+  asked outside the headline.
 * One of several findings: the same, with findings of one organ drawn as options.
-* All that apply: wrong options are chosen so that a finding is offered wrongly about as often as rightly.
+* All that apply: wrong options are chosen so that a finding is offered wrongly about as often as
+  rightly.
 * Boxes, frames and text have no countable answer and are all kept.
 """
 
@@ -50,7 +53,8 @@ class Draft(msgspec.Struct, frozen=True):
     right: tuple[str, ...]
     pool: tuple[str, ...]
     shared: bool
-    """Whether its options are chosen for each item (one of several findings), not fixed by the question."""
+    """Whether its options are chosen for each item (one of several findings),
+    not fixed by the question."""
     frame: int = -1
     """Of a question about one slice."""
     about: tuple[str, ...] = ()
@@ -60,7 +64,8 @@ class Draft(msgspec.Struct, frozen=True):
     marked: bool = False
     """A mark is drawn into its picture."""
     protocol: str = ""
-    """Sequence and scanner, where known: whoever sees that it is a FLAIR knows what is looked for on it."""
+    """Sequence and scanner, where known:
+    whoever sees that it is a FLAIR knows what is looked for on it."""
 
 
 def draft(item: Item, split: str = "") -> Draft:
@@ -138,9 +143,10 @@ def _offer(name: _Name, proposed: _Proposed) -> Offer[Draft]:
 class _Parts:
     """In how many pools a patient stands for each answer: as evenly as can be.
 
-    Some patients have every finding and some have none. If the first were always drawn for *yes* and the second for
-    *no*, any half of the patients would have the answers that the other half lacks, over all texts together. So a
-    *no* is rather asked of a patient who stands for a *yes* elsewhere.
+    Some patients have every finding and some have none. If the first were always drawn for *yes*
+    and the second for *no*, any half of the patients would have the answers that the other half
+    lacks, over all texts together. So a *no* is rather asked of a patient who stands for a *yes*
+    elsewhere.
     """
 
     def __init__(self, entries: Iterable[Draft]) -> None:
@@ -192,7 +198,8 @@ def _fixed(
 
 
 def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
-    """A text with too few patients for twins is asked outside the headline, no answer much oftener than another."""
+    """A text with too few patients for twins is asked outside the headline,
+    no answer much oftener than another."""
     countable = () if entries[0].form == "number" else entries[0].pool or ("yes", "no")
     placed: dict[str, Placement] = {}
     for entry in evened(_patients_in_turn(entries), countable):
@@ -206,7 +213,8 @@ def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
 
 
 def _alike(entry: Draft) -> object:
-    """What is known without looking for the finding: the part of the body, the sequence, and which slice it is."""
+    """What is known without looking for the finding:
+    the part of the body, the sequence, and which slice it is."""
     return entry.organ, entry.protocol, entry.frame
 
 
@@ -215,7 +223,8 @@ def _shared(
 ) -> Iterator[_Proposed]:
     """Sets of findings to offer, drawn by how many items there are of each.
 
-    The weights are those of all candidates: if they followed what is left, later options would tell earlier answers.
+    The weights are those of all candidates: if they followed what is left, later options would tell
+    earlier answers.
     """
     left = _patients_in_turn(entries)
     weights = Counter(str(entry.key) for entry in left)

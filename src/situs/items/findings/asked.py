@@ -88,9 +88,11 @@ def questions_of(
     seed: int,
     per_study: int | None = None,
 ) -> tuple[list[Question], Counter[str]]:
-    """The questions a study is asked, at most as many of each task and level as it allows, or `mix` instead.
+    """The questions a study is asked, at most as many of each task and level as it allows, or `mix`
+    instead.
 
-    Within a quota the kinds of a question (yes and no; boxes, frames and sides) take turns, and the seed picks.
+    Within a quota the kinds of a question (yes and no; boxes, frames and sides) take turns, and the
+    seed picks.
     """
     asked: list[Question] = []
     left_out: Counter[str] = Counter()
@@ -102,9 +104,9 @@ def questions_of(
                 question
             )
         for quota, questions in sorted(by_level.items()):
-            kept = _in_turn(ledger, questions, seed)[: _allowed(quota, quotas)]
-            left_out["beyond the quota per study"] += len(questions) - len(kept)
-            asked += kept
+            within_quota = _in_turn(ledger, questions, seed)[: _allowed(quota, quotas)]
+            left_out["beyond the quota per study"] += len(questions) - len(within_quota)
+            asked += within_quota
     if per_study is not None and len(asked) > per_study:
         turns = _in_turn(ledger, asked, seed, by_task=True)
         left_out["beyond the quota per study"] += len(asked) - per_study

@@ -8,7 +8,16 @@ from typing import ClassVar
 from situs.anatomy import NORMAL, finding_of
 from situs.base.text import counted
 from situs.facts import ANY, BoxLedger, Fact, is_finding
-from situs.items.findings.composed import UNCERTAIN, compose, finding, frame_of, place_step, said
+from situs.items.findings.composed import (
+    UNCERTAIN,
+    Asked,
+    Reasoning,
+    compose,
+    finding,
+    frame_of,
+    in_words,
+    place_step,
+)
 from situs.items.findings.words import listed, opening, worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, Text, item_id
@@ -46,7 +55,7 @@ class Captioning:
             return UNCERTAIN
         if names and not any(is_finding(finding_of(name)) for name in names):
             return NotAsked("only an artifact or a normal variant is marked: nothing to describe")
-        place = "in this volume" if frame is None else "on this slice"
+        where_words = "in this volume" if frame is None else "on this slice"
         subjects = () if frame is None else (str(frame),)
         facts: list[Fact] = [ledger.fact("labels", *subjects)]
         parts = []
@@ -67,7 +76,9 @@ class Captioning:
             for name in ledger.annotation.study_labels
             if frame is None
         ]
-        references = self._references(ledger, parts, overall if frame is None else [], place, facts)
+        references = self._references(
+            ledger, parts, overall if frame is None else [], where_words, facts
+        )
         if not references:
             return NotAsked("nothing to describe")
         boxes = [box for name in names for box in ledger.boxes_of(name, frame)]
@@ -77,12 +88,16 @@ class Captioning:
             ledger,
             question,
             patient_id,
-            text=worded(f"captioning.{'volume' if frame is None else 'slice'}", own_id, seed),
-            answer=Text(references),
-            signs=[(references[0], tuple(facts))],
-            places=(place_step("The boxes given show where.", where, boxes),) if boxes else (),
-            conclusion=references[0],
-            boxes=said(boxes),
+            Asked(
+                text=worded(f"captioning.{'volume' if frame is None else 'slice'}", own_id, seed),
+                answer=Text(references),
+            ),
+            Reasoning(
+                signs=[(references[0], tuple(facts))],
+                places=(place_step("The boxes given show where.", where, boxes),) if boxes else (),
+                conclusion=references[0],
+            ),
+            boxes=in_words(boxes),
         )
 
     def _side(self, ledger: BoxLedger, facts: list[Fact], *subjects: str) -> str:
@@ -95,7 +110,12 @@ class Captioning:
         return _ON_SIDE[str(fact.value)]
 
     def _references(
-        self, ledger: BoxLedger, parts: list[str], overall: list[str], place: str, facts: list[Fact]
+        self,
+        ledger: BoxLedger,
+        parts: list[str],
+        overall: list[str],
+        where_words: str,
+        facts: list[Fact],
     ) -> tuple[str, ...]:
         normal = ledger.fact("read_as_normal")
         if normal.value:
@@ -106,13 +126,15 @@ class Captioning:
                 else ""
             )
             return (
-                f"No finding was marked {place}.{recorded}",
-                f"The reader marked nothing {place}.{recorded}",
+                f"No finding was marked {where_words}.{recorded}",
+                f"The reader marked nothing {where_words}.{recorded}",
             )
-        whole = f" Recorded for the study as a whole: {listed(overall)}." if overall else ""
+        study_sentence = (
+            f" Recorded for the study as a whole: {listed(overall)}." if overall else ""
+        )
         if not parts:
-            return (whole.strip(),) if whole else ()
+            return (study_sentence.strip(),) if study_sentence else ()
         return (
-            f"{opening(place)}: {'; '.join(parts)}.{whole}",
-            f"{opening('; '.join(parts))}. The reader marked this {place}.{whole}",
+            f"{opening(where_words)}: {'; '.join(parts)}.{study_sentence}",
+            f"{opening('; '.join(parts))}. The reader marked this {where_words}.{study_sentence}",
         )

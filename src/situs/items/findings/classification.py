@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from situs.facts import BoxLedger, Fact
-from situs.items.findings.composed import asked_of, compose, finding, frame_of, place_step, said
+from situs.items.findings.composed import (
+    Asked,
+    Reasoning,
+    asked_of,
+    compose,
+    finding,
+    frame_of,
+    in_words,
+    place_step,
+)
 from situs.items.findings.words import listed, opening, worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Choice, Choices, Item, Option, Step, item_id
@@ -15,7 +24,8 @@ __all__ = ["Classification", "distractors"]
 
 
 def distractors(ledger: BoxLedger, frame: int | None) -> tuple[str, ...]:
-    """Findings that may stand beside the annotated ones as wrong options: nothing like them is near."""
+    """Findings that may stand beside the annotated ones as wrong options:
+    nothing like them is near."""
     there = set(ledger.labels if frame is None else ledger.labels_on(frame))
     result = []
     for entry in (
@@ -39,13 +49,16 @@ class Classification:
     quotas: ClassVar = {"slice": 8, "volume": 3}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
-        """One of several for every finding; all that apply for every annotated slice, and for the volume."""
+        """One of several for every finding;
+        all that apply for every annotated slice, and for the volume."""
         frames = sorted({box.frame for box in ledger.boxes})
         for frame in (*frames, None) if frames else ():
-            place = {} if frame is None else {"frame": str(frame)}
+            frame_parameter = {} if frame is None else {"frame": str(frame)}
             for name in asked_of(ledger.labels if frame is None else ledger.labels_on(frame)):
-                yield Question(self.name, "choice", {"ask": "one", "finding": name, **place})
-            yield Question(self.name, "choices", {"ask": "several", **place})
+                yield Question(
+                    self.name, "choice", {"ask": "one", "finding": name, **frame_parameter}
+                )
+            yield Question(self.name, "choices", {"ask": "several", **frame_parameter})
 
     def pose(
         self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
@@ -69,7 +82,7 @@ class Classification:
         labels = ledger.fact("labels", *subjects)
         facts: list[Fact] = [ledger.fact("boxes", name, *subjects) for name in right]
         boxes = [box for name in right for box in ledger.boxes_of(name, frame)]
-        place = "in this volume" if frame is None else "on this slice"
+        where_words = "in this volume" if frame is None else "on this slice"
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
         phrases = listed([finding(name).phrase for name in right])
         where: Step = place_step("The boxes given show where.", facts, boxes)
@@ -77,14 +90,18 @@ class Classification:
             ledger,
             question,
             patient_id,
-            text=worded(
-                f"classification.{ask}.{'volume' if frame is None else 'slice'}", own_id, seed
+            Asked(
+                text=worded(
+                    f"classification.{ask}.{'volume' if frame is None else 'slice'}", own_id, seed
+                ),
+                answer=Choice(right[0]) if ask == "one" else Choices(right),
+                pool=tuple(Option(name, finding(name).bare) for name in (*right, *wrong)),
             ),
-            answer=Choice(right[0]) if ask == "one" else Choices(right),
-            signs=[(f"The reader marked {phrases} {place}.", (labels,))],
-            places=(where,),
-            conclusion=f"{opening(place)}: {phrases}.",
-            boxes=said(boxes),
-            pool=tuple(Option(name, finding(name).bare) for name in (*right, *wrong)),
+            Reasoning(
+                signs=[(f"The reader marked {phrases} {where_words}.", (labels,))],
+                places=(where,),
+                conclusion=f"{opening(where_words)}: {phrases}.",
+            ),
+            boxes=in_words(boxes),
             tags=(*(f"finding:{name}" for name in right), f"ask:{ask}"),
         )

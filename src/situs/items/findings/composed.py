@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from situs.anatomy import Finding, finding_of
 from situs.facts import ANY, BoxLedger, Fact
 from situs.items.posed import NotAsked, Question
@@ -13,12 +15,14 @@ from situs.space import FrameBox
 __all__ = [
     "ANY_FINDING",
     "UNCERTAIN",
+    "Asked",
+    "Reasoning",
     "asked_of",
     "compose",
     "finding",
     "frame_of",
+    "in_words",
     "place_step",
-    "said",
 ]
 
 UNCERTAIN = NotAsked(
@@ -43,41 +47,60 @@ def frame_of(question: Question) -> int | None:
     return None if text is None else int(text)
 
 
-def said(boxes: Iterable[FrameBox]) -> tuple[FrameBox, ...]:
+def in_words(boxes: Iterable[FrameBox]) -> tuple[FrameBox, ...]:
     """The boxes with their labels in words."""
     return tuple(FrameBox(b.frame, b.x0, b.y0, b.x1, b.y1, finding_of(b.label).bare) for b in boxes)
 
 
 def place_step(text: str, facts: Iterable[Fact], boxes: Iterable[FrameBox]) -> Step:
     """Where it is: boxes on their frames."""
-    return Step("place", text, tuple(fact.fact_id for fact in facts), said(boxes))
+    return Step("place", text, tuple(fact.fact_id for fact in facts), in_words(boxes))
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A question as it is read, its right answer, and all options it could offer."""
+
+    text: str
+    answer: Answer
+    pool: tuple[Option, ...] = ()
+
+
+class Reasoning(msgspec.Struct, frozen=True, kw_only=True):
+    """How the annotation proves an answer."""
+
+    signs: list[tuple[str, tuple[Fact, ...]]]
+    """What the annotation shows, each with the facts that say so."""
+    places: tuple[Step, ...] = ()
+    conclusion: str
+    facts: tuple[Fact, ...] = ()
+    """What the answer rests on beside the signs."""
 
 
 def compose(
     ledger: BoxLedger,
     question: Question,
     patient_id: str,
+    asked: Asked,
+    reasoning: Reasoning,
     *,
-    text: str,
-    answer: Answer,
-    signs: list[tuple[str, tuple[Fact, ...]]],
-    places: tuple[Step, ...] = (),
-    conclusion: str,
-    facts: tuple[Fact, ...] = (),
     boxes: tuple[FrameBox, ...] = (),
-    pool: tuple[Option, ...] = (),
     needs: tuple[str, ...] = (),
     tags: tuple[str, ...] = (),
 ) -> Item:
-    """The item; `signs` are what the annotation shows, each with the facts that say so."""
+    """The item: look, the signs that the annotation shows, where they are, and the conclusion."""
     frame = frame_of(question)
     look = "Look at this slice." if frame is not None else "Go through all frames."
     steps = [
         Step("look", look),
-        *(Step("sign", said_, tuple(f.fact_id for f in own)) for said_, own in signs),
+        *(
+            Step("sign", sentence, tuple(f.fact_id for f in sign_facts))
+            for sentence, sign_facts in reasoning.signs
+        ),
     ]
-    every = [*facts, *(fact for _, own in signs for fact in own)]
-    ids = [fact.fact_id for fact in every] + [id_ for step in places for id_ in step.fact_ids]
+    every = [*reasoning.facts, *(fact for _, sign_facts in reasoning.signs for fact in sign_facts)]
+    ids = [fact.fact_id for fact in every] + [
+        id_ for step in reasoning.places for id_ in step.fact_ids
+    ]
     used = tuple(dict.fromkeys(ids))
     return Item(
         item_id=item_id(ledger.study_id, question.task, question.form, question.parameters),
@@ -86,15 +109,15 @@ def compose(
         patient_id=patient_id,
         task=question.task,
         form=question.form,
-        question=text,
-        answer=answer,
+        question=asked.text,
+        answer=asked.answer,
         level="volume" if frame is None else "slice",
         frames=() if frame is None else (frame,),
-        options=pool,
+        options=asked.pool,
         needs=needs,
         tags=(*((f"organ:{ledger.organ}",) if ledger.organ else ()), *tags),
         fact_ids=used,
-        steps=(*steps, *places, Step("conclude", conclusion, used)),
+        steps=(*steps, *reasoning.places, Step("conclude", reasoning.conclusion, used)),
         boxes=boxes,
         parameters=question.parameters,
     )

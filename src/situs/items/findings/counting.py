@@ -7,7 +7,16 @@ from typing import ClassVar
 
 from situs.base.text import counted
 from situs.facts import BoxLedger
-from situs.items.findings.composed import UNCERTAIN, asked_of, compose, finding, place_step, said
+from situs.items.findings.composed import (
+    UNCERTAIN,
+    Asked,
+    Reasoning,
+    asked_of,
+    compose,
+    finding,
+    in_words,
+    place_step,
+)
 from situs.items.findings.words import worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, Number, item_id
@@ -37,10 +46,10 @@ class Counting:
             raise KeyError(name)
         if ledger.is_uncertain(name):
             return UNCERTAIN
-        found = ledger.fact("findings", name)
-        if "unstable" in found.flags:
+        count_fact = ledger.fact("findings", name)
+        if "unstable" in count_fact.flags:
             return NotAsked("the number of findings depends on how boxes are linked")
-        number = int(found.value)  # type: ignore[arg-type]
+        number = int(count_fact.value)  # type: ignore[arg-type]
         if number > ledger.rules.count_most:
             return NotAsked("too many findings to count by eye")
         about = finding(name)
@@ -53,22 +62,29 @@ class Counting:
             ledger,
             question,
             patient_id,
-            text=worded("counting", own_id, seed, about),
-            answer=Number(float(number), "", (float(number), float(number))),
-            signs=[
-                (
-                    f"Boxes of {about.phrase} that overlap on neighbouring frames belong together.",
-                    (found,),
-                )
-            ],
-            places=(
-                place_step(
-                    "They lie in the boxes given.", (ledger.fact("boxes", name), *tubes), boxes
-                ),
+            Asked(
+                text=worded("counting", own_id, seed, about),
+                answer=Number(float(number), "", (float(number), float(number))),
             ),
-            conclusion=conclusion,
-            facts=(found,),
-            boxes=said(boxes),
+            Reasoning(
+                signs=[
+                    (
+                        (
+                            f"Boxes of {about.phrase} that overlap on neighbouring frames belong"
+                            " together."
+                        ),
+                        (count_fact,),
+                    )
+                ],
+                places=(
+                    place_step(
+                        "They lie in the boxes given.", (ledger.fact("boxes", name), *tubes), boxes
+                    ),
+                ),
+                conclusion=conclusion,
+                facts=(count_fact,),
+            ),
+            boxes=in_words(boxes),
             needs=("slice_order",),
             tags=(f"finding:{name}",),
         )

@@ -7,7 +7,16 @@ from typing import ClassVar
 
 from situs.base.text import counted
 from situs.facts import ANY, BoxLedger, Fact
-from situs.items.findings.composed import asked_of, compose, finding, frame_of, place_step, said
+from situs.items.findings.composed import (
+    Asked,
+    Reasoning,
+    asked_of,
+    compose,
+    finding,
+    frame_of,
+    in_words,
+    place_step,
+)
 from situs.items.findings.words import worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, Step, YesNo, item_id
@@ -22,7 +31,8 @@ class Detection:
     quotas: ClassVar = {"slice": 10, "volume": 24}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
-        """Every slice with a box and every slice that may stand for one without; the same for the volume."""
+        """Every slice with a box and every slice that may stand for one without;
+        the same for the volume."""
         normal = ledger.annotation.read_as_normal
         labels = [ANY, *asked_of(ledger.kinds if normal else ledger.labels)]
         for name in labels:
@@ -34,8 +44,8 @@ class Detection:
                 yield self._question(name, None)
 
     def _question(self, name: str, frame: int | None) -> Question:
-        place = {} if frame is None else {"frame": str(frame)}
-        return Question(self.name, "yes_no", {"finding": name, **place})
+        frame_parameter = {} if frame is None else {"frame": str(frame)}
+        return Question(self.name, "yes_no", {"finding": name, **frame_parameter})
 
     def pose(
         self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
@@ -43,7 +53,7 @@ class Detection:
         """Put one question."""
         name, frame = question.parameters["finding"], frame_of(question)
         about, level = finding(name), "volume" if frame is None else "slice"
-        place = "in this volume" if frame is None else "on this slice"
+        where_words = "in this volume" if frame is None else "on this slice"
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
         text = worded(f"detection.{level}", own_id, seed, about)
         tags = (f"finding:{name}",)
@@ -56,28 +66,29 @@ class Detection:
             if name == ANY:
                 there = ledger.fact("labels", *subjects[1:])
                 signs = [
-                    (f"The reader marked something {place}.", (there, ledger.fact("frames", ANY)))
+                    (
+                        f"The reader marked something {where_words}.",
+                        (there, ledger.fact("frames", ANY)),
+                    )
                 ]
             else:
                 fact, count = ledger.fact("boxes", *subjects), ledger.fact("box_count", *subjects)
                 many = counted(len(boxes), "box", "boxes")
-                signs = [(f"The reader marked {about.phrase} {place}, in {many}.", (count,))]
+                signs = [(f"The reader marked {about.phrase} {where_words}, in {many}.", (count,))]
                 places = (
                     place_step(f"It lies in the boxes given, {many} in all.", (fact, count), boxes),
                 )
             conclusion = (
-                f"Yes: the reader marked {about.phrase if name != ANY else 'a finding'} {place}."
+                f"Yes: the reader marked {about.phrase if name != ANY else 'a finding'}"
+                f" {where_words}."
             )
             return compose(
                 ledger,
                 question,
                 patient_id,
-                text=text,
-                answer=YesNo(True),
-                signs=signs,
-                places=places,
-                conclusion=conclusion,
-                boxes=said(boxes),
+                Asked(text=text, answer=YesNo(True)),
+                Reasoning(signs=signs, places=places, conclusion=conclusion),
+                boxes=in_words(boxes),
                 tags=tags,
             )
         normal = ledger.fact("read_as_normal")
@@ -90,7 +101,8 @@ class Detection:
             return NotAsked("no box does not prove that the finding is absent")
         elif not ledger.is_negative(name, frame):
             return NotAsked(
-                "the slice is too near to the finding or its like, or nothing tells that it was looked for"
+                "the slice is too near to the finding or its like, or nothing tells that it was"
+                " looked for"
             )
         else:
             nearest = ledger.fact("nearest_like", name, str(frame))
@@ -103,9 +115,7 @@ class Detection:
             ledger,
             question,
             patient_id,
-            text=text,
-            answer=YesNo(False),
-            signs=[why],
-            conclusion=f"No: the reader marked {none} {place}.",
+            Asked(text=text, answer=YesNo(False)),
+            Reasoning(signs=[why], conclusion=f"No: the reader marked {none} {where_words}."),
             tags=tags,
         )

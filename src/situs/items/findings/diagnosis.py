@@ -7,7 +7,16 @@ from typing import ClassVar
 
 from situs.anatomy import NORMAL, known_findings
 from situs.facts import BoxLedger, Fact
-from situs.items.findings.composed import asked_of, compose, finding, frame_of, place_step, said
+from situs.items.findings.composed import (
+    Asked,
+    Reasoning,
+    asked_of,
+    compose,
+    finding,
+    frame_of,
+    in_words,
+    place_step,
+)
 from situs.items.findings.words import worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Choice, Item, Option, YesNo, item_id, mark_label
@@ -25,13 +34,14 @@ class Diagnosis:
     quotas: ClassVar = {"slice": 6, "volume": 6}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
-        """A marked box on every annotated slice, the kind in the volume, and the study's own labels."""
+        """A marked box on every annotated slice,
+        the kind in the volume, and the study's own labels."""
         for name in asked_of(ledger.labels):
             for family in finding(name).families:
                 yield Question(self.name, "choice", {"ask": "kind", "family": family})
                 for frame in ledger.frames_of(name):
-                    place = {"frame": str(frame), "finding": name}
-                    yield Question(self.name, "choice", {"ask": "mark", "family": family, **place})
+                    marked = {"frame": str(frame), "finding": name}
+                    yield Question(self.name, "choice", {"ask": "mark", "family": family, **marked})
         if ledger.annotation.study_labels:
             yield Question(self.name, "choice", {"ask": "study"})
             for name in asked_of(ledger.annotation.study_labels):
@@ -85,13 +95,13 @@ class Diagnosis:
             ledger,
             question,
             patient_id,
-            text=text,
-            answer=Choice(name),
-            signs=[(f"The mark lies in a box labelled {finding(name).bare}.", (fact,))],
-            places=(place_step("This is the box around the mark.", (fact,), (box,)),),
-            conclusion=f"It is {finding(name).phrase}.",
-            boxes=(*said((box,)), mark),
-            pool=pool,
+            Asked(text=text, answer=Choice(name), pool=pool),
+            Reasoning(
+                signs=[(f"The mark lies in a box labelled {finding(name).bare}.", (fact,))],
+                places=(place_step("This is the box around the mark.", (fact,), (box,)),),
+                conclusion=f"It is {finding(name).phrase}.",
+            ),
+            boxes=(*in_words((box,)), mark),
             tags=(f"finding:{name}", "ask:mark"),
         )
 
@@ -99,32 +109,39 @@ class Diagnosis:
         self, ledger: BoxLedger, question: Question, patient_id: str, text: str
     ) -> Item | NotAsked:
         family = question.parameters["family"]
-        own = [name for name in ledger.labels if family in finding(name).families]
+        present = [name for name in ledger.labels if family in finding(name).families]
         pool = _family(ledger, family)
-        if not own:
+        if not present:
             raise KeyError(family)
-        if own[0] not in {option.value for option in pool}:
+        if present[0] not in {option.value for option in pool}:
             return NotAsked("nothing that it is taken for")
         if (
-            len(own) > 1
+            len(present) > 1
             or len(pool) < 2
-            or ledger.may_be_study_label(own[0])
-            or ledger.is_uncertain(own[0])
+            or ledger.may_be_study_label(present[0])
+            or ledger.is_uncertain(present[0])
         ):
             return NotAsked("several kindred findings, or none to tell it from")
-        fact = ledger.fact("boxes", own[0])
+        fact = ledger.fact("boxes", present[0])
         return compose(
             ledger,
             question,
             patient_id,
-            text=text,
-            answer=Choice(own[0]),
-            signs=[(f"The reader marked {finding(own[0]).phrase}.", (fact, ledger.fact("labels")))],
-            places=(place_step("The boxes given show where.", (fact,), ledger.boxes_of(own[0])),),
-            conclusion=f"It is {finding(own[0]).phrase}.",
-            boxes=said(ledger.boxes_of(own[0])),
-            pool=pool,
-            tags=(f"finding:{own[0]}", "ask:kind"),
+            Asked(text=text, answer=Choice(present[0]), pool=pool),
+            Reasoning(
+                signs=[
+                    (
+                        f"The reader marked {finding(present[0]).phrase}.",
+                        (fact, ledger.fact("labels")),
+                    )
+                ],
+                places=(
+                    place_step("The boxes given show where.", (fact,), ledger.boxes_of(present[0])),
+                ),
+                conclusion=f"It is {finding(present[0]).phrase}.",
+            ),
+            boxes=in_words(ledger.boxes_of(present[0])),
+            tags=(f"finding:{present[0]}", "ask:kind"),
         )
 
     def _study(
@@ -134,8 +151,8 @@ class Diagnosis:
         if question.parameters["ask"] == "study":
             if len(labels) != 1:
                 return NotAsked("several labels of the whole study, or none")
-            own = finding(labels[0])
-            rest = (
+            label = finding(labels[0])
+            alternatives = (
                 [
                     entry
                     for entry in known_findings(ledger.organ)
@@ -144,19 +161,23 @@ class Diagnosis:
                 if ledger.organ
                 else []
             )
-            if own not in rest:
+            if label not in alternatives:
                 return NotAsked("no other study label to tell it from")
-            fact = ledger.fact("study_label", own.name)
+            fact = ledger.fact("study_label", label.name)
             return compose(
                 ledger,
                 question,
                 patient_id,
-                text=text,
-                answer=Choice(own.name),
-                signs=[(f"The study as a whole was labelled: {own.bare}.", (fact,))],
-                conclusion=f"The study was read as {own.phrase}.",
-                pool=tuple(Option(entry.name, entry.bare) for entry in rest),
-                tags=(f"finding:{own.name}", "ask:study"),
+                Asked(
+                    text=text,
+                    answer=Choice(label.name),
+                    pool=tuple(Option(entry.name, entry.bare) for entry in alternatives),
+                ),
+                Reasoning(
+                    signs=[(f"The study as a whole was labelled: {label.bare}.", (fact,))],
+                    conclusion=f"The study was read as {label.phrase}.",
+                ),
+                tags=(f"finding:{label.name}", "ask:study"),
             )
         about = finding(question.parameters["finding"])
         said_so = about.name in labels
@@ -169,16 +190,21 @@ class Diagnosis:
             ledger,
             question,
             patient_id,
-            text=text,
-            answer=YesNo(said_so),
-            signs=[(sign, facts)],
-            conclusion=f"{'Yes' if said_so else 'No'}: {about.phrase} is {'' if said_so else 'not '}recorded.",
+            Asked(text=text, answer=YesNo(said_so)),
+            Reasoning(
+                signs=[(sign, facts)],
+                conclusion=(
+                    f"{'Yes' if said_so else 'No'}: {about.phrase} is"
+                    f" {'' if said_so else 'not '}recorded."
+                ),
+            ),
             tags=(f"finding:{about.name}", "ask:study"),
         )
 
 
 def _family(ledger: BoxLedger, family: str) -> tuple[Option, ...]:
-    """Kindred findings that are drawn as boxes, none of which is a kind of another: one answer only is right."""
+    """Kindred findings that are drawn as boxes, none of which is a kind of another:
+    one answer only is right."""
     kin = [finding(name) for name in asked_of(ledger.kinds) if family in finding(name).families]
     names = {entry.name for entry in kin}
     return tuple(

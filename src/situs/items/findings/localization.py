@@ -1,4 +1,5 @@
-"""Where is it? Boxes, frames, the largest frame, the side of the picture, the compartment of a knee."""
+"""Where is it? Boxes, frames, the largest frame,
+the side of the picture, the compartment of a knee."""
 
 from __future__ import annotations
 
@@ -9,12 +10,14 @@ from situs.base.text import counted
 from situs.facts import BoxLedger, Fact
 from situs.items.findings.composed import (
     UNCERTAIN,
+    Asked,
+    Reasoning,
     asked_of,
     compose,
     finding,
     frame_of,
+    in_words,
     place_step,
-    said,
 )
 from situs.items.findings.words import opening, worded
 from situs.items.posed import NotAsked, Question
@@ -59,12 +62,12 @@ class Localization:
             if halved:
                 yield Question(self.name, "choice", {"ask": "compartment", "finding": name})
             for frame in ledger.frames_of(name):
-                place = {"finding": name, "frame": str(frame)}
-                yield Question(self.name, "boxes", {"ask": "boxes", **place})
+                on_frame = {"finding": name, "frame": str(frame)}
+                yield Question(self.name, "boxes", {"ask": "boxes", **on_frame})
                 if sided:
-                    yield Question(self.name, "choice", {"ask": "side", **place})
+                    yield Question(self.name, "choice", {"ask": "side", **on_frame})
                 if halved:
-                    yield Question(self.name, "choice", {"ask": "compartment", **place})
+                    yield Question(self.name, "choice", {"ask": "compartment", **on_frame})
 
     def pose(
         self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
@@ -96,18 +99,22 @@ class Localization:
         subjects = (name,) if frame is None else (name, str(frame))
         fact, count = ledger.fact("boxes", *subjects), ledger.fact("box_count", *subjects)
         about, many = finding(name), counted(len(boxes), "box", "boxes")
-        place = "on this slice" if frame is not None else "in this volume"
-        sign = (f"The reader marked {about.phrase} {place}.", (fact,))
+        where_words = "on this slice" if frame is not None else "in this volume"
+        sign = (f"The reader marked {about.phrase} {where_words}.", (fact,))
         return compose(
             ledger,
             question,
             patient_id,
-            text=self._text(ledger, question, seed, f"localization.boxes.{level}"),
-            answer=Boxes(said(boxes)),
-            signs=[sign],
-            places=(place_step(f"It lies in {many}.", (fact, count), boxes),),
-            conclusion=f"The reader marked {about.phrase} {place} in {many}.",
-            boxes=said(boxes),
+            Asked(
+                text=self._text(ledger, question, seed, f"localization.boxes.{level}"),
+                answer=Boxes(in_words(boxes)),
+            ),
+            Reasoning(
+                signs=[sign],
+                places=(place_step(f"It lies in {many}.", (fact, count), boxes),),
+                conclusion=f"The reader marked {about.phrase} {where_words} in {many}.",
+            ),
+            boxes=in_words(boxes),
             needs=() if frame is not None else ("frame_count",),
             tags=(f"finding:{name}", "ask:boxes"),
         )
@@ -131,11 +138,16 @@ class Localization:
             boxes = ledger.boxes_of(name, answer.frames[0])
             conclusion = f"{opening(about.phrase)} covers most on the frame of these boxes."
         elif ask == "range":
-            found = ledger.fact("findings", name)
-            if "unstable" in found.flags or found.value != 1 or not run or len(frames) < 2:
+            count_fact = ledger.fact("findings", name)
+            if (
+                "unstable" in count_fact.flags
+                or count_fact.value != 1
+                or not run
+                or len(frames) < 2
+            ):
                 return NotAsked("it is not one finding over a run of frames")
             tube = ledger.fact("tube", name, "0")
-            answer, facts = Frames(frames), (where, found, tube)
+            answer, facts = Frames(frames), (where, count_fact, tube)
             conclusion = (
                 f"{opening(about.phrase)} extends from the first to the last of these frames."
             )
@@ -148,22 +160,26 @@ class Localization:
             ledger,
             question,
             patient_id,
-            text=self._text(ledger, question, seed, f"localization.{ask}"),
-            answer=answer,
-            signs=[
-                (
-                    f"The reader marked {about.phrase} on {counted(len(frames), 'frame', 'frames')}.",
-                    (ledger.fact("frame_count", name), where),
-                )
-            ],
-            places=(
-                place_step(
-                    "It lies in the boxes given.", (*facts, ledger.fact("boxes", name)), boxes
+            Asked(text=self._text(ledger, question, seed, f"localization.{ask}"), answer=answer),
+            Reasoning(
+                signs=[
+                    (
+                        (
+                            f"The reader marked {about.phrase} on"
+                            f" {counted(len(frames), 'frame', 'frames')}."
+                        ),
+                        (ledger.fact("frame_count", name), where),
+                    )
+                ],
+                places=(
+                    place_step(
+                        "It lies in the boxes given.", (*facts, ledger.fact("boxes", name)), boxes
+                    ),
                 ),
+                conclusion=conclusion,
+                facts=facts,
             ),
-            conclusion=conclusion,
-            facts=facts,
-            boxes=said(boxes),
+            boxes=in_words(boxes),
             needs=("frame_count",),
             tags=(f"finding:{name}", f"ask:{ask}"),
         )
@@ -207,13 +223,21 @@ class Localization:
             ledger,
             question,
             patient_id,
-            text=self._text(ledger, question, seed, f"localization.{ask}.{level}"),
-            answer=Choice(str(fact.value)),
-            signs=[(f"The reader marked {about.phrase} here.", (ledger.fact("boxes", *subjects),))],
-            places=(where,),
-            conclusion=f"{opening(about.phrase)} lies {words if ask == 'side' else f'in {words}'}.",
-            facts=(fact, *((ledger.fact("midline"),) if ask == "side" else ())),
-            boxes=said(boxes),
-            pool=pool,
+            Asked(
+                text=self._text(ledger, question, seed, f"localization.{ask}.{level}"),
+                answer=Choice(str(fact.value)),
+                pool=pool,
+            ),
+            Reasoning(
+                signs=[
+                    (f"The reader marked {about.phrase} here.", (ledger.fact("boxes", *subjects),))
+                ],
+                places=(where,),
+                conclusion=(
+                    f"{opening(about.phrase)} lies {words if ask == 'side' else f'in {words}'}."
+                ),
+                facts=(fact, *((ledger.fact("midline"),) if ask == "side" else ())),
+            ),
+            boxes=in_words(boxes),
             tags=(f"finding:{name}", f"ask:{ask}", f"side_basis:{basis}"),
         )

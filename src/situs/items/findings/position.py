@@ -17,9 +17,11 @@ _BANDWIDTH = 1.5
 
 
 def right_by_position(drafts: Iterable[Draft]) -> tuple[float, int]:
-    """The share of yes/no questions about a slice that its number alone answers right, and how many there are.
+    """The share of yes/no questions about a slice that its number alone answers right, and how many
+    there are.
 
-    It is told what other patients' slices near that number showed of the same finding; a tie counts as half.
+    It is told what other patients' slices near that number showed of the same finding; a tie counts
+    as half.
     """
     groups: dict[tuple[str, ...], list[Draft]] = defaultdict(list)
     for entry in drafts:
@@ -30,10 +32,10 @@ def right_by_position(drafts: Iterable[Draft]) -> tuple[float, int]:
     right = 0.0
     for group in groups.values():
         frames = np.array([entry.frame for entry in group], dtype=np.float64)
-        said = np.array([1.0 if entry.key == "yes" else -1.0 for entry in group])
+        answer_signs = np.array([1.0 if entry.key == "yes" else -1.0 for entry in group])
         folds = np.array([fold[entry.patient_id] for entry in group])
         near = np.exp(-0.5 * ((frames[:, None] - frames[None]) / _BANDWIDTH) ** 2)
         near[folds[:, None] == folds[None]] = 0.0
-        right += float((0.5 + 0.5 * np.sign(near @ said) * said).sum())
+        right += float((0.5 + 0.5 * np.sign(near @ answer_signs) * answer_signs).sum())
     count = sum(len(group) for group in groups.values())
     return (right / count if count else 0.0), count

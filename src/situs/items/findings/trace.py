@@ -13,7 +13,8 @@ from situs.space import FrameBox
 __all__ = ["TRACE_FORMS", "trace_text"]
 
 TRACE_FORMS = ("bbx", "qwen", "json")
-"""`<bbx>[x,y,w,h]</bbx>` in prose; Qwen's `bbox_2d` in thousandths; one JSON object of reasoning, answer and boxes."""
+"""`<bbx>[x,y,w,h]</bbx>` in prose; Qwen's `bbox_2d` in thousandths;
+one JSON object of reasoning, answer and boxes."""
 
 
 def trace_text(
@@ -26,8 +27,9 @@ def trace_text(
 ) -> str:
     """The item's steps and answer as a model would write them.
 
-    `size` is the picture's width and height, which `qwen` needs; frames are counted from `frame_base`. A slice-level
-    item is shown alone, so its frame is the first, unless `frame` says which (0-based) it is among those shown.
+    `size` is the picture's width and height, which `qwen` needs; frames are counted from
+    `frame_base`. A slice-level item is shown alone, so its frame is the first, unless `frame` says
+    which (0-based) it is among those shown.
     """
     if form not in TRACE_FORMS:
         raise SitusError(f"unknown form {form!r}", fix=did_you_mean(form, TRACE_FORMS))
@@ -36,8 +38,8 @@ def trace_text(
             "the picture's size is not known, and bbox_2d counts in thousandths of it",
             where=item.item_id,
         )
-    shown = {item.frames[0]: frame or 0} if len(item.frames) == 1 else {}
-    writer = _Writer(size, frame_base, shown)
+    frame_number = {item.frames[0]: frame or 0} if len(item.frames) == 1 else {}
+    writer = _Writer(size, frame_base, frame_number)
     answer = writer.answer(item)
     if form == "json":
         reasoning = " ".join(step.text for step in item.steps)
@@ -57,20 +59,22 @@ def _last_boxes(item: Item) -> tuple[object, ...]:
 
 
 def _frame_boxes(item: Item, boxes: Iterable[object]) -> list[FrameBox]:
-    kept = [box for box in boxes if isinstance(box, FrameBox)]
-    if len(kept) != len(list(boxes)):
+    on_frames = [box for box in boxes if isinstance(box, FrameBox)]
+    if len(on_frames) != len(list(boxes)):
         raise SitusError("has boxes in millimetres, not on frames", where=item.item_id)
-    return kept
+    return on_frames
 
 
 class _Writer:
-    def __init__(self, size: tuple[int, int] | None, base: int, shown: dict[int, int]) -> None:
+    def __init__(
+        self, size: tuple[int, int] | None, base: int, frame_number: dict[int, int]
+    ) -> None:
         self._size = size
         self._base = base
-        self._shown = shown
+        self._frame_number = frame_number
 
     def frame(self, frame: int) -> int:
-        return self._shown.get(frame, frame) + self._base
+        return self._frame_number.get(frame, frame) + self._base
 
     def entry(self, box: FrameBox) -> dict[str, object]:
         corner = [_number(v) for v in (box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0)]

@@ -25,7 +25,10 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Draw a box around each place on this slice that shows {phrase}.",
     ),
     "localization.boxes.volume": (
-        "On which frames {is_} {phrase} seen, and where? Give one box for each place on each frame.",
+        (
+            "On which frames {is_} {phrase} seen, and where? Give one box for each place on each"
+            " frame."
+        ),
         "Mark {phrase} throughout this volume, with one box for each place on each frame.",
         "Where in this volume {is_} {phrase} seen? Give the frame and a box for each place.",
     ),
@@ -47,12 +50,21 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "localization.side.slice": (
         "On which side of the image {is_} {phrase} seen on this slice?",
         "On this slice, which side of the image shows {phrase}: its left, its right, or both?",
-        "On this slice, {is_} {phrase} on the left of the image, on the right, or on both sides of the midline?",
+        (
+            "On this slice, {is_} {phrase} on the left of the image, on the right, or on both sides"
+            " of the midline?"
+        ),
     ),
     "localization.side.volume": (
         "On which side of the images {is_} {phrase} seen in this volume?",
-        "Over the whole volume, which side of the image shows {phrase}: its left, its right, or both?",
-        "Taking all frames, {is_} {phrase} on the left of the image, on the right, or on both sides of the midline?",
+        (
+            "Over the whole volume, which side of the image shows {phrase}: its left, its right, or"
+            " both?"
+        ),
+        (
+            "Taking all frames, {is_} {phrase} on the left of the image, on the right, or on both"
+            " sides of the midline?"
+        ),
     ),
     "localization.compartment.slice": (
         "In which compartment of the knee {is_} {phrase} seen on this slice?",
@@ -65,9 +77,18 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Which compartment of the knee shows {phrase} in this volume?",
     ),
     "counting": (
-        "How many separate {plural} did the reader mark in this volume? Count each once, over all its frames.",
-        "Count the separate {plural} that the reader marked in this volume, each once over all its frames.",
-        "What is the number of separate {plural} that the reader marked in this volume, each counted once?",
+        (
+            "How many separate {plural} did the reader mark in this volume? Count each once, over"
+            " all its frames."
+        ),
+        (
+            "Count the separate {plural} that the reader marked in this volume, each once over all"
+            " its frames."
+        ),
+        (
+            "What is the number of separate {plural} that the reader marked in this volume, each"
+            " counted once?"
+        ),
     ),
     "classification.one.slice": (
         "Which of these findings did the reader mark on this slice?",
@@ -82,12 +103,18 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "classification.several.slice": (
         "Which of these findings did the reader mark on this slice? Name all that apply.",
         "Choose every one of these findings that the reader marked on this slice.",
-        "According to the reader, which of these findings does this slice show? There may be one or more.",
+        (
+            "According to the reader, which of these findings does this slice show? There may be"
+            " one or more."
+        ),
     ),
     "classification.several.volume": (
         "Which of these findings did the reader mark in this volume? Name all that apply.",
         "Choose every one of these findings that the reader marked in this volume.",
-        "According to the reader, which of these findings does this volume show? There may be one or more.",
+        (
+            "According to the reader, which of these findings does this volume show? There may be"
+            " one or more."
+        ),
     ),
     "diagnosis.mark": (
         "The letter P marks a finding on this slice. What is it?",
@@ -120,7 +147,8 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Sum up the findings in this volume in a few sentences.",
     ),
 }
-"""Where nothing marked would not prove that nothing is there, the question is what the reader marked."""
+"""Where nothing marked would not prove that nothing is there,
+the question is what the reader marked."""
 
 
 def worded(kind: str, item_id: str, seed: int, finding: Finding | None = None) -> str:

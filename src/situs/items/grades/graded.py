@@ -1,7 +1,8 @@
 """Graded questions: a box of the region, the steps of a reader, and the grades.
 
-Reader's grades and what geometry gives are different questions: `by` is `reader` or `geometry`. Geometry is asked only
-where its interval lies within one bin, and never under the name of the reader's score.
+Reader's grades and what geometry gives are different questions: `by` is `reader` or `geometry`.
+Geometry is asked only where its interval lies within one bin, and never under the name of the
+reader's score.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ OTHER_TASKS |= dict.fromkeys((GRADED, GEOMETRY_TASKS), OtherTask())
 
 NO_BOX = "its region has no mask or box here, as it has in other studies"
 NEAR_EDGE = "its measured value lies near the edge of a bin"
-_SHOWN = ("no", "unknown", "partly", "yes")
+_VISIBILITIES = ("no", "unknown", "partly", "yes")
 _STRATA = {
     "yes": "graded",
     "partly": "graded.partly-shown",
     "no": "graded.not-shown",
     "unknown": "graded.unknown",
 }
-_TOLD = {
+_MEASURE_WORDS = {
     "lesion_share": "By the masks, lesions take up {value} % of it.",
     "lesion_count": "By the masks, there are {value} lesions in it.",
     "cartilage_loss_share": "By the masks, {value} % of the surface is worn or bare.",
@@ -66,24 +67,26 @@ def pose_grades(
     question = ledger.bank.by_id[asked.parameters["question"]]
     kind = READER if asked.task.startswith(GRADED) else GEOMETRY
     subs = {sub.key: sub for sub in ledger.bank.sub_scores_of(question)}
-    found = {key: fact for key in subs if (fact := ledger.has(kind, question.id, key)) is not None}
-    facts = {key: fact for key, fact in found.items() if fact.value is not None}
+    grade_facts = {
+        key: fact for key in subs if (fact := ledger.has(kind, question.id, key)) is not None
+    }
+    facts = {key: fact for key, fact in grade_facts.items() if fact.value is not None}
     if not facts:
-        return NotAsked(NEAR_EDGE if found else "nothing tells its grades")
-    place = ledger.box(question.region) if asked.form == "compound" else None
-    if asked.form == "compound" and place is None:
+        return NotAsked(NEAR_EDGE if grade_facts else "nothing tells its grades")
+    region_box = ledger.box(question.region) if asked.form == "compound" else None
+    if asked.form == "compound" and region_box is None:
         return NotAsked(NO_BOX)
-    box_fact = () if place is None else (ledger.fact(REGION_BOX, question.region),)
+    box_fact = () if region_box is None else (ledger.fact(REGION_BOX, question.region),)
     grades = Grades({key: int(fact.value) for key, fact in facts.items()})  # type: ignore[arg-type]
     answer: Answer = grades
-    if place is not None:
-        answer = Compound({"box": Boxes((place.box,)), "grades": grades})
+    if region_box is not None:
+        answer = Compound({"box": Boxes((region_box.box,)), "grades": grades})
     measured = _measured(ledger, question, facts) if kind == GEOMETRY else {}
     in_doubt = grades_in_doubt(ledger, [*box_fact, *facts.values(), *measured.values()], question)
     if in_doubt is not None:
         return in_doubt
-    shown = min(
-        (subs[key].shown_by.get(ledger.series, "unknown") for key in facts), key=_SHOWN.index
+    visibility = min(
+        (subs[key].shown_by.get(ledger.series, "unknown") for key in facts), key=_VISIBILITIES.index
     )
     used = [*box_fact, *facts.values(), *measured.values()]
     return Item(
@@ -93,29 +96,30 @@ def pose_grades(
         patient_id=patient_id,
         task=asked.task,
         form=asked.form,
-        question=_words(ledger, asked, question, list(facts), boxed=place is not None),
+        question=_words(ledger, asked, question, list(facts), boxed=region_box is not None),
         answer=answer,
         split=split,
-        stratum=_STRATA[shown] if kind == READER else "geometry",
+        stratum=_STRATA[visibility] if kind == READER else "geometry",
         needs=("scale",) if _is_length(ledger, [subs[key] for key in facts]) else (),
         tags=(
             f"family:{question.family}",
             f"region:{question.region}",
             f"structure:{ledger.bank.regions[question.region].structure}",
-            f"{ledger.series}:{shown}",
+            f"{ledger.series}:{visibility}",
             f"words:{asked.parameters['words']}",
-            *(("approximate",) if place is not None and place.approximate else ()),
+            *(("approximate",) if region_box is not None and region_box.approximate else ()),
             *scale_tags({key: ledger.bank.scales[subs[key].scale] for key in facts}),
         ),
         fact_ids=tuple(fact.fact_id for fact in used),
         steps=_steps(ledger, question, facts, measured, box_fact),
-        boxes=() if place is None else (place.box,),
+        boxes=() if region_box is None else (region_box.box,),
         parameters=asked.parameters,
     )
 
 
 def scale_tags(scales: Mapping[str, Scale]) -> Iterator[str]:
-    """What scores must know of the sub-scores' scales: `nominal:key`, and `absent:key:grade` where that is not 0."""
+    """What scores must know of the sub-scores' scales:
+    `nominal:key`, and `absent:key:grade` where that is not 0."""
     for key, scale in scales.items():
         if not scale.ordered:
             yield f"nominal:{key}"
@@ -143,10 +147,10 @@ def _measured(
 ) -> dict[str, Fact]:
     """Sub-score → the measured value beside it, where masks give one."""
     subs = {sub.key: sub for sub in ledger.bank.sub_scores_of(question)}
-    found = {
+    values = {
         key: ledger.has(subs[key].measures, question.id, key) for key in facts if subs[key].measures
     }
-    return {key: fact for key, fact in found.items() if fact is not None}
+    return {key: fact for key, fact in values.items() if fact is not None}
 
 
 def _is_length(ledger: GradeLedger, subs: list[SubScore]) -> bool:
@@ -160,28 +164,31 @@ def _steps(
     measured: dict[str, Fact],
     box_fact: tuple[Fact, ...],
 ) -> tuple[Step, ...]:
-    """The reader's chain with what was found at each link: the box, the measured values, the grades."""
-    place = ledger.box(question.region) if box_fact else None
+    """The reader's chain with what was found at each link:
+    the box, the measured values, the grades."""
+    region_box = ledger.box(question.region) if box_fact else None
     steps: list[Step] = []
     for link in ledger.bank.chain_of(question):
         if link.kind == "find":
             ids = tuple(fact.fact_id for fact in box_fact)
-            steps.append(Step("find", link.text, ids, () if place is None else (place.box,)))
+            steps.append(
+                Step("find", link.text, ids, () if region_box is None else (region_box.box,))
+            )
         elif link.kind == "grade":
-            said = "; ".join(f"{key}: {fact.value}" for key, fact in facts.items())
+            grade_words = "; ".join(f"{key}: {fact.value}" for key, fact in facts.items())
             ids = tuple(fact.fact_id for fact in facts.values())
-            steps.append(Step("grade", f"{link.text} {said}.", ids))
+            steps.append(Step("grade", f"{link.text} {grade_words}.", ids))
         else:
             steps.append(Step(link.kind, link.text))
             if link.kind == "measure":
-                steps += [_told(fact) for fact in measured.values()]
+                steps += [_measured_step(fact) for fact in measured.values()]
     return tuple(steps)
 
 
-def _told(fact: Fact) -> Step:
+def _measured_step(fact: Fact) -> Step:
     assert isinstance(fact.value, float)
     assert fact.interval is not None
-    text = _TOLD[fact.kind].format(
+    text = _MEASURE_WORDS[fact.kind].format(
         value=f"{fact.value:.0f}" if fact.kind == "lesion_count" else f"{fact.value:.1f}"
     )
     low, high = fact.interval

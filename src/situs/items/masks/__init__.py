@@ -1,4 +1,5 @@
-"""The shipped tasks about masks: each writes its questions, poses them from the ledger, and says what is about it."""
+"""The shipped tasks about masks: each writes its questions,
+poses them from the ledger, and says what is about it."""
 
 from situs.items.masks.comparison import Comparison
 from situs.items.masks.contact import Contact

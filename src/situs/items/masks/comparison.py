@@ -160,9 +160,9 @@ class Comparison:
 
     def _pose_ratio(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
         a, b = (sized(ledger, resolve(ledger, parameters[key])) for key in ("a", "b"))
-        found = obstacle(ledger, [a, b], whole=True, oriented=False)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [a, b], whole=True, oriented=False)
+        if refusal is not None:
+            return refusal
         ratio = ledger.fact("volume_ratio", a.structure, b.structure)
         if is_cut(ratio) or "unbounded" in ratio.flags:
             return NotAsked("structure cut off by the scan")
@@ -227,7 +227,8 @@ def _present(
 
 
 def _normal(structures: Iterable[Subject]) -> bool:
-    """Only of these may a textbook know the answer: the parts of a tumour differ from patient to patient."""
+    """Only of these may a textbook know the answer:
+    the parts of a tumour differ from patient to patient."""
     return not any(subject.term.is_pathology for subject in structures)
 
 
@@ -239,19 +240,20 @@ def _cannot_tell(
     reason: NotAsked,
     needs: tuple[str, ...] = (),
 ) -> Posed | NotAsked:
-    """That the order cannot be told, if what is seen of the cut ones leaves it open; else the reason not to ask."""
+    """That the order cannot be told, if what is seen of the cut ones leaves it open;
+    else the reason not to ask."""
     volumes = {s.key: ledger.fact("volume", s.structure) for s in asked}
     cut = [fact for fact in volumes.values() if is_cut(fact)]
-    whole = [fact for fact in volumes.values() if not is_cut(fact)]
+    uncut = [fact for fact in volumes.values() if not is_cut(fact)]
     roles_hold = not any("unstable" in fact.flags for s in asked for fact in s.evidence)
     others_apart = all(
         span(a)[1] < span(b)[0] or span(b)[1] < span(a)[0]
-        for a, b in itertools.combinations(whole, 2)
+        for a, b in itertools.combinations(uncut, 2)
     )
     open_to = any(
-        (c.interval or (0.0, 0.0))[1] < span(w)[0] for c, w in itertools.product(cut, whole)
+        (c.interval or (0.0, 0.0))[1] < span(w)[0] for c, w in itertools.product(cut, uncut)
     )
-    unclear = any(not _settled(c, w) for c, w in itertools.product(cut, whole))
+    unclear = any(not _settled(c, w) for c, w in itertools.product(cut, uncut))
     cut_for_sure = all("through" in fact.flags for fact in cut)
     if (
         not (cut and cut_for_sure and roles_hold and others_apart)
@@ -270,17 +272,19 @@ def _cannot_tell(
     )
 
 
-def _settled(cut: Fact, whole: Fact) -> bool:
-    """Whether the part seen of a cut structure is clearly more, or clearly less, than a whole one."""
+def _settled(cut: Fact, uncut: Fact) -> bool:
+    """Whether the part seen of a cut structure is clearly more,
+    or clearly less, than a whole one."""
     low, high = cut.interval or (0.0, 0.0)
-    return low > span(whole)[1] or high < span(whole)[0]
+    return low > span(uncut)[1] or high < span(uncut)[0]
 
 
 def _order(ledger: Ledger, asked: list[Subject]) -> list[Subject] | NotAsked:
-    """The subjects from largest to smallest, if every step of the order is proved; a cut one may only be larger."""
-    found = obstacle(ledger, asked, whole=False, oriented=False)
-    if found is not None:
-        return found
+    """The subjects from largest to smallest, if every step of the order is proved;
+    a cut one may only be larger."""
+    refusal = obstacle(ledger, asked, whole=False, oriented=False)
+    if refusal is not None:
+        return refusal
     volumes = {s.key: ledger.fact("volume", s.structure) for s in asked}
     order = sorted(asked, key=lambda s: (-number(volumes[s.key]), s.key))
     for larger, smaller in itertools.pairwise(order):

@@ -46,15 +46,16 @@ class Contact(NothingExpected):
                 yield Question(self.name, "yes_no", {"a": lesion.key, "b": other.key})
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Yes on a clear area of contact that a voxel of erosion leaves, no on a gap that a voxel does not close."""
+        """Yes on a clear area of contact that a voxel of erosion leaves,
+        no on a gap that a voxel does not close."""
         a, b = (resolve(ledger, question.parameters[key]) for key in ("a", "b"))
         return self.pose_pair(ledger, a, b)
 
     def pose_pair(self, ledger: Ledger, a: Subject, b: Subject) -> Posed | NotAsked:
         """Whether the one touches the other."""
-        found = obstacle(ledger, [a, b], whole=False, oriented=False)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [a, b], whole=False, oriented=False)
+        if refusal is not None:
+            return refusal
         if own_organ(ledger, a, b):
             return OWN_ORGAN
         gap = ledger.fact("main_gap", a.structure, b.structure)

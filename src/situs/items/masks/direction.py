@@ -44,7 +44,8 @@ _OPTION = {
 }
 KNOWN = NotAsked("nearly the whole organ of the lesion lies so")
 _FORMS = 9
-"""Of so many pairs, three are asked for the main direction in a plane, the others along each axis."""
+"""Of so many pairs, three are asked for the main direction in a plane,
+the others along each axis."""
 _KINDS = ("organ", "vessel", "lesion")
 """What a reader takes bearings from; a vertebra against a rib is no question."""
 
@@ -52,7 +53,8 @@ _KINDS = ("organ", "vessel", "lesion")
 class DirectionTask:
     """Asks along one patient axis (yes/no), or which of the four directions of a plane (choice).
 
-    Between named organs any textbook knows the answer: those are controls. A lesion has no textbook.
+    Between named organs any textbook knows the answer: those are controls. A lesion has no
+    textbook.
     """
 
     name = "direction"
@@ -67,7 +69,8 @@ class DirectionTask:
     )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every lesion and its organ's neighbours, and named neighbours; each pair one way round, in one form.
+        """Every lesion and its organ's neighbours, and named neighbours; each pair one way round,
+        in one form.
 
         Which way and form is fixed by the names, so that a bench never asks a pair both ways.
         """
@@ -94,7 +97,8 @@ class DirectionTask:
                 )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if the direction holds for nearly all voxels, beyond the margin, however the patient is turned."""
+        """Asked if the direction holds for nearly all voxels,
+        beyond the margin, however the patient is turned."""
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
         if question.form == "yes_no":
             return self.pose_claim(ledger, a, b, Direction(question.parameters["claim"]))
@@ -124,9 +128,9 @@ class DirectionTask:
 
     def _hindrance(self, ledger: Ledger, a: Subject, b: Subject) -> NotAsked | None:
         """Why no direction between these two is asked for, if so."""
-        found = obstacle(ledger, [a, b], whole=True, oriented=True)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [a, b], whole=True, oriented=True)
+        if refusal is not None:
+            return refusal
         if a.is_lesion != b.is_lesion and own_organ(ledger, *((a, b) if a.is_lesion else (b, a))):
             return OWN_ORGAN
         far = ledger.recipe.truth.far_centres_mm
@@ -143,22 +147,24 @@ class DirectionTask:
         hindrance = self._hindrance(ledger, a, b)
         if hindrance is not None:
             return hindrance
-        found = _proved(ledger, a, b, claim.axis)
-        if found is None:
+        proved = _proved(ledger, a, b, claim.axis)
+        if proved is None:
             return NotAsked("direction too close to call")
         if _named_apart(a, b, claim.axis):
             return NotAsked("the names give the side away")
-        if _follows_from_organ(ledger, a, b, found.axis):
+        if _follows_from_organ(ledger, a, b, proved.axis):
             return KNOWN
-        right = found is claim
+        right = proved is claim
         view = ", from the patient's point of view" if claim.axis is Axis.LEFT_RIGHT else ""
         return _posed(
             ledger,
             (a, b),
-            found,
+            proved,
             text=f"Is {a.phrase} {_PREPOSITION[claim]} {b.phrase}{view}?",
             answer=YesNo(right),
-            conclusion=f"{'Yes' if right else 'No'}: {a.phrase} is {_PREPOSITION[found]} {b.phrase}.",
+            conclusion=(
+                f"{'Yes' if right else 'No'}: {a.phrase} is {_PREPOSITION[proved]} {b.phrase}."
+            ),
         )
 
     def _pose_choice(
@@ -167,20 +173,20 @@ class DirectionTask:
         limit = ledger.recipe.truth.dominance_degrees
         for axis in plane:
             angle = ledger.fact(f"angle.{axis}", a.structure, b.structure)
-            found = _proved(ledger, a, b, axis)
-            if found is None or span(angle)[1] > limit:
+            proved = _proved(ledger, a, b, axis)
+            if proved is None or span(angle)[1] > limit:
                 continue
             if _named_apart(a, b, axis):
                 return NotAsked("the names give the side away")
-            if _follows_from_organ(ledger, a, b, found.axis):
+            if _follows_from_organ(ledger, a, b, proved.axis):
                 return KNOWN
             return _posed(
                 ledger,
                 (a, b),
-                found,
+                proved,
                 text=f"Seen from {b.phrase}, in which direction does {a.phrase} mainly lie?",
-                answer=Choice(found.value),
-                conclusion=f"{a.opening} is {_PREPOSITION[found]} {b.phrase}.",
+                answer=Choice(proved.value),
+                conclusion=f"{a.opening} is {_PREPOSITION[proved]} {b.phrase}.",
                 extra=(angle,),
                 pool=tuple(
                     Option(d.value, _OPTION[d]) for x in plane for d in (x.positive, x.negative)
@@ -219,16 +225,19 @@ def _axes(ledger: Ledger, a: Subject, b: Subject) -> Iterator[Axis]:
     """The axes along which it makes sense to ask."""
     lesion = a.is_lesion and is_sided_lesion(ledger.terms[a.structure])
     for axis in AXES:
-        # A vessel runs from top to bottom past everything beside it; the side of a paired organ is asked for plainly.
+        # A vessel runs from top to bottom past everything beside it; the side of a paired organ is
+        # asked for plainly.
         along = axis is Axis.SUPERIOR_INFERIOR and "vessel" in (a.term.kind, b.term.kind)
         if not along and not (lesion and axis is Axis.LEFT_RIGHT):
             yield axis
 
 
 def _follows_from_organ(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> bool:
-    """Whether nearly all of a lesion's organ lies on one side of the other structure: nobody needs to look then.
+    """Whether nearly all of a lesion's organ lies on one side of the other structure: nobody needs
+    to look then.
 
-    Whichever side that is, and wherever the lesion lies: were the odd lesions asked about, their answer would be known.
+    Whichever side that is, and wherever the lesion lies: were the odd lesions asked about, their
+    answer would be known.
     """
     holder = ledger.fact("organ_of", a.structure).value if a.is_lesion else None
     if holder is None or holder == b.structure:
@@ -238,7 +247,8 @@ def _follows_from_organ(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> b
 
 
 def _coin(pair: str, axis: Axis) -> bool:
-    """Which of two opposite claims is the usual one: fixed per pair, so that all patients are asked the same."""
+    """Which of two opposite claims is the usual one:
+    fixed per pair, so that all patients are asked the same."""
     return int(digest(pair, axis), 16) % 2 == 0
 
 
@@ -264,7 +274,7 @@ def _proved_for(ledger: Ledger, a: str, b: str, axis: Axis) -> Direction | None:
 def _posed(
     ledger: Ledger,
     pair: tuple[Subject, Subject],
-    found: Direction,
+    proved: Direction,
     *,
     text: str,
     answer: YesNo | Choice,
@@ -273,14 +283,14 @@ def _posed(
     pool: tuple[Option, ...] = (),
 ) -> Posed:
     a, b = pair
-    axis, names = found.axis, (a.structure, b.structure)
+    axis, names = proved.axis, (a.structure, b.structure)
     direction = ledger.fact(f"direction.{axis}", *names)
     gap, share = ledger.fact(f"gap.{axis}", *names), ledger.fact(f"precedence.{axis}", *names)
-    margin = ledger.recipe.truth.direction_margin_mm * found.sign
+    margin = ledger.recipe.truth.direction_margin_mm * proved.sign
     low, high = span(gap)
     far = quantity(abs(number(gap)), "mm")
-    words = f"The centre of {a.phrase} lies {far} {found.value} of that of {b.phrase}."
-    nearly = f"More than the margin, and nearly all of it lies {found.value}."
+    words = f"The centre of {a.phrase} lies {far} {proved.value} of that of {b.phrase}."
+    nearly = f"More than the margin, and nearly all of it lies {proved.value}."
     steps = (measure_step(words, gap, margin), Step("compare", nearly, (share.fact_id,)))
     needs = {"left_right": "side_convention", "superior_inferior": "slice_order"}.get(
         axis.value, "view_convention"

@@ -1,4 +1,7 @@
-"""How far from the lesion? In mm from surface to surface, within a limit, or which of several is nearest."""
+"""How far from the lesion?
+
+In mm from surface to surface, within a limit, or which of several is nearest.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,8 @@ class Distance(NothingExpected):
     )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Of every lesion and what lies around its organ: how far, within each limit, and the nearest of four."""
+        """Of every lesion and what lies around its organ:
+        how far, within each limit, and the nearest of four."""
         lesions = [s for s in subjects if s.is_lesion]
         marks = [s for s in subjects if s.term.kind in _BEARINGS]
         for lesion in lesions:
@@ -80,9 +84,9 @@ class Distance(NothingExpected):
         if p["ask"] not in ("gap", "within"):
             return NO_LONGER
         second = resolve(ledger, p["b"])
-        found = obstacle(ledger, [first, second], whole=False, oriented=False)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [first, second], whole=False, oriented=False)
+        if refusal is not None:
+            return refusal
         if own_organ(ledger, first, second):
             return OWN_ORGAN
         if p["ask"] == "within":
@@ -140,9 +144,9 @@ class Distance(NothingExpected):
         )
 
     def _pose_nearest(self, ledger: Ledger, a: Subject, others: list[Subject]) -> Posed | NotAsked:
-        found = obstacle(ledger, [a, *others], whole=False, oriented=False)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [a, *others], whole=False, oriented=False)
+        if refusal is not None:
+            return refusal
         if any(own_organ(ledger, a, s) for s in others):
             return OWN_ORGAN
         facts = {s.key: ledger.fact("main_gap", a.structure, s.structure) for s in others}
@@ -183,7 +187,7 @@ class Distance(NothingExpected):
 
 def _some_fours(names: list[str]) -> Iterator[tuple[str, ...]]:
     """Sets of four names; of too many, the same few for all patients that have the names."""
-    kept = _MOST_FOURS / max(1, math.comb(len(names), 4))
+    share = _MOST_FOURS / max(1, math.comb(len(names), 4))
     for four in itertools.combinations(names, 4):
-        if kept >= 1.0 or int(digest(*four, size=8), 16) / 2**64 < kept:
+        if share >= 1.0 or int(digest(*four, size=8), 16) / 2**64 < share:
             yield four

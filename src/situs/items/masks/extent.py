@@ -53,7 +53,8 @@ class Extent:
     )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """The lengths and pairs that the table of relevance names, and the diameter of every lesion."""
+        """The lengths and pairs that the table of relevance names,
+        and the diameter of every lesion."""
         for subject in subjects:
             if subject.is_lesion:
                 family = f"diameter|{subject.key}"
@@ -104,7 +105,8 @@ class Extent:
         return []
 
     def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:
-        """The geometric mean of other patients' lengths, in cm; nothing is known of a lesion's diameter."""
+        """The geometric mean of other patients' lengths, in cm;
+        nothing is known of a lesion's diameter."""
         if "ask" in item.parameters:
             return None
         mean_mm = average.mean_size(_KIND, item.parameters["of"], without=item.patient_id)
@@ -133,9 +135,9 @@ class Extent:
 
     def _length(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
         """Its length from top to bottom, if it lies whole inside the scan."""
-        found = obstacle(ledger, [subject], whole=True, oriented=True)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
+        if refusal is not None:
+            return refusal
         fact = ledger.fact(_KIND, subject.structure)
         return ISLANDS if "islands" in fact.flags else fact
 
@@ -158,7 +160,10 @@ class Extent:
         if isinstance(fact, NotAsked):
             return fact
         limit = _Limit(limit_mm, f"{limit_mm:g} mm")
-        text = f"Is the longest diameter of {subject.phrase} on any axial slice more than {limit.words}?"
+        text = (
+            f"Is the longest diameter of {subject.phrase} on any axial slice more than"
+            f" {limit.words}?"
+        )
         words = f"On its largest slice it measures {quantity(number(fact), 'mm')}."
         return _above(ledger, subject, fact, limit, text, words, needs=("scale",))
 
@@ -182,10 +187,11 @@ class Extent:
         )
 
     def diameter(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
-        """A lesion's longest axial diameter, if it is large enough, and the slices thin enough, for one."""
-        found = obstacle(ledger, [subject], whole=True, oriented=False)
-        if found is not None:
-            return found
+        """A lesion's longest axial diameter, if it is large enough,
+        and the slices thin enough, for one."""
+        refusal = obstacle(ledger, [subject], whole=True, oriented=False)
+        if refusal is not None:
+            return refusal
         thickness = axial_spacing_mm(ledger.regions.grid)
         fact = ledger.fact("axial_diameter", subject.structure)
         truth = ledger.recipe.truth
@@ -221,16 +227,16 @@ class Extent:
     def _pose_longer(
         self, ledger: Ledger, a: Subject, b: Subject, which: str, *, beyond: bool
     ) -> Posed | NotAsked:
-        found = obstacle(ledger, [a, b], whole=False, oriented=True)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [a, b], whole=False, oriented=True)
+        if refusal is not None:
+            return refusal
         facts = {s.key: ledger.fact(_KIND, s.structure) for s in (a, b)}
         if any("islands" in fact.flags for fact in facts.values()):
             return ISLANDS
         longer, shorter = sorted((a, b), key=lambda s: (-number(facts[s.key]), s.key))
         margin = span(facts[longer.key])[0] - span(facts[shorter.key])[1]
-        told = not is_cut(facts[shorter.key])
-        if not told and not (beyond and _goes_on(ledger, shorter)):
+        is_decided = not is_cut(facts[shorter.key])
+        if not is_decided and not (beyond and _goes_on(ledger, shorter)):
             return CUT
         if margin <= 0:
             return NotAsked("lengths too close to call")
@@ -241,15 +247,20 @@ class Extent:
         return compose(
             ledger,
             [a, b],
-            text=f"Which is {which} from top to bottom: {a.short} or {b.short}{including_lesions((a, b))}?",
-            answer=Choice(answer.key if told else CANNOT_TELL),
+            text=(
+                f"Which is {which} from top to bottom: {a.short} or"
+                f" {b.short}{including_lesions((a, b))}?"
+            ),
+            answer=Choice(answer.key if is_decided else CANNOT_TELL),
             facts=tuple(facts.values()),
             steps=steps,
-            conclusion=f"{answer.opening} is {which}."
-            if told
-            else f"{shorter.opening} goes on beyond the scan.",
+            conclusion=(
+                f"{answer.opening} is {which}."
+                if is_decided
+                else f"{shorter.opening} goes on beyond the scan."
+            ),
             needs=("slice_order",),
-            difficulty=gap / max(1e-6, gap - margin) if told else None,
+            difficulty=gap / max(1e-6, gap - margin) if is_decided else None,
             pool=(*pool, _CUT) if beyond else pool,
         )
 
@@ -291,7 +302,8 @@ def _above(
 
 
 def _goes_on(ledger: Ledger, subject: Subject) -> bool:
-    """Whether the first or last slice of the scan shows it, so that it may be longer than what is seen."""
+    """Whether the first or last slice of the scan shows it,
+    so that it may be longer than what is seen."""
     return ledger.fact("ends_beyond", subject.structure).value != ""
 
 

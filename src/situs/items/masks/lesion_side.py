@@ -56,14 +56,15 @@ class LesionSide:
         return None
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if nearly all of the lesion lies on one side of the midline, however the patient is turned."""
+        """Asked if nearly all of the lesion lies on one side of the midline,
+        however the patient is turned."""
         return self.pose_of(ledger, resolve(ledger, question.parameters["of"]))
 
     def pose_of(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
         """On which side a lesion lies."""
-        found = obstacle(ledger, [subject], whole=True, oriented=True)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
+        if refusal is not None:
+            return refusal
         if ledger.midline is None:
             return _by_organ(ledger, subject)
         share, side = (

@@ -1,4 +1,5 @@
-"""Questions about lesions: the organ that holds it, its pole, and which of two is larger or further forward."""
+"""Questions about lesions: the organ that holds it,
+its pole, and which of two is larger or further forward."""
 
 from __future__ import annotations
 
@@ -47,15 +48,15 @@ class LesionOrgan(NothingExpected):
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if one organ clearly holds it."""
         subject = resolve(ledger, question.parameters["of"])
-        found = obstacle(ledger, [subject], whole=True, oriented=True)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
+        if refusal is not None:
+            return refusal
         fact = ledger.fact("organ_of", subject.structure)
         if fact.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = resolve(ledger, str(fact.value))
-        shown = (resolve(ledger, name) for name in ledger.organs)
-        organs = [s for s in shown if s.key == organ.key or _may_hold(ledger, s, organ)]
+        annotated = (resolve(ledger, name) for name in ledger.organs)
+        organs = [s for s in annotated if s.key == organ.key or _may_hold(ledger, s, organ)]
         if len(organs) < 2:
             return NotAsked("no other organ annotated to tell it from")
         return compose(
@@ -72,7 +73,8 @@ class LesionOrgan(NothingExpected):
 
 
 def _may_hold(ledger: Ledger, other: Subject, organ: Subject) -> bool:
-    """Whether it is offered as a wrong organ: a measured one, and no part or whole of the right one.
+    """Whether it is offered as a wrong organ: a measured one, and no part or whole of the right
+    one.
 
     Only what the scan shows is offered.
     """
@@ -105,9 +107,9 @@ class LesionPole(NothingExpected):
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the organ is whole and the lesion's centre clear of the lines between thirds."""
         subject = resolve(ledger, question.parameters["of"])
-        found = obstacle(ledger, [subject], whole=True, oriented=True)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
+        if refusal is not None:
+            return refusal
         holds = ledger.fact("organ_of", subject.structure)
         if holds.value is None:
             return NotAsked("no organ clearly holds the lesion")
@@ -127,7 +129,10 @@ class LesionPole(NothingExpected):
         return compose(
             ledger,
             [subject],
-            text=f"In which third of {_without_side(ledger, organ)}, from top to bottom, is {subject.phrase} centred?",
+            text=(
+                f"In which third of {_without_side(ledger, organ)}, from top to bottom, is"
+                f" {subject.phrase} centred?"
+            ),
             answer=Choice(answer.value),
             facts=(height, holds),
             steps=(
@@ -164,7 +169,8 @@ class LesionPair(NothingExpected):
     )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every pair of lesion families, and the two largest of each, in the respects that make sense."""
+        """Every pair of lesion families, and the two largest of each,
+        in the respects that make sense."""
         lesions = [s for s in subjects if s.is_lesion]
         twos = [(s, other) for s in lesions if (other := second(ledger, s)) is not None]
         for a, b in (*itertools.combinations(lesions, 2), *twos):
@@ -177,9 +183,9 @@ class LesionPair(NothingExpected):
         """Asked if the two are not far apart and clearly differ in that respect."""
         ask = question.parameters["ask"]
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
-        found = obstacle(ledger, [a, b], whole=True, oriented=ask != "larger")
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [a, b], whole=True, oriented=ask != "larger")
+        if refusal is not None:
+            return refusal
         if (
             number(ledger.fact("centre_distance", a.structure, b.structure))
             > ledger.recipe.truth.far_centres_mm
@@ -209,21 +215,27 @@ class LesionPair(NothingExpected):
         return compose(
             ledger,
             [a, b],
-            text=f"Which {wording}{' by volume' if ask == 'larger' else ''}: {a.phrase} or {b.phrase}?",
+            text=(
+                f"Which {wording}{' by volume' if ask == 'larger' else ''}: {a.phrase} or"
+                f" {b.phrase}?"
+            ),
             answer=Choice(first.key),
             facts=(fact,),
             steps=(step,),
             conclusion=f"{first.opening} {wording}.",
-            needs=()
-            if ask == "larger"
-            else ("slice_order" if ask == "higher" else "view_convention",),
+            needs=(
+                ()
+                if ask == "larger"
+                else ("slice_order" if ask == "higher" else "view_convention",)
+            ),
             difficulty=abs(number(fact) - neutral) / max(1e-6, (high - low) / 2),
             pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
         )
 
 
 def _respects(ledger: Ledger, a: Subject, b: Subject) -> tuple[str, ...]:
-    """Of one kind the largest is larger; of two organs nobody asks which lesion lies higher or further forward."""
+    """Of one kind the largest is larger;
+    of two organs nobody asks which lesion lies higher or further forward."""
     one_kind = a.key.split(":")[1] == b.key.split(":")[1]
     one_organ = ledger.terms[a.structure].part_of == ledger.terms[b.structure].part_of
     return ("larger",) * (not one_kind) + ("forward", "higher") * one_organ

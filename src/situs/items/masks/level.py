@@ -58,25 +58,26 @@ class Level(NothingExpected):
                 )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if the vertebrae can be counted from an anchor and both ways to read the level are clear."""
-        subject, place = resolve(ledger, question.parameters["of"]), question.parameters["at"]
-        return self.pose_at(ledger, subject, place, beyond="or" in question.parameters)
+        """Asked if the vertebrae can be counted from an
+        anchor and both ways to read the level are clear."""
+        subject, end = resolve(ledger, question.parameters["of"]), question.parameters["at"]
+        return self.pose_at(ledger, subject, end, beyond="or" in question.parameters)
 
     def pose_at(
-        self, ledger: Ledger, subject: Subject, place: str, *, beyond: bool = False
+        self, ledger: Ledger, subject: Subject, end: str, *, beyond: bool = False
     ) -> Posed | NotAsked:
         """The level of a subject's centre or end; `beyond`: that it is cut off is offered."""
         hindrance = obstacle(ledger, [subject], whole=False, oriented=False) or _uncounted(ledger)
         if hindrance is not None:
             return hindrance
-        if end_is_cut(ledger, subject.structure, place):
-            return _pose_cut(ledger, subject, place) if beyond else CUT
-        if place != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
+        if end_is_cut(ledger, subject.structure, end):
+            return _pose_cut(ledger, subject, end) if beyond else CUT
+        if end != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
             return ISLANDS
         fact, beside = (
-            ledger.fact(f"{kind}.{place}", subject.structure) for kind in ("level", "level_beside")
+            ledger.fact(f"{kind}.{end}", subject.structure) for kind in ("level", "level_beside")
         )
-        unclear = _unclear(fact, beside) or _implausible(subject, place, fact)
+        unclear = _unclear(fact, beside) or _implausible(subject, end, fact)
         if unclear is not None:
             return unclear
         value, (low, high) = number(fact), _both(fact, beside)
@@ -84,9 +85,9 @@ class Level(NothingExpected):
         return compose(
             ledger,
             [subject],
-            text=_text(subject, place),
+            text=_text(subject, end),
             answer=Choice(name),
-            facts=(fact, beside, *_shown(ledger, subject)),
+            facts=(fact, beside, *_true_end_facts(ledger, subject)),
             steps=(
                 measure_step("Find the vertebral body on that slice.", fact),
                 measure_step("Follow the curve of the spine to the vertebra beside it.", beside),
@@ -99,7 +100,7 @@ class Level(NothingExpected):
         )
 
 
-def _shown(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
+def _true_end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
     """What proves that this end is the true one, of a structure that is cut at the other."""
     cut = ledger.is_cut(subject.structure)
     return (ledger.fact("ends_cut", subject.structure),) if cut else ()
@@ -128,9 +129,9 @@ def _unclear(fact: Fact, beside: Fact) -> NotAsked | None:
     return None
 
 
-def _implausible(subject: Subject, place: str, fact: Fact) -> NotAsked | None:
+def _implausible(subject: Subject, end: str, fact: Fact) -> NotAsked | None:
     """Why a lower end that lies where it does in no adult is not asked for, if so."""
-    levels = measured(subject.term).bottom_levels if place == "bottom" else None
+    levels = measured(subject.term).bottom_levels if end == "bottom" else None
     if levels is None or LEVELS.index(levels[0]) <= round(number(fact)) <= LEVELS.index(levels[1]):
         return None
     return NotAsked("ends at a level where it does in no adult: the mask may be of something else")
@@ -150,8 +151,8 @@ def _vertebrae(ledger: Ledger) -> tuple[Option, ...]:
     return tuple(Option(name, name) for name in LEVELS[first : last + 1])
 
 
-def _text(subject: Subject, place: str) -> str:
-    asked = "is {} centred" if place == "centre" else _ending(subject, place)
+def _text(subject: Subject, end: str) -> str:
+    asked = "is {} centred" if end == "centre" else _ending(subject, end)
     return f"At which vertebral level {asked.format(subject.phrase)}?"
 
 
@@ -161,15 +162,15 @@ def _ending(subject: Subject, end: str) -> str:
     return entry.top if end == "top" else entry.bottom
 
 
-def _pose_cut(ledger: Ledger, subject: Subject, place: str) -> Posed | NotAsked:
+def _pose_cut(ledger: Ledger, subject: Subject, end: str) -> Posed | NotAsked:
     """That the end cannot be told, if it lies beyond the first or last slice."""
     fact = ledger.fact("ends_beyond", subject.structure)
-    if place not in str(fact.value).split("+"):
+    if end not in str(fact.value).split("+"):
         return CUT
     return compose(
         ledger,
         [subject],
-        text=_text(subject, place),
+        text=_text(subject, end),
         answer=Choice(CANNOT_TELL),
         facts=(fact,),
         steps=(Step("compare", "See whether that end is shown.", (fact.fact_id,)),),

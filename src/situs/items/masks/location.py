@@ -42,9 +42,9 @@ class Location(NothingExpected):
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked of whole structures; for slices, on scans acquired in axial slices."""
         subject = sized(ledger, resolve(ledger, question.parameters["of"]))
-        found = obstacle(ledger, [subject], whole=True, oriented=True)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
+        if refusal is not None:
+            return refusal
         return (
             self._pose_frames(ledger, subject)
             if question.form == "frames"

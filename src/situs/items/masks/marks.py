@@ -20,11 +20,13 @@ NO_ROOM = NotAsked("no slice has room for marks well inside their structures")
 
 
 class Marks(NothingExpected):
-    """Asks which of four marks on one axial slice lies in a lesion, in the organ of the lesion, or beside another mark.
+    """Asks which of four marks on one axial slice lies in a lesion, in the organ of the lesion, or
+    beside another mark.
 
-    The marks are in the pixels, never in the words. As posed, mark A is the right one; which letter it gets in the
-    end is drawn from their places, whichever of them is right. All are controls: where a mark lies in the body tells
-    its structure, so that a learner of the marks' places from other patients is right far oftener than chance.
+    The marks are in the pixels, never in the words. As posed, mark A is the right one; which letter
+    it gets in the end is drawn from their places, whichever of them is right. All are controls:
+    where a mark lies in the body tells its structure, so that a learner of the marks' places from
+    other patients is right far oftener than chance.
     """
 
     name = "marks"
@@ -40,7 +42,8 @@ class Marks(NothingExpected):
     )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every lesion in its organ, the organ of the largest lesion, two marks in one structure, every organ."""
+        """Every lesion in its organ, the organ of the largest lesion,
+        two marks in one structure, every organ."""
         lesions = [s for s in subjects if s.is_lesion]
         if lesions:
             yield Question(
@@ -63,15 +66,18 @@ class Marks(NothingExpected):
         ask = question.parameters["ask"]
         if ask == "same":
             fact = ledger.fact(f"marks.same.{question.parameters['nearer']}")
-            text = f"Which of the marks A to D lies in the same anatomical structure as mark {_PARTNER}?"
+            text = (
+                "Which of the marks A to D lies in the same anatomical structure as mark"
+                f" {_PARTNER}?"
+            )
             if fact.value is None:
                 return NO_ROOM
             inside = resolve(ledger, marked_structures(fact)[0])
             return self._posed(ledger, text, inside, inside, (fact,))
         subject = resolve(ledger, question.parameters["of"])
-        found = obstacle(ledger, [subject], whole=subject.is_lesion, oriented=ask == "organ")
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [subject], whole=subject.is_lesion, oriented=ask == "organ")
+        if refusal is not None:
+            return refusal
         if ask != "same_organ":
             text = f"Which marked point lies in {subject.phrase}?"
             return self._posed(
@@ -111,9 +117,9 @@ class Marks(NothingExpected):
                 ),
             ),
             conclusion=f"It is mark A, in {inside.phrase}.",
-            needs=("side_convention",)
-            if asked.phrase in text and asked.term.side is not None
-            else (),
+            needs=(
+                ("side_convention",) if asked.phrase in text and asked.term.side is not None else ()
+            ),
             pool=_POOL,
             marks=marks,
         )

@@ -1,4 +1,5 @@
-"""Relations between two structures that hold over the whole interval, do not hold, or cannot be told."""
+"""Relations between two structures that hold over the whole interval,
+do not hold, or cannot be told."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class Decided(NamedTuple):
 
 
 def touches(ledger: Ledger, a: str, b: str) -> Decided | NotAsked:
-    """Yes on a clear area of contact that a voxel of erosion leaves, no on a gap that a voxel does not close."""
+    """Yes on a clear area of contact that a voxel of erosion leaves,
+    no on a gap that a voxel does not close."""
     kinds = ("contact_area", "main_gap", "eroded_contact")
     area, gap, eroded = (ledger.fact(kind, a, b) for kind in kinds)
     truth, faces = ledger.recipe.truth, ledger.regions.grid.affine.face_areas_mm2
@@ -53,7 +55,8 @@ def within(ledger: Ledger, a: str, b: str, limit_mm: float) -> Decided | NotAske
 
 
 def unseen_facts(ledger: Ledger, a: str, b: str, *, beyond_mm: float) -> tuple[Fact, ...] | None:
-    """What proves that the two are farther apart than this where the scan does not show them; None if nothing does."""
+    """What proves that the two are farther apart than this where the scan does not show them;
+    None if nothing does."""
     if not (ledger.is_cut(a) or ledger.is_cut(b)):
         return ()
     fact = ledger.fact("unseen_gap", a, b)

@@ -1,4 +1,5 @@
-"""What the tasks have in common: reasons, wording of steps, and checks every question begins with."""
+"""What the tasks have in common:
+reasons, wording of steps, and checks every question begins with."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ __all__ = [
 ]
 
 CANNOT_TELL = "cut"
-"""Value of the option that one of the structures is cut off by the scan, so that the answer cannot be told."""
+"""Value of the option that one of the structures is cut off by the scan,
+so that the answer cannot be told."""
 BEYOND = {"or": CANNOT_TELL}
 """Parameter of a question that offers that option."""
 
@@ -46,7 +48,8 @@ UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 def obstacle(
     ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool
 ) -> NotAsked | None:
-    """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides."""
+    """Why nothing can be asked of these subjects, if so:
+    an unclear role, a cut structure, unknown sides."""
     asked = list(subjects)
     if any("unstable" in fact.flags for s in asked for fact in s.evidence):
         return ALIKE
@@ -63,13 +66,15 @@ def by_canonical(subjects: Iterable[Subject]) -> dict[str, Subject]:
 
 
 def relevant_to(ledger: Ledger, lesion: Subject, others: Iterable[Subject]) -> list[Subject]:
-    """Those of the others that a lesion of this organ is held against; all of them if its organ is not known."""
+    """Those of the others that a lesion of this organ is held against;
+    all of them if its organ is not known."""
     near = near_lesion(ledger.terms[lesion.structure])
     return [s for s in others if near is None or s.term.canonical in near or not s.term.canonical]
 
 
 def own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
-    """Whether the other is the organ of a lesion, or that organ's partner: the lesion's name tells as much."""
+    """Whether the other is the organ of a lesion, or that organ's partner:
+    the lesion's name tells as much."""
     part_of, entry = ledger.terms[lesion.structure].part_of, ledger.terms[other.structure]
     if part_of is not None and part_of in (entry.canonical, entry.part_of):
         return True
@@ -100,7 +105,8 @@ def compose(
     pool: tuple[Option, ...] = (),
     marks: Sequence[Box] = (),
 ) -> Posed:
-    """A posed question: find the subjects, then the given steps, then the conclusion; `marks` are to be drawn."""
+    """A posed question: find the subjects, then the given steps,
+    then the conclusion; `marks` are to be drawn."""
     boxes = tuple(ledger.fact("box", s.structure) for s in subjects)
     finding = [find_step(ledger, s) for s in subjects]
     evidence = tuple(fact for s in subjects for fact in s.evidence)

@@ -19,7 +19,8 @@ __all__ = ["VolumeEstimate"]
 
 
 def _limits(ledger: Ledger, subject: Subject) -> tuple[float, ...]:
-    """Volumes that someone decides by; of a lesion and of a user's own structure, those of the recipe."""
+    """Volumes that someone decides by;
+    of a lesion and of a user's own structure, those of the recipe."""
     if subject.is_lesion or not subject.term.canonical:
         return tuple(float(edge) for edge in ledger.recipe.truth.volume_edges_ml if edge > 0)
     return measured(subject.term).limits_ml
@@ -70,7 +71,8 @@ class VolumeEstimate:
                     yield Question(self.name, "yes_no", parameters, family=family)
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if the structure is not cut and its volume is known well enough for what is asked."""
+        """Asked if the structure is not cut and its
+        volume is known well enough for what is asked."""
         subject = sized(ledger, resolve(ledger, question.parameters["of"]))
         return self.pose_of(ledger, subject, question.parameters)
 
@@ -78,9 +80,9 @@ class VolumeEstimate:
         self, ledger: Ledger, subject: Subject, parameters: Mapping[str, str]
     ) -> Posed | NotAsked:
         """The volume of a subject, asked for as the parameters say."""
-        found = obstacle(ledger, [subject], whole=True, oriented=False)
-        if found is not None:
-            return found
+        refusal = obstacle(ledger, [subject], whole=True, oriented=False)
+        if refusal is not None:
+            return refusal
         fact = ledger.fact("volume", subject.structure)
         match parameters.get("ask", "number"):
             case "number":
@@ -157,15 +159,15 @@ def _posed(
     threshold: float | None = None,
     pool: tuple[Option, ...] = (),
 ) -> Posed:
-    shown = quantity(number(fact), "mL")
+    volume_words = quantity(number(fact), "mL")
     return compose(
         ledger,
         [subject],
         text=text,
         answer=answer,
         facts=(fact,),
-        steps=(measure_step(f"{subject.opening} fills {shown}.", fact, threshold),),
-        conclusion=f"The volume is {shown}.",
+        steps=(measure_step(f"{subject.opening} fills {volume_words}.", fact, threshold),),
+        conclusion=f"The volume is {volume_words}.",
         needs=("scale",),
         difficulty=difficulty,
         pool=pool,

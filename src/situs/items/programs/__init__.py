@@ -1,4 +1,5 @@
-"""The language of spatial questions: typed programs over the ledger, how they are said, and what they prove."""
+"""The language of spatial questions:
+typed programs over the ledger, how they are said, and what they prove."""
 
 from situs.items.programs.bank import (
     BUILT_IN,

@@ -1,4 +1,5 @@
-"""The wording bank: a file that a person can read and edit, one wording of one shape of question an entry."""
+"""The wording bank: a file that a person can read and edit,
+one wording of one shape of question an entry."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by: str
     """Who proposed it: `situs`, a person, or a model."""
     proof: str = ""
-    """The version of the language by which the text was read back as the shape, and nothing else."""
+    """The version of the language by which the text was read back as the shape,
+    and nothing else."""
     read_by: tuple[str, ...] = ()
     """Readers who found that it says what it should."""
 
@@ -71,15 +73,20 @@ def read_bank(path: Path) -> list[Wording]:
         if refusal is not None:
             problems.append(f"wording {number} ({one.text!r}) {refusal.reason}")
     if problems:
-        shown = "; ".join(problems[:3]) + ("; …" if len(problems) > 3 else "")
-        raise SitusError(f"{len(problems)} refused: {shown}", where=path, fix="edit or remove them")
+        first_problems = "; ".join(problems[:3]) + ("; …" if len(problems) > 3 else "")
+        raise SitusError(
+            f"{len(problems)} refused: {first_problems}", where=path, fix="edit or remove them"
+        )
     return wordings
 
 
 def write_bank(path: Path, wordings: Iterable[Wording]) -> None:
     """Write a bank, by shape and then by wording."""
     lines = [
-        "# Wordings of spatial questions. Edit, add or remove entries; each is proved again when it is read.",
+        (
+            "# Wordings of spatial questions. Edit, add or remove entries; each is proved again"
+            " when it is read."
+        ),
         "# `read_by` names the readers who found that the text says what it should.",
     ]
     ordered = sorted(set(wordings), key=lambda one: (one.shape, one.by != BUILT_IN, one.text))

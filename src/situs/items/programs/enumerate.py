@@ -1,7 +1,8 @@
-"""The programs that a patient's structures and lesions give rise to, as a radiologist would ask them.
+"""The programs that a patient's structures and lesions give rise to, as a radiologist would ask
+them.
 
-Which structures a lesion or an organ is held against says the table of relevance and neighbours; distances are the
-recipe's. Everything that the language can say is more than anybody would ask.
+Which structures a lesion or an organ is held against says the table of relevance and neighbours;
+distances are the recipe's. Everything that the language can say is more than anybody would ask.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ __all__ = ["programs_of"]
 
 _BEARINGS = ("organ", "vessel", "tract")
 _UPRIGHT = ("anterior", "posterior", "superior", "inferior")
-"""Directions in which lesions of one organ are told apart; left and right are asked for as sides."""
+"""Directions in which lesions of one organ are told apart;
+left and right are asked for as sides."""
 _MOST_PAIRS = 24
 """Pairs of structures that one thing is held against, about."""
 _STRUCTURES = Expr("structures", ("structures",))
@@ -64,7 +66,8 @@ def _beside(thing: Expr, directions: Iterable[str]) -> Iterator[Expr]:
 
 
 def _about_organ(organ: Subject, near: list[Subject]) -> Iterator[Expr]:
-    """At which level an organ lies, what it touches, and which of two reaches further; each pair one way round.
+    """At which level an organ lies, what it touches, and which of two reaches further; each pair
+    one way round.
 
     How far named organs lie apart, and which of two is closer, nobody asks.
     """
@@ -84,7 +87,8 @@ def _about_organ(organ: Subject, near: list[Subject]) -> Iterator[Expr]:
 
 
 def _about_pair(organ: Subject, partners: list[Subject]) -> Iterator[Expr]:
-    """Which of the left and the right one reaches further: a kidney that was displaced, or lies low."""
+    """Which of the left and the right one reaches further:
+    a kidney that was displaced, or lies low."""
     for partner in partners:
         if measured(organ.term).length and organ.key < partner.key:
             pair = _in_drawn_order(name_of(organ.key), name_of(partner.key))

@@ -1,4 +1,5 @@
-"""What a program's things and groups are in one patient, by facts that hold over their whole intervals.
+"""What a program's things and groups are in one patient, by facts that hold over their whole
+intervals.
 
 Every operator has three outcomes: it holds, it does not, or it cannot be told. A member of a group
 stays *open* where it cannot be told whether it belongs; a pick stands only if it beats the open
@@ -79,7 +80,8 @@ def names_of(ledger: Ledger) -> Names:
 
 
 def subject_key(expr: Expr) -> str | None:
-    """How the other tasks name a plain thing: `aorta`, `largest:liver_lesion`; None for all else."""
+    """How the other tasks name a plain thing:
+    `aorta`, `largest:liver_lesion`; None for all else."""
     if expr.op == "name":
         return str(expr.args[0])
     role = {"largest": "largest", "second_largest": "second"}.get(expr.op)
@@ -101,7 +103,10 @@ class Evaluation:
         self.margins: list[float] = []
 
     def thing(self, expr: Expr) -> Subject:
-        """The structure that a thing is in this patient. KeyError if it has none; Undecided if it cannot be told."""
+        """The structure that a thing is in this patient.
+
+        KeyError if it has none; Undecided if it cannot be told.
+        """
         key = subject_key(expr)
         if key is None:
             return self.pick(expr)
@@ -160,7 +165,8 @@ class Evaluation:
         return list(names)
 
     def structures(self, base: Expr) -> list[str]:
-        """The structures around what the program is about: those that someone would hold it against."""
+        """The structures around what the program is about:
+        those that someone would hold it against."""
         kinds = _KINDS[str(base.args[0])]
         ledger = self.ledger
         named = [n for n in ledger.structures if ledger.terms[n].kind in kinds]
@@ -205,10 +211,18 @@ class Evaluation:
         who = "One of them" if is_lesion else _opening(self.names.thing(name))
         threshold = float(expr.args[2]) if expr.op == "within" else None  # type: ignore[arg-type]
         words = {
-            "touching": f"{who} shares {quantity(number(decisive), decisive.unit)} of surface with it.",
+            "touching": (
+                f"{who} shares {quantity(number(decisive), decisive.unit)} of surface with it."
+            ),
             "within": f"{who} is {quantity(number(decisive), decisive.unit)} away.",
-            "on": f"Of {who[0].lower()}{who[1:]}, {quantity(number(decisive), 'fraction')} lies right of the midline.",
-            "beyond": f"{who} is centred {quantity(abs(number(decisive)), decisive.unit)} from it along that axis.",
+            "on": (
+                f"Of {who[0].lower()}{who[1:]}, {quantity(number(decisive), 'fraction')} lies right"
+                " of the midline."
+            ),
+            "beyond": (
+                f"{who} is centred {quantity(abs(number(decisive)), decisive.unit)} from it along"
+                " that axis."
+            ),
         }[expr.op]
         box = world_box(self.ledger, Subject(name, "", name, self.ledger.terms[name]))
         step = measure_step(words, decisive, threshold)
@@ -220,9 +234,11 @@ def _opening(words: str) -> str:
 
 
 def _is_beside(ledger: Ledger, anchor: Subject, name: str) -> bool:
-    """Whether a structure is one that the anchor is held against: around its organ, and no part or whole of it."""
+    """Whether a structure is one that the anchor is held against:
+    around its organ, and no part or whole of it."""
     other = resolve(ledger, name)
-    # A structure stands for its partner too: in a mirrored patient the spleen lies beside the right kidney.
+    # A structure stands for its partner too: in a mirrored patient the spleen lies beside the right
+    # kidney.
     called = {other.term.canonical, term(other.term.canonical).mirrored_name}
     if anchor.term.is_pathology:
         near = near_lesion(ledger.terms[anchor.structure])

@@ -1,11 +1,12 @@
 """A program: a typed expression that says what a spatial question asks, apart from any wording.
 
-`is_within(largest(lesions(liver_lesion)),aorta,10)` is its text. What operators there are, and what they take and
-give, stands in `data/language.toml`.
+`is_within(largest(lesions(liver_lesion)),aorta,10)` is its text. What operators there are, and what
+they take and give, stands in `data/language.toml`.
 
-Programs nest to a stated depth, by their types: a question is about things; a thing is a named structure or one member
-picked from a group of lesions; a group may be filtered once, against a *plain* thing (a named structure, or the largest
-or second largest lesion of a kind). So no phrase can be attached to two places of a sentence.
+Programs nest to a stated depth, by their types: a question is about things; a thing is a named
+structure or one member picked from a group of lesions; a group may be filtered once, against a
+*plain* thing (a named structure, or the largest or second largest lesion of a kind). So no phrase
+can be attached to two places of a sentence.
 """
 
 from __future__ import annotations
@@ -19,13 +20,24 @@ import msgspec
 from situs.errors import SitusError, did_you_mean
 from situs.items.programs.language import Operator, load_language
 
-__all__ = ["FILTERS", "NUMBERS", "PICKS", "Expr", "name_of", "program_text", "read_program"]
+__all__ = [
+    "FILTERS",
+    "NUMBERS",
+    "PICKS",
+    "Expr",
+    "can_be_written",
+    "name_of",
+    "program_text",
+    "read_program",
+]
 
 FILTERS = ("touching", "within", "on", "beyond")
 PICKS = ("largest", "second_largest", "nearest", "most")
 _PLAIN_PICKS = ("largest", "second_largest")
-_TOKEN = re.compile(r"\s*([\w.:+-]+|\{[A-Z]\}|[(),])")
-"""A name, a number, a slot of a shape, or punctuation."""
+_WORD = r"[\w.:+-]+(?: [\w.:+-]+)*"
+_TOKEN = re.compile(rf"\s*({_WORD}|\{{[A-Z]\}}|[(),])")
+"""A name (of several words in some files, "left lung"),
+a number, a slot of a shape, or punctuation."""
 _LONGEST = 400
 
 
@@ -101,9 +113,9 @@ def read_program(text: str) -> Expr:
             raise _wrong(f"{text[position : position + 8]!r} cannot be read", text)
         tokens.append(match[1])
         position = match.end()
-    expr, rest = _read_type("question", tokens, text)
-    if rest:
-        raise _wrong(f"{''.join(rest)!r} follows its end", text)
+    expr, remainder = _read_type("question", tokens, text)
+    if remainder:
+        raise _wrong(f"{''.join(remainder)!r} follows its end", text)
     return expr
 
 
@@ -117,12 +129,17 @@ def _read_type(kind: str, tokens: list[str], text: str) -> tuple[Expr, list[str]
         raise _wrong(f"ends where a {kind} is expected", text)
     if len(tokens) > 1 and tokens[1] == "(":
         return _read_call(kind, tokens, text)
-    word, rest = tokens[0], tokens[1:]
+    word, remainder = tokens[0], tokens[1:]
     if word == "structures" and kind in ("structures", "group"):
-        return Expr("structures", ("structures",)), rest
+        return Expr("structures", ("structures",)), remainder
     if kind in ("thing", "plain") and (word.startswith("{") or _is_word(word)):
-        return (Expr("slot", (word[1:-1],)) if word.startswith("{") else name_of(word)), rest
+        return (Expr("slot", (word[1:-1],)) if word.startswith("{") else name_of(word)), remainder
     raise _wrong(f"{word!r} is no {kind}", text)
+
+
+def can_be_written(name: str) -> bool:
+    """Whether a program can speak of a structure by this name, and be read again."""
+    return re.fullmatch(_WORD, name) is not None and _is_word(name)
 
 
 def _is_word(word: str) -> bool:
@@ -130,7 +147,7 @@ def _is_word(word: str) -> bool:
 
 
 def _read_call(kind: str, tokens: list[str], text: str) -> tuple[Expr, list[str]]:
-    name, rest = tokens[0], tokens[2:]
+    name, remainder = tokens[0], tokens[2:]
     operators = load_language().op
     if name not in operators:
         raise _wrong(f"no operator {name!r}: {did_you_mean(name, operators)}", text)
@@ -138,18 +155,18 @@ def _read_call(kind: str, tokens: list[str], text: str) -> tuple[Expr, list[str]
     args: list[Expr | str | float] = []
     for number, wanted in enumerate(operator.takes):
         if number:
-            rest = _skip(",", rest, text)
+            remainder = _skip(",", remainder, text)
         value: Expr | str | float
         if wanted in _LEAVES:
-            value, rest = _leaf(wanted, rest, text)
+            value, remainder = _leaf(wanted, remainder, text)
         else:
-            value, rest = _read_type(wanted, rest, text)
+            value, remainder = _read_type(wanted, remainder, text)
         args.append(value)
     expr = Expr(name, tuple(args))
     problem = _misfit(expr, operator, kind)
     if problem:
         raise _wrong(problem, text)
-    return expr, _skip(")", rest, text)
+    return expr, _skip(")", remainder, text)
 
 
 _LEAVES = ("direction", "side", "family", "klass", "mm", "ml")
@@ -159,28 +176,28 @@ NUMBERS = ("mm", "ml")
 def _leaf(wanted: str, tokens: list[str], text: str) -> tuple[Expr | str | float, list[str]]:
     if not tokens:
         raise _wrong(f"ends where a {wanted} is expected", text)
-    word, rest = tokens[0], tokens[1:]
+    word, remainder = tokens[0], tokens[1:]
     language = load_language()
     if word.startswith("{") and wanted in ("family", *NUMBERS):
-        return Expr("slot", (word[1:-1],)), rest
+        return Expr("slot", (word[1:-1],)), remainder
     if wanted in NUMBERS:
         if not re.fullmatch(r"\d{1,4}(\.\d{1,2})?", word) or float(word) <= 0:
             raise _wrong(f"{word!r} is no number above 0", text)
-        return float(word), rest
+        return float(word), remainder
     if wanted == "family":
         if not _is_word(word):
             raise _wrong(f"{word!r} is no kind of lesion", text)
-        return word, rest
+        return word, remainder
     known = getattr(language, wanted)
     if word not in known:
         raise _wrong(f"no {wanted} {word!r}: {did_you_mean(word, known)}", text)
-    return word, rest
+    return word, remainder
 
 
 def _skip(wanted: str, tokens: list[str], text: str) -> list[str]:
     if not tokens or tokens[0] != wanted:
-        given = tokens[0] if tokens else "its end"
-        raise _wrong(f"{given!r} stands where {wanted!r} is expected", text)
+        actual = tokens[0] if tokens else "its end"
+        raise _wrong(f"{actual!r} stands where {wanted!r} is expected", text)
     return tokens[1:]
 
 

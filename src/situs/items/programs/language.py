@@ -1,4 +1,5 @@
-"""The data file of the language: operators with their types, how they are said, and how else they may be said."""
+"""The data file of the language: operators with their types,
+how they are said, and how else they may be said."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def load_language() -> Language:
 
 
 class Slot(NamedTuple):
-    """A place for an argument: `{1}`, `{1p}` in the plural, `{1:most}` in a form, `{2x}` as `it`."""
+    """A place for an argument: `{1}`, `{1p}` in the plural,
+    `{1:most}` in a form, `{2x}` as `it`."""
 
     number: int
     form: str
@@ -91,8 +93,8 @@ def compile_pattern(text: str) -> Pattern:
     plain = _PUNCTUATION.sub(" ", _expanded(text)).replace("-", " ").replace("'s", " 's").lower()
     # A full stop inside a text (`rank …. which order`) is a token of its own.
     pieces = _PIECE.findall(plain.replace(".", " . "))
-    sequence, rest = _sequence(pieces, 0)
-    if rest != len(pieces):
+    sequence, end = _sequence(pieces, 0)
+    if end != len(pieces):
         raise SitusError(f"brackets do not match in {text!r}", where="language.toml")
     return sequence
 

@@ -24,10 +24,12 @@ def tokens_of(text: str) -> Tokens:
 
 
 class Names:
-    """Names of structures and of kinds of lesions; a structure is called by its plain name, with its article."""
+    """Names of structures and of kinds of lesions;
+    a structure is called by its plain name, with its article."""
 
     def __init__(self, structures: Mapping[str, str], families: Mapping[str, str]) -> None:
-        """`structures`: name → plain name without its article; `families`: kind of lesion → one of them."""
+        """`structures`: name → plain name without its article;
+        `families`: kind of lesion → one of them."""
         self._structures = structures
         self._families = families
 
@@ -51,13 +53,14 @@ class Names:
 
     @cached_property
     def things_by_words(self) -> dict[Tokens, list[Expr]]:
-        """Words with their article → the structures so called; slots of shapes stand for themselves."""
-        found: dict[Tokens, list[Expr]] = {
+        """Words with their article → the structures so called;
+        slots of shapes stand for themselves."""
+        things: dict[Tokens, list[Expr]] = {
             (f"{{{slot.lower()}}}",): [Expr("slot", (slot,))] for slot in "ABCDE"
         }
         for name in self._structures:
-            found.setdefault(tokens_of(self.thing(name)), []).append(name_of(name))
-        return found
+            things.setdefault(tokens_of(self.thing(name)), []).append(name_of(name))
+        return things
 
     @cached_property
     def lesions_by_words(self) -> dict[Tokens, list[Expr | str]]:
@@ -69,12 +72,12 @@ class Names:
         """Words for several lesions → the kinds so called."""
         return self._families_by("{fs}", self.lesions)
 
-    def _families_by(self, slot: str, said: object) -> dict[Tokens, list[Expr | str]]:
-        assert callable(said)
-        found: dict[Tokens, list[Expr | str]] = {(slot,): [Expr("slot", ("F",))]}
+    def _families_by(self, slot: str, called: object) -> dict[Tokens, list[Expr | str]]:
+        assert callable(called)
+        families: dict[Tokens, list[Expr | str]] = {(slot,): [Expr("slot", ("F",))]}
         for family in self._families:
-            found.setdefault(tokens_of(said(family)), []).append(family)
-        return found
+            families.setdefault(tokens_of(called(family)), []).append(family)
+        return families
 
 
 @cache

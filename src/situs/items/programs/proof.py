@@ -1,4 +1,5 @@
-"""Proof of a wording by the round trip: a text stands for a shape only if it can mean nothing else."""
+"""Proof of a wording by the round trip:
+a text stands for a shape only if it can mean nothing else."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ class Refusal(msgspec.Struct, frozen=True):
     """Why a wording is not taken."""
 
     code: str
-    """`too_long`, `character`, `number`, `markup`, `slots`, `second_question`, `banned`, `word`, `unreadable`,
-    `other_meaning` or `ambiguous`."""
+    """`too_long`, `character`, `number`, `markup`, `slots`, `second_question`, `banned`, `word`,
+    `unreadable`, `other_meaning` or `ambiguous`."""
     reason: str
 
 
@@ -67,7 +68,8 @@ def language_version() -> str:
 
 
 def prove(text: str, shape: Expr) -> Refusal | None:
-    """Why a wording with slots does not stand for a shape; None if it does, and for nothing else."""
+    """Why a wording with slots does not stand for a shape;
+    None if it does, and for nothing else."""
     problem = text_problem(text) or _slot_problem(text, shape)
     if problem is not None:
         return problem
@@ -123,11 +125,13 @@ def banned_word(text: str) -> Refusal | None:
 
 def _slot_problem(text: str, shape: Expr) -> Refusal | None:
     wanted = {f"{{{part.args[0]}}}" for part in shape.parts() if part.op == "slot"}
-    given = {slot.replace("s}", "}") for slot in _SLOT.findall(text)}
-    if given - wanted:
-        return Refusal("slots", f"has {', '.join(sorted(given - wanted))}, which is no slot of it")
-    if wanted - given:
-        return Refusal("slots", f"lacks {', '.join(sorted(wanted - given))}")
+    present = {slot.replace("s}", "}") for slot in _SLOT.findall(text)}
+    if present - wanted:
+        return Refusal(
+            "slots", f"has {', '.join(sorted(present - wanted))}, which is no slot of it"
+        )
+    if wanted - present:
+        return Refusal("slots", f"lacks {', '.join(sorted(wanted - present))}")
     return None
 
 
@@ -140,10 +144,10 @@ def _meaning_problem(text: str, wanted: Expr, names: Names | None) -> Refusal | 
         if unknown and names is None:
             return Refusal("word", f"{unknown[0]!r} is no word of the language")
         return Refusal("unreadable", "cannot be read as a question of the language")
-    shown = " or ".join(sorted(map(str, meanings))[:2])
+    first_meanings = " or ".join(sorted(map(str, meanings))[:2])
     if wanted in meanings or len(meanings) > 1:
-        return Refusal("ambiguous", f"may mean {shown}")
-    return Refusal("other_meaning", f"means {shown}")
+        return Refusal("ambiguous", f"may mean {first_meanings}")
+    return Refusal("other_meaning", f"means {first_meanings}")
 
 
 @functools.cache
@@ -156,15 +160,15 @@ def _vocabulary() -> frozenset[str]:
     for table in (language.which, language.any, language.count):
         texts += [text for one in table.values() for text in (*one.says, *one.accepts)]
     for forms in (language.direction, language.side, language.klass):
-        texts += [text for one in forms.values() for said in one.values() for text in said]
+        texts += [text for one in forms.values() for wordings in one.values() for text in wordings]
     return frozenset(word for text in texts for word in _words(compile_pattern(text)))
 
 
 def _words(pattern: Pattern) -> set[str]:
-    found: set[str] = set()
+    words: set[str] = set()
     for piece in pattern:
         if isinstance(piece, str):
-            found.add(piece)
+            words.add(piece)
         elif isinstance(piece, Alternatives):
-            found = found.union(*(_words(branch) for branch in piece.of))
-    return found
+            words = words.union(*(_words(branch) for branch in piece.of))
+    return words

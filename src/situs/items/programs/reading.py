@@ -1,7 +1,8 @@
-"""From a text to the programs it may mean: one if it is clear, several if it is not, none if it is something else.
+"""From a text to the programs it may mean: one if it is clear, several if it is not, none if it is
+something else.
 
-The grammar is closed: a word that no pattern has makes a text unreadable. So whatever is read means what it says, and
-nothing can be said beside it.
+The grammar is closed: a word that no pattern has makes a text unreadable. So whatever is read means
+what it says, and nothing can be said beside it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class _Production(NamedTuple):
 def parse(text: str, names: Names | None = None) -> set[Expr]:
     """Every program that the text may mean.
 
-    The text is a question with names of structures, or with the slots of a shape ({A}, {F}, {Fs}, {X}).
+    The text is a question with names of structures, or with the slots of a shape ({A}, {F}, {Fs},
+    {X}).
     """
     tokens = tokens_of(text)
     if tokens and tokens[-1] in ("?", "."):
@@ -57,18 +59,18 @@ class _Reading:
     def __init__(self, tokens: tuple[str, ...], names: Names) -> None:
         self._tokens = tokens
         self._names = names
-        self._found: dict[tuple[str, int], list[tuple[int, Value]]] = {}
+        self._known_matches: dict[tuple[str, int], list[tuple[int, Value]]] = {}
 
     def questions(self) -> set[Expr]:
         """The programs of the whole text."""
         before, after = _frame()
-        found: set[Expr] = set()
+        questions: set[Expr] = set()
         end = len(self._tokens)
         for start, _ in set(self._match(before, 0, 0, (), ())):
             for stop, question in self._productions("question", start):
                 if any(last == end for last, _ in self._match(after, 0, stop, (), ())):
-                    found.add(question)
-        return {expr for question in found if (expr := _without_it(question)) is not None}
+                    questions.add(question)
+        return {expr for question in questions if (expr := _without_it(question)) is not None}
 
     def _productions(self, kind: str, at: int) -> Iterator[tuple[int, Expr]]:
         for production in _productions_of(kind):
@@ -84,7 +86,8 @@ class _Reading:
     def _match(
         self, pattern: Pattern, step: int, at: int, bound: Bound, takes: tuple[str, ...]
     ) -> Iterator[tuple[int, Bound]]:
-        """Ends of the pattern from its `step` on, at a token, with the arguments found on the way."""
+        """Ends of the pattern from its `step` on,
+        at a token, with the arguments found on the way."""
         if step == len(pattern):
             yield at, bound
             return
@@ -106,10 +109,10 @@ class _Reading:
     def _argument(self, kind: str, slot: Slot, at: int) -> list[tuple[int, Value]]:
         """What stands at a token for an argument of this kind: where it ends, and what it is."""
         key = (f"{kind}/{slot.form}", at)
-        if key not in self._found:
-            self._found[key] = []
-            self._found[key] = list(dict.fromkeys(self._read(kind, slot.form, at)))
-        return self._found[key]
+        if key not in self._known_matches:
+            self._known_matches[key] = []
+            self._known_matches[key] = list(dict.fromkeys(self._read(kind, slot.form, at)))
+        return self._known_matches[key]
 
     def _read(self, kind: str, form: str, at: int) -> Iterator[tuple[int, Value]]:
         if form == "x":
@@ -153,7 +156,8 @@ def _number(pair: tuple[int, Value]) -> int:
 
 
 def _without_it(question: Expr) -> Expr | None:
-    """The question with `it` replaced by what the group was filtered against; None if that is nothing."""
+    """The question with `it` replaced by what the group was filtered against;
+    None if that is nothing."""
     if not any(part == _IT for part in question.parts()):
         return question
     filtered = [part for part in question.parts() if part.op in FILTERS]
@@ -193,13 +197,14 @@ def _forms(kind: str, form: str) -> dict[str, tuple[Pattern, ...]]:
 
 @functools.cache
 def _productions_of(kind: str) -> tuple[_Production, ...]:
-    """All ways to say a kind: `question`, `plain`, `pick lesions`, or a group in singular or plural."""
+    """All ways to say a kind: `question`, `plain`,
+    `pick lesions`, or a group in singular or plural."""
     language = load_language()
-    found: list[_Production] = []
+    productions: list[_Production] = []
 
     def add(ops: tuple[str, ...], takes: tuple[str, ...], texts: tuple[str, ...]) -> None:
         patterns = dict.fromkeys(compile_pattern(text) for text in texts)
-        found.extend(_Production(ops, takes, pattern) for pattern in patterns)
+        productions.extend(_Production(ops, takes, pattern) for pattern in patterns)
 
     def add_nested(outer: str, over: str, inner: tuple[str, ...]) -> None:
         for name in inner:
@@ -231,7 +236,7 @@ def _productions_of(kind: str) -> tuple[_Production, ...]:
             )
             takes = _of_group(operator.takes, f"base {members}")
             add((name,), takes, singular if form == "s" else several)
-    return tuple(found)
+    return tuple(productions)
 
 
 def _of_group(takes: tuple[str, ...], over: str) -> tuple[str, ...]:

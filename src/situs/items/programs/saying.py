@@ -16,11 +16,12 @@ _SHAPE_SLOT = re.compile(r"\{([A-Z])(s?)\}")
 
 
 def render(program: Expr, wording: int = 0, names: Names | None = None) -> str:
-    """The question as text. `wording` counts Situs's own ways to say it and begins anew after the last."""
+    """The question as text.
+    `wording` counts Situs's own ways to say it and begins anew after the last."""
     names = names or shipped_names()
     text, args = _sentence(program, wording)
-    said = _SLOT.sub(lambda m: _argument(args[int(m[1]) - 1], m[2] or "", wording, names), text)
-    return said[0].upper() + said[1:]
+    sentence = _SLOT.sub(lambda m: _argument(args[int(m[1]) - 1], m[2] or "", wording, names), text)
+    return sentence[0].upper() + sentence[1:]
 
 
 def wordings_of(program: Expr) -> int:
@@ -35,7 +36,8 @@ def wordings_of(program: Expr) -> int:
 
 
 def _nested(program: Expr) -> Expr | None:
-    """What decides on the sentence beside the question: the pick of `which`, the filter of `any` and `count`."""
+    """What decides on the sentence beside the question:
+    the pick of `which`, the filter of `any` and `count`."""
     inner = program.args[0] if program.args else None
     if not isinstance(inner, Expr):
         return None

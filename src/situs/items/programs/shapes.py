@@ -15,7 +15,8 @@ _THING_SLOTS = "ABCDE"
 
 
 def shape_of(program: Expr) -> Expr:
-    """The program with slots for its things ({A}, {B}, …), its kind of lesion ({F}) and its number ({X}).
+    """The program with slots for its things ({A}, {B}, …), its kind of lesion ({F}) and its number
+    ({X}).
 
     The same thing takes the same slot, so that a wording may speak of it as `it`.
     """
@@ -55,7 +56,8 @@ def _shape_and_slots(program: Expr) -> tuple[Expr, dict[str, Expr | str | float]
 
 @functools.cache
 def all_shapes() -> tuple[Expr, ...]:
-    """Every shape of the language, in a fixed order: all questions, with every filter, pick, direction and side."""
+    """Every shape of the language, in a fixed order:
+    all questions, with every filter, pick, direction and side."""
     return tuple(_questions())
 
 
@@ -67,7 +69,8 @@ def _questions() -> Iterator[Expr]:
         slots = iter(_THING_SLOTS)
         choices = [_values(kind, name, slots) for kind in operator.takes]
         for args in itertools.product(*choices):
-            # The nearest to what a group was filtered against is asked with that thing in both places.
+            # The nearest to what a group was filtered against is asked with that thing in both
+            # places.
             yield shape_of(Expr(name, args)) if name == "which" else Expr(name, args)
 
 

@@ -10,7 +10,7 @@ from situs.items.posed import NotAsked, Posed, Question
 from situs.items.programs.conclude import pose_program
 from situs.items.programs.enumerate import programs_of
 from situs.items.programs.evaluate import names_of
-from situs.items.programs.expression import Expr, read_program
+from situs.items.programs.expression import Expr, can_be_written, read_program
 from situs.items.programs.language import load_language
 from situs.items.programs.other_tasks import COMPOSE, question_of
 from situs.items.programs.proof import prove_text
@@ -66,11 +66,12 @@ class Compose(NothingExpected):
         """The programs of the patient that no other task asks."""
         for program in programs_of(ledger, subjects):
             question = as_question(program)
-            if question.task == COMPOSE:
+            if question.task == COMPOSE and all(map(can_be_written, program.names)):
                 yield question
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if every step holds over the whole intervals of the facts, and the words can mean nothing else."""
+        """Asked if every step holds over the whole intervals of the facts,
+        and the words can mean nothing else."""
         program = read_program(question.parameters["program"])
         posed = pose_program(ledger, program)
         if isinstance(posed, NotAsked):
@@ -89,7 +90,8 @@ def as_question(program: Expr) -> Question:
     question = question_of(program, form_of(program))
     if question.task != COMPOSE:
         return question
-    # Another distance, or the number in place of yes and no, asks the same of a patient in another guise.
+    # Another distance, or the number in place of yes and no, asks the same of a patient in another
+    # guise.
     family = re.sub(r",[\d.]+\)", ")", str(program)).replace("any(", "count(", 1)
     named_only = not program.families
     return Question(

@@ -1,4 +1,5 @@
-"""Questions from what a report proves: on which side, in which lobe, segment or part, at which level."""
+"""Questions from what a report proves:
+on which side, in which lobe, segment or part, at which level."""
 
 from __future__ import annotations
 
@@ -78,25 +79,26 @@ class Proves(Protocol):
 def report_questions(ledger: Proves) -> Iterator[Question]:
     """Every question that the report's sentences allow."""
     for finding, organ in ledger.located():
-        place = place_of(ledger.fact(LOCATED, finding, organ))
-        given = {"finding": finding, "organ": organ}
+        where = place_of(ledger.fact(LOCATED, finding, organ))
+        parameters = {"finding": finding, "organ": organ}
         # One thing is not on both sides, whatever a sentence says.
         single = _is_countable(finding) and not ledger.is_plural(finding, organ)
-        has_side = "side" in place and not (single and place["side"] == "both")
+        has_side = "side" in where and not (single and where["side"] == "both")
         if organ in _ORGANS and has_side and not _is_on_both_sides(finding):
-            yield Question("report_side", "choice", given)
-        if organ == "lung" and "lobe" in place and finding not in _PLEURAL:
-            yield Question("report_lobe", "choice", given)
-            if "segment" in place:
-                yield Question("report_segment", "choice", given)
-        if "part" in place and _is_countable(finding):
-            yield Question("report_part", "choice", given)
-        if organ == "vertebra" and place.get("level") in _LEVELS:
-            yield Question("report_level", "choice", given)
+            yield Question("report_side", "choice", parameters)
+        if organ == "lung" and "lobe" in where and finding not in _PLEURAL:
+            yield Question("report_lobe", "choice", parameters)
+            if "segment" in where:
+                yield Question("report_segment", "choice", parameters)
+        if "part" in where and _is_countable(finding):
+            yield Question("report_part", "choice", parameters)
+        if organ == "vertebra" and where.get("level") in _LEVELS:
+            yield Question("report_level", "choice", parameters)
 
 
 def pose_report(ledger: Proves, question: Question, patient_id: str) -> Item | NotAsked:
-    """The item, with all the options it could have; a reason if the report does not prove an answer."""
+    """The item, with all the options it could have;
+    a reason if the report does not prove an answer."""
     finding, organ = question.parameters["finding"], question.parameters["organ"]
     if question.task not in REPORT_TASKS or question not in list(report_questions(ledger)):
         return NotAsked("the report does not prove it")
@@ -125,7 +127,7 @@ def pose_report(ledger: Proves, question: Question, patient_id: str) -> Item | N
 
 
 def _worded(
-    task: str, finding: str, organ: str, place: dict[str, str], plural: bool
+    task: str, finding: str, organ: str, where: dict[str, str], plural: bool
 ) -> tuple[str, str, tuple[Option, ...]]:
     """The question, its answer, and every option."""
     what, verb = _called(finding, plural), "are" if plural else "is"
@@ -133,35 +135,35 @@ def _worded(
         case "report_side":
             single = _is_countable(finding) and not plural
             asked, options = _side(finding, organ, what, verb, single=single)
-            return asked, place["side"], options
+            return asked, where["side"], options
         case "report_lobe":
             options = tuple(Option(name, words) for name, words in LOBES.items())
             return (
                 f"In which lobe of the lungs {verb} the {what}?",
-                f"{place['side']} {place['lobe']}",
+                f"{where['side']} {where['lobe']}",
                 options,
             )
         case "report_segment":
-            lobe = f"{place['side']} {place['lobe']}"
+            lobe = f"{where['side']} {where['lobe']}"
             options = tuple(Option(name, f"the {name} segment") for name in SEGMENTS[lobe])
             return (
                 f"In which segment of {LOBES[lobe]} {verb} the {what}?",
-                place["segment"],
+                where["segment"],
                 options,
             )
         case "report_part" if organ == "liver":
             options = (Option("left", "the left lobe"), Option("right", "the right lobe"))
-            return f"In which lobe of the liver {verb} the {what}?", place["part"], options
+            return f"In which lobe of the liver {verb} the {what}?", where["part"], options
         case "report_part":
             options = tuple(Option(name, words) for name, words in _POLES.items())
             return (
-                f"In which part of the {place['side']} kidney {verb} the {what}?",
-                place["part"],
+                f"In which part of the {where['side']} kidney {verb} the {what}?",
+                where["part"],
                 options,
             )
         case _:
             options = tuple(Option(name, name) for name in _LEVELS)
-            return f"At which vertebral level {verb} the {what}?", place["level"], options
+            return f"At which vertebral level {verb} the {what}?", where["level"], options
 
 
 def _side(
@@ -183,16 +185,18 @@ def _side(
 
 
 def _is_on_both_sides(finding: str) -> bool:
-    return any(own.on_both_sides for own, _ in findings() if own.name == _SIZE.sub("", finding))
+    return any(
+        known.on_both_sides for known, _ in findings() if known.name == _SIZE.sub("", finding)
+    )
 
 
 def _is_countable(finding: str) -> bool:
-    return any(own.many for own, _ in findings() if own.name == _SIZE.sub("", finding))
+    return any(known.many for known, _ in findings() if known.name == _SIZE.sub("", finding))
 
 
 def _called(finding: str, plural: bool) -> str:
     """How the finding is named in a question, with its size where it has one."""
     size = _SIZE.search(finding)
-    own = next(entry for entry, _ in findings() if entry.name == _SIZE.sub("", finding))
-    name = own.many if plural and own.many else own.one
+    entry_named = next(entry for entry, _ in findings() if entry.name == _SIZE.sub("", finding))
+    name = entry_named.many if plural and entry_named.many else entry_named.one
     return f"{size[1]} mm {name}" if size else name

@@ -1,5 +1,6 @@
 # mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
-"""Kernels that find the voxels of one label that border on what is not that label, from its runs."""
+"""Kernels that find the voxels of one label that
+border on what is not that label, from its runs."""
 
 from __future__ import annotations
 
@@ -23,11 +24,12 @@ def boundary_voxels(
     nz: int,
     points: NDArray[np.int32],
 ) -> int:
-    """Write x, y, z and the open sides of every voxel with one of its six neighbours outside, in row order.
+    """Write x, y, z and the open sides of every voxel with one of its six neighbours outside, in
+    row order.
 
-    Open sides are bits: 1 and 2 down and up along x, 4 and 8 along y, 16 and 32 along z. A run is walked together
-    with its four neighbouring rows in stretches over which nothing changes, so that the cost is that of the runs
-    and of the boundary. Returns how many voxels were written.
+    Open sides are bits: 1 and 2 down and up along x, 4 and 8 along y, 16 and 32 along z. A run is
+    walked together with its four neighbouring rows in stretches over which nothing changes, so that
+    the cost is that of the runs and of the boundary. Returns how many voxels were written.
     """
     rows = (ny + 2) * (nz + 2)
     row_start = np.zeros(rows + 1, dtype=np.int64)

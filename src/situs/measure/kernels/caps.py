@@ -1,9 +1,11 @@
 # mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
-"""Kernels for the nearest voxels of two structures that face each other: only the two caps are looked at.
+"""Kernels for the nearest voxels of two structures that face each other: only the two caps are
+looked at.
 
-Let D be the distance of a good pair, found by going to and fro between the trees, and u its direction. No step is
-shorter than its part along u. So a nearer pair starts within D of the plane across u that touches b, and ends within D
-of the one that touches a; where these two caps hold few points, all their pairs are tried.
+Let D be the distance of a good pair, found by going to and fro between the trees, and u its
+direction. No step is shorter than its part along u. So a nearer pair starts within D of the plane
+across u that touches b, and ends within D of the one that touches a; where these two caps hold few
+points, all their pairs are tried.
 
 A tree comes as (points, boxes, levels, first, count, level, depth); see `_tree_kernels`.
 """
@@ -113,7 +115,8 @@ def _reach(
     known: float,
     stack: NDArray[np.int64],
 ) -> float:
-    """How far the points of a tree reach along a direction; one of them is known to reach `known`."""
+    """How far the points of a tree reach along a direction;
+    one of them is known to reach `known`."""
     points, boxes, levels, first, count, first_level, depth = tree
     most = known
     stack[0], stack[1] = depth, 0
@@ -147,7 +150,8 @@ def _cap(
     heights: NDArray[np.float64],
     stack: NDArray[np.int64],
 ) -> int:
-    """The points beyond `least` along a direction that may start (or end) such a step; -1 if they are too many."""
+    """The points beyond `least` along a direction that may start (or end) such a step;
+    -1 if they are too many."""
     points, boxes, levels, first, count, first_level, depth = tree
     total = 0
     stack[0], stack[1] = depth, 0
@@ -230,7 +234,8 @@ def nearest_in_caps(
     out: NDArray[np.int64],
     out_at: int,
 ) -> tuple[float, bool]:
-    """Square of the distance of a good pair of voxels, whose places go to `out`, and whether no pair is nearer."""
+    """Square of the distance of a good pair of voxels,
+    whose places go to `out`, and whether no pair is nearer."""
     a_points, b_points, a_first, b_first = a[0], b[0], 4 * a[3], 4 * b[3]
     q, best, x, y, z = b[4] // 2, np.inf, 0, 0, 0
     for _ in range(_TURNS):

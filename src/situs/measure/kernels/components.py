@@ -78,7 +78,10 @@ def join_runs(
     connectivity: int,
     component: NDArray[np.int32],
 ) -> int:
-    """The component of each run, counted in the order in which they first appear. Returns how many there are."""
+    """The component of each run, counted in the order in which they first appear.
+
+    Returns how many there are.
+    """
     parent = np.empty(x0.size, dtype=np.int32)
     for run in range(x0.size):
         parent[run] = run
@@ -165,9 +168,11 @@ def count_holes(
     nz: int,
     sizes: NDArray[np.int64],
 ) -> int:
-    """Sizes of the parts of the outside of one label that are shut in by it (6-connected). Returns how many.
+    """Sizes of the parts of the outside of one label that are shut in by it (6-connected). Returns
+    how many.
 
-    The box has a rim of one voxel, so that what reaches the rim is joined to the first run: the open outside.
+    The box has a rim of one voxel, so that what reaches the rim is joined to the first run: the
+    open outside.
     """
     rows = (ny + 2) * (nz + 2)
     row_start = np.zeros(rows + 1, dtype=np.int64)

@@ -24,7 +24,8 @@ def _components_2d(
     end: int,
     parent: NDArray[np.int32],
 ) -> None:
-    """Join the runs of one slice that touch, corners included; the root of each is the first of its component."""
+    """Join the runs of one slice that touch, corners included;
+    the root of each is the first of its component."""
     above, row = first, first
     for run in range(first, end):
         parent[run] = run
@@ -53,7 +54,10 @@ def _chain(
     hull_y: NDArray[np.int64],
     at: int,
 ) -> int:
-    """The lower (sign 1) or upper (-1) hull of one x per row, written from `at` on. Returns one past its end."""
+    """The lower (sign 1) or upper (-1) hull of one x per row, written from `at` on.
+
+    Returns one past its end.
+    """
     first = at
     for row in range(from_row, to_row):
         if side[row] == empty:
@@ -130,10 +134,10 @@ def largest_on_slices(
 ) -> float:
     """Square of the largest diameter of one 8-connected part of the label on one slice (one z).
 
-    Points are the middles of the outer pixel edges, in half pixels, y from the first row. A step of half a pixel is
-    (fxx, 0) along x and (fxy, fyy) along y. `out` is: z, number of hull points in `best_x`, `best_y`, and two of them.
-    Of several diameters of one length, the one with the longest chord across it is taken, so that the order in which
-    axes are stored does not choose.
+    Points are the middles of the outer pixel edges, in half pixels, y from the first row. A step of
+    half a pixel is (fxx, 0) along x and (fxy, fyy) along y. `out` is: z, number of hull points in
+    `best_x`, `best_y`, and two of them. Of several diameters of one length, the one with the
+    longest chord across it is taken, so that the order in which axes are stored does not choose.
     """
     none_low, none_high = np.int64(1 << 40), -np.int64(1 << 40)
     rows = 2 * ny + 3

@@ -29,7 +29,8 @@ def count_pairs(
     width: int,
     counts: NDArray[np.int64],
 ) -> None:
-    """Voxels v with label a of the first and v + (dx, dy, dz) with b of the second, into counts[a · width + b]."""
+    """Voxels v with label a of the first and v + (dx, dy,
+    dz) with b of the second, into counts[a · width + b]."""
     for z in range(max(0, -dz), min(nz, nz - dz)):
         for y in range(max(0, -dy), min(ny, ny - dy)):
             row = z * ny + y
@@ -65,7 +66,8 @@ def count_pairs_sparse(
     keys: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> bool:
-    """As `count_pairs` into a hash table (size a power of two, keys -1 where free); False if it fills up."""
+    """As `count_pairs` into a hash table (size a power of two,
+    keys -1 where free); False if it fills up."""
     mask = keys.size - 1
     used = 0
     for z in range(max(0, -dz), min(nz, nz - dz)):

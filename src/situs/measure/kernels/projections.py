@@ -1,5 +1,6 @@
 # mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
-"""Kernels that project the voxels of one label onto planes, lines and the sides of a midline, from its runs."""
+"""Kernels that project the voxels of one label onto planes,
+lines and the sides of a midline, from its runs."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def count_along_x(
     width: int,
     counts: NDArray[np.int64],
 ) -> None:
-    """Voxels per (other, x), rows of `width` = size along x + 1; by marking where runs begin and end."""
+    """Voxels per (other, x), rows of `width` = size along x + 1;
+    by marking where runs begin and end."""
     for run in range(x0.size):
         row = np.int64(other[run] - lo_other) * width
         counts[row + x0[run] - lo_x] += 1
@@ -43,7 +45,8 @@ def share_counts(
     first_bin: int,
     bins: NDArray[np.float64],
 ) -> None:
-    """Share counted voxels linearly between the two nearest of bins 1 apart; cell (r, c) is at + r·row + c·step."""
+    """Share counted voxels linearly between the two nearest of bins 1 apart;
+    cell (r, c) is at + r·row + c·step."""
     for cell in range(counts.size):
         n = counts[cell]
         if n > 0:
@@ -69,7 +72,8 @@ def share_runs(
     first_bin: int,
     bins: NDArray[np.float64],
 ) -> None:
-    """As `share_counts` for a direction oblique to all three axes: whole stretches of a run that fall into one bin."""
+    """As `share_counts` for a direction oblique to all three axes:
+    whole stretches of a run that fall into one bin."""
     for run in range(x0.size):
         left = np.int64(x1[run]) - np.int64(x0[run])
         step = abs(cx)
@@ -99,11 +103,12 @@ def right_of(
     width: float,
     sums: NDArray[np.float64],
 ) -> None:
-    """Sum over voxels of the part of each that lies right of a midline, for each turn of the patient.
+    """Sum over voxels of the part of each that lies right of a midline, for each turn of the
+    patient.
 
-    `matrix` maps x, y, z, 1 to world x, y, z; `knots` are z, x, y of the midline's points by height; `line` is slope
-    and intercept of x, then of y, beyond them, and the heights between which these hold; `turns` are cosine and sine of
-    each angle.
+    `matrix` maps x, y, z, 1 to world x, y, z; `knots` are z, x, y of the midline's points by
+    height; `line` is slope and intercept of x, then of y, beyond them, and the heights between
+    which these hold; `turns` are cosine and sine of each angle.
     """
     count = knots.size // 3
     for run in range(x0.size):

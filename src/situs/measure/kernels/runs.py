@@ -60,7 +60,8 @@ def _bits(builder: Any, apart: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def _changes(typing: Any, row: Any, index: Any, sample: Any) -> Any:
-    """Bit k says whether voxels `index + k` and `index + k + 1` of a row differ, for 64 bits; reads 65 voxels."""
+    """Bit k says whether voxels `index + k` and `index + k + 1` of a row differ,
+    for 64 bits; reads 65 voxels."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         item = context.get_data_type(signature.args[2].dtype)
@@ -115,10 +116,12 @@ def find_runs(
     stop: NDArray[np.int32],
     value: NDArray[np.uint32],
 ) -> tuple[int, int]:
-    """Runs of nonzero voxels of equal value, row by row from `first_row` until the arrays might overflow.
+    """Runs of nonzero voxels of equal value, row by row from `first_row` until the arrays might
+    overflow.
 
-    `address` is the first voxel in memory of row (0, 0); rows are contiguous, steps are in bytes; `flip` says
-    that the stored index falls along memory. Returns the row to go on from and the number of runs so far.
+    `address` is the first voxel in memory of row (0, 0); rows are contiguous, steps are in bytes;
+    `flip` says that the stored index falls along memory. Returns the row to go on from and the
+    number of runs so far.
     """
     zero, one = np.uint64(0), np.uint64(1)
     y, z = first_row % ny, first_row // ny
@@ -161,7 +164,8 @@ def find_runs(
                 while bits != zero:
                     end = i + np.int64(_lowest_bit(bits)) + 1
                     bits &= bits - one
-                    # Written in any case, counted if labelled: a branch here would be guessed wrong half the time.
+                    # Written in any case, counted if labelled: a branch here would be guessed wrong
+                    # half the time.
                     start[filled] = begin
                     stop[filled] = end
                     value[filled] = current
@@ -198,7 +202,10 @@ def group_runs(
     y: NDArray[np.int32],
     z: NDArray[np.int32],
 ) -> None:
-    """Put the runs of each label together, in row order. `place` holds where each label's runs begin; it moves on."""
+    """Put the runs of each label together, in row order.
+
+    `place` holds where each label's runs begin; it moves on.
+    """
     for row in range(row_start.size - 1):
         for run in range(row_start[row], row_start[row + 1]):
             at = place[label[run]]

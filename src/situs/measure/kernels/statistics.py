@@ -70,8 +70,9 @@ def sum_runs(
 ) -> int:
     """Exact sums per label and a box per label and z.
 
-    `part` (10 per label) and `touched` are scratch, all zero. `sums` has 11 per label: n, Σx Σy Σz, Σxx Σyy Σzz,
-    Σxy Σxz Σyz, runs. `boxes`: lo x y z, hi x y z. A slice is: label, z, n, x from to, y from to. Returns how many.
+    `part` (10 per label) and `touched` are scratch, all zero. `sums` has 11 per label: n, Σx Σy Σz,
+    Σxx Σyy Σzz, Σxy Σxz Σyz, runs. `boxes`: lo x y z, hi x y z. A slice is: label, z, n, x from to,
+    y from to. Returns how many.
     """
     filled = 0
     for z in range(nz):
@@ -119,7 +120,10 @@ def boxes_across_rows(
     first: int,
     boxes: NDArray[np.int64],
 ) -> None:
-    """A box per y, or per x, of one label's runs. Per slice: n, then from and to along the two other axes in order."""
+    """A box per y, or per x, of one label's runs.
+
+    Per slice: n, then from and to along the two other axes in order.
+    """
     for run in range(x0.size):
         if along_x:
             for x in range(x0[run], x1[run]):

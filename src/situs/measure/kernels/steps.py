@@ -1,9 +1,9 @@
 # mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels for steps between voxels: their lengths, and which voxels they may start and end at.
 
-A voxel that is nearest to another structure is open on every side that faces it, else its neighbour were nearer. So
-each voxel has a set of the 27 sign triples of a step that it may be the start of (for structures that share no voxel,
-axes at right angles).
+A voxel that is nearest to another structure is open on every side that faces it, else its neighbour
+were nearer. So each voxel has a set of the 27 sign triples of a step that it may be the start of
+(for structures that share no voxel, axes at right angles).
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ ENDS = np.array(
 def facing(
     a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int, frame: NDArray[np.float64]
 ) -> int:
-    """The sign triples that a step from box i to box j can have; half a voxel allows for rounding."""
+    """The sign triples that a step from box i to box j can have;
+    half a voxel allows for rounding."""
     triples = ALL
     x, y, z = 0.5 * frame[0], 0.5 * frame[4], 0.5 * frame[8]
     if b[6 * j] > a[6 * i + 3] + x:
@@ -78,9 +79,11 @@ def length2(frame: NDArray[np.float64], x: float, y: float, z: float) -> float:
 
 @kernel
 def step2(frame: NDArray[np.float64], x: int, y: int, z: int, mode: int) -> float:
-    """Square of the distance of two voxels a step apart: 0 centres, 1 cubes at right angles, 2 corners of sheared ones.
+    """Square of the distance of two voxels a step apart: 0 centres, 1 cubes at right angles, 2
+    corners of sheared ones.
 
-    Cubes of one lattice are nearest at corners, and those differ by the step less one along each axis.
+    Cubes of one lattice are nearest at corners, and those differ by the step less one along each
+    axis.
     """
     if mode == 0:
         return length2(frame, x, y, z)

@@ -1,11 +1,14 @@
 # mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
-"""Kernels for the nearest and the farthest voxels: Morton order, an implicit four-way box tree, branch and bound.
+"""Kernels for the nearest and the farthest voxels: Morton order, an implicit four-way box tree,
+branch and bound.
 
-A tree over n points has levels: level 1 holds the boxes of 4 points each, level k the boxes of 4 boxes of level k - 1,
-up to one box. Boxes are in millimetres in a frame turned so that x is along the first voxel axis; the map from index
-differences to that frame is the upper triangular `frame`, diagonal for voxel axes at right angles.
+A tree over n points has levels: level 1 holds the boxes of 4 points each, level k the boxes of 4
+boxes of level k - 1, up to one box. Boxes are in millimetres in a frame turned so that x is along
+the first voxel axis; the map from index differences to that frame is the upper triangular `frame`,
+diagonal for voxel axes at right angles.
 
-Each box has the union of its voxels' sign triples, and pairs of boxes that share no triple are passed over.
+Each box has the union of its voxels' sign triples, and pairs of boxes that share no triple are
+passed over.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from situs.measure.kernels.steps import ALL, facing, length2, step2
 __all__ = ["build_tree", "farthest", "morton", "nearest", "nearest_of_pairs"]
 
 _SAFE = 1.0 - 1e-12
-"""A bound is computed in another order than a distance; this keeps rounding from pruning the nearest pair."""
+"""A bound is computed in another order than a distance;
+this keeps rounding from pruning the nearest pair."""
 
 
 @kernel
@@ -46,7 +50,8 @@ def _gather(value: int) -> int:
 
 @kernel
 def morton(points: NDArray[np.int32], codes: NDArray[np.uint64]) -> None:
-    """Interleave the bits of x, y, z, so that numbers near each other are near in space; the open sides go last."""
+    """Interleave the bits of x, y, z, so that numbers near each other are near in space;
+    the open sides go last."""
     for i in range(codes.size):
         x, y, z = _spread(points[4 * i]), _spread(points[4 * i + 1]), _spread(points[4 * i + 2])
         place = x | (y << np.uint64(1)) | (z << np.uint64(2))
@@ -64,7 +69,8 @@ def build_tree(
     boxes: NDArray[np.float64],
     steps: NDArray[np.int32],
 ) -> None:
-    """Points back from sorted codes, and the boxes of all levels (lo x y z, hi x y z), level 1 first.
+    """Points back from sorted codes, and the boxes of all levels (lo x y z, hi x y z), level 1
+    first.
 
     `steps` are the triples that may start and that may end in each box.
     """
@@ -150,8 +156,9 @@ def nearest(
 ) -> float:
     """Square of the least distance between two trees' voxels; the two points' places go to `out`.
 
-    `*_first` and `*_count` are the points of a tree in its array, `*_levels[*_level + l]` where level l + 1 begins.
-    `apart` says that the structures share no voxel and the axes are at right angles.
+    `*_first` and `*_count` are the points of a tree in its array, `*_levels[*_level + l]` where
+    level l + 1 begins. `apart` says that the structures share no voxel and the axes are at right
+    angles.
     """
     a = (a_points, a_boxes, a_levels, a_first, a_count, a_level, a_depth)
     b = (b_points, b_boxes, b_levels, b_first, b_count, b_level, b_depth)
@@ -316,7 +323,8 @@ def farthest(
     bounds: NDArray[np.float64],
     out: NDArray[np.int64],
 ) -> float:
-    """Square of the greatest distance between two voxels of a tree plus one of the `offsets` (x, y, z each).
+    """Square of the greatest distance between two voxels of a tree plus one of the `offsets` (x, y,
+    z each).
 
     The places of the two points and of the offset go to `out`.
     """

@@ -56,16 +56,17 @@ def changed_bench(
     data: Path | None = None,
     engine: Engine = HERE,
 ) -> ChangedBench:
-    """Make the bench of a probe, or take up the one that is there already; `engine` works on the patients."""
+    """Make the bench of a probe, or take up the one that is there already;
+    `engine` works on the patients."""
     listed = list(items)
     key = _key(source, listed, probe, profile)
-    found = _made(source, out, key)
-    if found is not None:
-        return found
+    existing = _made(source, out, key)
+    if existing is not None:
+        return existing
     outcomes: list[OutcomeRow] = []
     by_study = {
-        study: list(own)
-        for study, own in groupby(_together(listed), key=lambda item: item.study_id)
+        study: list(study_items)
+        for study, study_items in groupby(_together(listed), key=lambda item: item.study_id)
     }
 
     def studies() -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
@@ -80,9 +81,9 @@ def changed_bench(
                 if isinstance(result, Lost):
                     where, fix = result.job[0].study_id, "give it more memory (fewer --jobs)"
                     raise SitusError(result.reason, where=where, fix=fix)
-                record, facts, kept, rows = result
+                record, facts, twins, rows = result
                 outcomes.extend(rows)
-                yield record, facts, kept
+                yield record, facts, twins
 
     return _written(
         source, studies(), Outcomes(key, outcomes, probe, profile, source.info.content_hash), out
@@ -115,10 +116,11 @@ def write_items(
     profile: Profile,
     out: Path,
 ) -> ChangedBench:
-    """A bench of the same studies with other items (such as rotated options), or the one that is there already."""
-    found = _made(source, out, key)
-    if found is not None:
-        return found
+    """A bench of the same studies with other items (such as rotated options),
+    or the one that is there already."""
+    existing = _made(source, out, key)
+    if existing is not None:
+        return existing
     by_study: dict[str, list[Item]] = {}
     for item in items:
         by_study.setdefault(item.study_id, []).append(item)
@@ -142,9 +144,9 @@ def _written(
     )
     with new_folder(out, marker="bench.json", overwrite=True) as scratch:
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
-            for study, facts, own in studies:
-                _refuse_contradictions(own, study)
-                writer.add(study, facts, own, {}, {})
+            for study, facts, study_items in studies:
+                _refuse_contradictions(study_items, study)
+                writer.add(study, facts, study_items, {}, {})
         note = f"made by situs probe ({made.probe}) from another bench"
         writer.finish([], (*info.notes, note), may_be_empty=True)
         _point_to(source, scratch, out)
@@ -155,7 +157,8 @@ def _written(
 
 
 def _refuse_contradictions(items: Iterable[Item], study: StudyRecord) -> None:
-    """Nothing is written that could not be opened: a bench whose tables disagree makes twins that do, too."""
+    """Nothing is written that could not be opened:
+    a bench whose tables disagree makes twins that do, too."""
     for item in items:
         problem = item_problem(item, {study.study_id})
         if problem is not None:
@@ -166,19 +169,19 @@ def _refuse_contradictions(items: Iterable[Item], study: StudyRecord) -> None:
 
 def _point_to(source: Bench, folder: Path, out: Path) -> None:
     """Write where the source lies, as seen from `out`."""
-    place = os.path.relpath(source.folder.resolve(), out.resolve())
-    content = canonical_json({source.info.content_hash: place}) + b"\n"
+    source_path = os.path.relpath(source.folder.resolve(), out.resolve())
+    content = canonical_json({source.info.content_hash: source_path}) + b"\n"
     write_atomic(folder / "locations.json", content, private=True)
 
 
 def _made(source: Bench, out: Path, key: str) -> ChangedBench | None:
     """The bench if it was made from the same items before."""
-    found = outcomes_of(out)
-    if found is None or found.source != key:
+    recorded = outcomes_of(out)
+    if recorded is None or recorded.source != key:
         return None
     _point_to(source, out, out)
     bench = open_bench(out)
-    return ChangedBench(bench if bench.info.counts["items"] else None, found.rows)
+    return ChangedBench(bench if bench.info.counts["items"] else None, recorded.rows)
 
 
 def _key(source: Bench, items: list[Item], probe: str, profile: Profile) -> str:
@@ -199,22 +202,23 @@ def changed_study(
     locations: Locations,
     outcomes: list[OutcomeRow],
 ) -> tuple[StudyRecord, list[Fact], list[Item]]:
-    """The study under a probe, the facts its items rest on and the items that have an answer; `outcomes` grows."""
-    records, facts, kept = [], list[Fact](), list[Item]()
+    """The study under a probe, the facts its items rest on
+    and the items that have an answer; `outcomes` grows."""
+    records, facts, twins = [], list[Fact](), list[Item]()
     for series in study.series:
-        own = [item for item in items if item.series == series.series]
-        record, derived, found = _changed_series(
-            bench, study, series, own, probe, profile, locations
+        series_items = [item for item in items if item.series == series.series]
+        record, derived, series_facts = _changed_series(
+            bench, study, series, series_items, probe, profile, locations
         )
         records.append(record)
-        facts += found
-        kept += [one.item for one in derived if one.outcome != "undefined"]
+        facts += series_facts
+        twins += [one.item for one in derived if one.outcome != "undefined"]
         outcomes += [OutcomeRow(one.item.twin_of, one.outcome, one.reason) for one in derived]
     without = [item for item in items if not item.series]
     outcomes += [
         OutcomeRow(item.item_id, "undefined", "it came without a scan") for item in without
     ]
-    return msgspec.structs.replace(study, series=tuple(records)), facts, kept
+    return msgspec.structs.replace(study, series=tuple(records)), facts, twins
 
 
 def _changed_series(
@@ -253,7 +257,8 @@ def _undefined(item: Item, probe: str, reason: str) -> Derived:
 
 
 class ChangedVolumes:
-    """The voxels of changed patients, made from the original files when asked for; one patient is kept."""
+    """The voxels of changed patients, made from the original files when asked for;
+    one patient is kept."""
 
     def __init__(
         self, source: Bench, probe: str, profile: Profile, *, data: Path | None = None
@@ -263,7 +268,7 @@ class ChangedVolumes:
         self._profile = profile
         self._locations = Locations.read(source.folder, data)
         self._of: dict[str, tuple[StudyRecord, SeriesRecord]] | None = None
-        self._kept: Patient | None = None
+        self._latest: Patient | None = None
 
     def image(self, series: SeriesRecord) -> NDArray[Any]:
         """The changed image."""
@@ -276,15 +281,17 @@ class ChangedVolumes:
         return self._patient(series).labels
 
     def _patient(self, series: SeriesRecord) -> Patient:
-        if self._kept is None or self._kept.series.labels_hash != series.labels_hash:
-            self._kept = None
-            study, own = self._sources()[series.labels_hash]
+        if self._latest is None or self._latest.series.labels_hash != series.labels_hash:
+            self._latest = None
+            study, source_series = self._sources()[series.labels_hash]
             made = changed(
-                load_patient(self._source, study, own, self._locations), self._probe, self._profile
+                load_patient(self._source, study, source_series, self._locations),
+                self._probe,
+                self._profile,
             )
             assert made is not None
-            self._kept = made
-        return self._kept
+            self._latest = made
+        return self._latest
 
     def _sources(self) -> dict[str, tuple[StudyRecord, SeriesRecord]]:
         """The changed labels' hash → the series it was made from."""

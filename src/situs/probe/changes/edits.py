@@ -1,4 +1,5 @@
-"""An edited patient: a lesion painted out, moved or copied, and a sham edit of the same size beside it."""
+"""An edited patient: a lesion painted out, moved or copied,
+and a sham edit of the same size beside it."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def lesion_parts(patient: Patient) -> list[Lesion]:
     """Every lesion, the largest first; a mask of several is taken apart."""
     from scipy.ndimage import label
 
-    found = []
+    lesions = []
     everything = _any_lesion(patient)
     for structure in patient.labels.structures:
         if lesion_family(structure.name, patient.terms) is None:
@@ -47,9 +48,9 @@ def lesion_parts(patient: Patient) -> list[Lesion]:
         for number in range(1, count + 1):
             mask = parts == number
             organ, around = _organ_of(patient, mask, everything)
-            found.append(Lesion(structure, mask, organ, around))
+            lesions.append(Lesion(structure, mask, organ, around))
     return sorted(
-        found, key=lambda lesion: (-int(lesion.mask.sum()), *np.argwhere(lesion.mask)[0].tolist())
+        lesions, key=lambda lesion: (-int(lesion.mask.sum()), *np.argwhere(lesion.mask)[0].tolist())
     )
 
 
@@ -97,7 +98,8 @@ def _placed(patient: Patient, lesion: Lesion, step: Step, original: NDArray[Any]
 
 
 def sham(patient: Patient, lesion: Lesion) -> Patient | None:
-    """A piece of healthy organ of the lesion's shape painted over with the same brush; the masks stay."""
+    """A piece of healthy organ of the lesion's shape
+    painted over with the same brush; the masks stay."""
     step = _new_place(patient, lesion)
     if step is None or patient.image is None:
         return None
@@ -110,13 +112,13 @@ def sham(patient: Patient, lesion: Lesion) -> Patient | None:
 def _without(labels: LabelMap, lesion: Lesion) -> LabelMap:
     """Masks without the lesion; where labels exclude each other, the organ takes its place."""
     layers = list(labels.layers)
-    own = layers[lesion.structure.layer].copy(order="K")
+    layer = layers[lesion.structure.layer].copy(order="K")
     fill = 0
     if lesion.organ is not None and lesion.organ.layer == lesion.structure.layer:
         fill = lesion.organ.value
-    own[lesion.mask] = fill
-    layers[lesion.structure.layer] = own
-    left = bool((own == lesion.structure.value).any())
+    layer[lesion.mask] = fill
+    layers[lesion.structure.layer] = layer
+    left = bool((layer == lesion.structure.value).any())
     structures = (
         labels.structures if left else tuple(s for s in labels.structures if s != lesion.structure)
     )
@@ -133,7 +135,8 @@ def _any_lesion(patient: Patient) -> Mask:
 
 
 def _organ_of(patient: Patient, mask: Mask, lesions: Mask) -> tuple[Structure | None, Mask | None]:
-    """The structure that holds most of the lesion, or surrounds most of it where labels exclude each other."""
+    """The structure that holds most of the lesion,
+    or surrounds most of it where labels exclude each other."""
     labels, shell = patient.labels, _dilated(mask, 2) & ~lesions
     best: tuple[float, Structure] | None = None
     for structure in labels.structures:
@@ -149,7 +152,8 @@ def _organ_of(patient: Patient, mask: Mask, lesions: Mask) -> tuple[Structure | 
 
 
 def _new_place(patient: Patient, lesion: Lesion) -> Step | None:
-    """A shift that keeps the lesion within its organ and clear of every lesion; drawn, the same each time."""
+    """A shift that keeps the lesion within its organ and clear of every lesion;
+    drawn, the same each time."""
     if lesion.around is None:
         return None
     from scipy.ndimage import binary_erosion
@@ -161,8 +165,8 @@ def _new_place(patient: Patient, lesion: Lesion) -> Step | None:
     if not len(places):
         return None
     generator = np.random.default_rng(_seed(patient, lesion))
-    for place in places[generator.permutation(len(places))[:_TRIES]]:
-        a, b, c = (int(v) for v in place - centre)
+    for new_centre in places[generator.permutation(len(places))[:_TRIES]]:
+        a, b, c = (int(v) for v in new_centre - centre)
         step = a, b, c
         where = _shifted(lesion.mask, step)
         if where.sum() == lesion.mask.sum() and room[where].all():

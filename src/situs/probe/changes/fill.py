@@ -18,9 +18,9 @@ def filled(
 ) -> NDArray[Any]:
     """A copy of the image with the mask filled from around it.
 
-    The smooth part is carried in from the rim (a Gaussian mean of what lies outside the mask, and inside `like` where
-    that is given: the organ around a lesion); the grain is drawn from the rim's own deviations. The mask's border of
-    partial volume, one voxel wide, is filled as well.
+    The smooth part is carried in from the rim (a Gaussian mean of what lies outside the mask, and
+    inside `like` where that is given: the organ around a lesion); the grain is drawn from the rim's
+    own deviations. The mask's border of partial volume, one voxel wide, is filled as well.
     """
     from scipy.ndimage import binary_dilation, gaussian_filter
 

@@ -1,4 +1,7 @@
-"""How a probe's bench came to be, as its folder tells it. It loads little: every check of a bench asks for it."""
+"""How a probe's bench came to be, as its folder tells it.
+
+It loads little: every check of a bench asks for it.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,14 @@ class OutcomeRow(msgspec.Struct, frozen=True):
 
 
 class Outcomes(msgspec.Struct, frozen=True):
-    """How a probe's bench came to be: `outcomes.json` beside its tables. The source's path is in `locations.json`."""
+    """How a probe's bench came to be: `outcomes.json` beside its tables.
+
+    The source's path is in `locations.json`.
+    """
 
     source: str
-    """Content hash of the bench and what was asked of it: a folder of another one is not taken up."""
+    """Content hash of the bench and what was asked of it:
+    a folder of another one is not taken up."""
     rows: list[OutcomeRow]
     probe: str
     profile: Profile

@@ -1,4 +1,5 @@
-"""What the right answer becomes: each question put anew to the changed patient, through the ledger."""
+"""What the right answer becomes:
+each question put anew to the changed patient, through the ledger."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class Derived(msgspec.Struct, frozen=True):
     """One item under a change."""
 
     item: Item
-    """With the changed patient's answer, steps and boxes; the words and the options as they were."""
+    """With the changed patient's answer, steps and boxes;
+    the words and the options as they were."""
     outcome: Literal["changed", "unchanged", "undefined"]
     reason: str = ""
     """Why the answer is undefined."""
@@ -68,7 +70,8 @@ def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
         fact_ids=facts,
     )
     if marks_of(item) and isinstance(item.answer, Choice):
-        # A task poses the right mark as A; the marks of the changed patient are drawn anew under the old letters.
+        # A task poses the right mark as A; the marks of the changed patient are drawn anew under
+        # the old letters.
         anew = lettered(anew, item.answer.value)
     return Derived(anew, "unchanged" if stays_right(item.answer, anew.answer) else "changed")
 

@@ -21,7 +21,11 @@ from situs.bench import (
     restrict,
     terms_for,
 )
-from situs.facts import Ledger
+from situs.facts import (
+    Ledger,
+    MaskedSeries,
+    ScanValues,
+)
 from situs.volumes import LabelMap, brain_of
 
 __all__ = ["Patient", "load_patient"]
@@ -43,15 +47,18 @@ class Patient:
         image, voxel_mm3 = self.image, self.labels.grid.affine.voxel_volume_mm3
         return Ledger(
             self.labels,
-            labels_hash=self.series.labels_hash,
-            study_id=self.study.study_id,
-            series=self.series.series,
+            MaskedSeries(
+                study_id=self.study.study_id,
+                series=self.series.series,
+                labels_hash=self.series.labels_hash,
+                annotation=self.series.annotation,
+                side_basis=self.series.side_basis,
+            ),
             recipe=bench.info.recipe,
-            annotation=self.series.annotation,
-            side_basis=self.series.side_basis,
             terms=self.terms,
-            image=image,
-            brain=brain_of(image, voxel_mm3) if image is not None else None,
+            scan=ScanValues(
+                image=image, brain=brain_of(image, voxel_mm3) if image is not None else None
+            ),
         )
 
 

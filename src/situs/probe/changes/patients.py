@@ -1,4 +1,5 @@
-"""The changed patients by probe: what is done to a patient, and which questions then have no answer."""
+"""The changed patients by probe:
+what is done to a patient, and which questions then have no answer."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def _largest(edit: Callable[..., Patient | None]) -> Change:
 
 
 def _reversed(patient: Patient, profile: Profile) -> Patient:
-    """Turned over along the way through the profile's stack: the same pictures from the other end."""
+    """Turned over along the way through the profile's stack:
+    the same pictures from the other end."""
     axis = {
         "axial": Axis.SUPERIOR_INFERIOR,
         "coronal": Axis.ANTERIOR_POSTERIOR,
@@ -48,7 +50,8 @@ def _reversed(patient: Patient, profile: Profile) -> Patient:
 
 
 def stored_otherwise(patient: Patient) -> Patient:
-    """The same patient, the array's axes rolled by one and the first turned round, and the affine with them."""
+    """The same patient, the array's axes rolled by one and the first turned round,
+    and the affine with them."""
     labels, order = patient.labels, (1, 2, 0)
     shape = labels.grid.shape
     moves = np.zeros((4, 4))
@@ -113,7 +116,8 @@ def changed_hash(content_hash: str, probe: str, profile: Profile) -> str:
 
 
 def undefined_by_change(item: Item, probe: str) -> str:
-    """Why an item has no answer under a change, whatever the ledger says; empty if it may have one."""
+    """Why an item has no answer under a change, whatever the ledger says;
+    empty if it may have one."""
     if probe in _FLIPS and "side_convention" in item.needs:
         return "left and right are undefined in a flip that nobody declared"
     if probe == "shuffled":

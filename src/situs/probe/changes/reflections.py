@@ -1,4 +1,5 @@
-"""Another body: the patient mirrored or turned over, the voxels untouched and only their place changed."""
+"""Another body: the patient mirrored or turned over,
+the voxels untouched and only their place changed."""
 
 from __future__ import annotations
 
@@ -31,17 +32,17 @@ def reflected(patient: Patient, axis: Axis) -> Patient:
 def mirrored(patient: Patient) -> Patient:
     """The patient's mirror image: left and right change places and positional names with them.
 
-    A structure whose name follows its form (a cardiac chamber, a lung lobe) has no name in a mirrored body: it is left
-    out, and questions about it have no answer.
+    A structure whose name follows its form (a cardiac chamber, a lung lobe) has no name in a
+    mirrored body: it is left out, and questions about it have no answer.
     """
     result = reflected(patient, Axis.LEFT_RIGHT)
     names = {s.name: patient.terms[s.name].mirrored_name for s in result.labels.structures}
-    kept = tuple(
+    renamed = tuple(
         msgspec.structs.replace(structure, name=name)
         for structure in result.labels.structures
         if (name := names[structure.name]) is not None
     )
-    terms = {structure.name: term(structure.name, patient.terms) for structure in kept}
+    terms = {structure.name: term(structure.name, patient.terms) for structure in renamed}
     return dataclasses.replace(
-        result, labels=dataclasses.replace(result.labels, structures=kept), terms=terms
+        result, labels=dataclasses.replace(result.labels, structures=renamed), terms=terms
     )

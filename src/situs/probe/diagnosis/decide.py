@@ -50,6 +50,9 @@ def _summary(reader: Reader, kind: Kind, findings: Mapping[str, Finding]) -> str
         sentences += _by_group(groups)
     if kind.name in ("unclear", "guesses", "reacts") and reader.known:
         sentences.append(f"Gains above {reader.all.highest:+.2f} are excluded.")
+    if kind.name == "unclear" and reader.moved is not None:
+        group, n = reader.moved.group, reader.moved.n
+        sentences.append(f"Its answers change in {group} only: {n:,} questions, too few to tell.")
     for name, finding in findings.items():
         if finding.verdict != "yes":
             continue
@@ -70,8 +73,8 @@ def _by_group(groups: Mapping[str, GroupSight]) -> list[str]:
     listed: dict[str, list[str]] = {}
     for name, group in sorted(groups.items()):
         # A handful of questions is no part of what a bench asks about.
-        told = group.verdict if group.gain.decides else "too few"
-        listed.setdefault(told, []).append(name)
+        group_verdict = group.verdict if group.gain.decides else "too few"
+        listed.setdefault(group_verdict, []).append(name)
     words = {
         "sees": "Sight is shown for",
         "misled": "The pictures mislead it for",

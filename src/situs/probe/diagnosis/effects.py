@@ -1,4 +1,5 @@
-"""The piece of evidence all verdicts are made of: a mean over items, with its interval and what it rests on."""
+"""The piece of evidence all verdicts are made of:
+a mean over items, with its interval and what it rests on."""
 
 from __future__ import annotations
 
@@ -78,7 +79,8 @@ def _counted(number: int, noun: str) -> str:
 
 
 def effect_of(values: ArrayLike, items: Sequence[Item], *, signed: bool = True) -> Effect:
-    """The mean of a value per item, over patients; `signed` values lie within −1 and 1, others within 0 and 1."""
+    """The mean of a value per item, over patients;
+    `signed` values lie within −1 and 1, others within 0 and 1."""
     if not items:
         return Effect()
     limit = max(1.0, float(np.abs(np.asarray(values, dtype=np.float64)).max()))
@@ -101,14 +103,17 @@ def weaker(one: Effect, other: Effect) -> Effect:
     return one if one.p >= other.p else other
 
 
-def opinion_p(shown: Sequence[bool], chances: Sequence[float], texts: Sequence[str]) -> float:
+def opinion_p(habit_shown: Sequence[bool], chances: Sequence[float], texts: Sequence[str]) -> float:
     """How likely as many questions would show a habit, if each question were one try.
 
-    Who does not look has one opinion on a question, however many patients are asked. A question shows the habit if
-    more than half of its answers do; the tail is exact.
+    Who does not look has one opinion on a question, however many patients are asked. A question
+    shows the habit if more than half of its answers do; the tail is exact.
     """
     names = np.asarray(texts)
-    seen, expected = np.asarray(shown, dtype=np.float64), np.asarray(chances, dtype=np.float64)
+    seen, expected = (
+        np.asarray(habit_shown, dtype=np.float64),
+        np.asarray(chances, dtype=np.float64),
+    )
     groups = [names == name for name in sorted(set(texts))]
     hits = sum(bool(seen[group].mean() > 0.5) for group in groups)
     return upper_tail(np.array([expected[group].mean() for group in groups]), hits)

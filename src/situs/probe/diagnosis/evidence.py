@@ -1,4 +1,5 @@
-"""The table of evidence a diagnosis is made from: every effect once, with its interval and what it rests on."""
+"""The table of evidence a diagnosis is made from:
+every effect once, with its interval and what it rests on."""
 
 from __future__ import annotations
 
@@ -14,9 +15,10 @@ from situs.probe.bodies import TORSO, mirror_group
 from situs.probe.diagnosis.effects import FEWEST_ITEMS, Effect, effect_of, opinion_p, weaker
 from situs.probe.diagnosis.habits import Habit, option_habits, yes_habit
 from situs.probe.diagnosis.own_picture import agreement, own_picture_gain
+from situs.probe.diagnosis.records import LEVEL, SAME
 from situs.probe.table import Compared
 from situs.score import ALL_STRATA, Selection, holm
-from situs.score.explain import Answered, Answers, Budget, Cause, said_by
+from situs.score.explain import Answered, Answers, Budget, Cause, said_by, upper_tail
 
 __all__ = [
     "ALL_ITEMS",
@@ -24,6 +26,7 @@ __all__ = [
     "UNSEEN",
     "Evidence",
     "Inversion",
+    "Moved",
     "PriorEvidence",
     "ProbeRuns",
     "Sight",
@@ -80,25 +83,31 @@ class Sight(msgspec.Struct, frozen=True):
     """What tells of sight on some of the items."""
 
     gain: Effect
-    """With pictures minus without, against the better of the two runs without; with chance credit."""
+    """With pictures minus without, against the better of the two runs without;
+    with chance credit."""
     against: str
     """That run."""
     own_picture: Effect
-    """Right minus right if its answers were dealt out among the patients asked the same question."""
+    """Right minus right if its answers were dealt
+    out among the patients asked the same question."""
     other_pictures: Effect = Effect()
-    """With its pictures minus with black ones, noise or another patient's, whichever it is best with."""
+    """With its pictures minus with black ones,
+    noise or another patient's, whichever it is best with."""
     balanced: bool = False
     """Whether only twins count, of which the words tell nothing."""
     p: float | None = None
-    """Of both proofs together, after Holm over all items and the groups; None if it cannot be tested."""
+    """Of both proofs together, after Holm over all items and the groups;
+    None if it cannot be tested."""
 
     @property
     def weaker(self) -> Effect:
-        """The effect that proves less, of the gain and of what shows that it is due to the patient's own pictures.
+        """The effect that proves less, of the gain and of what shows that it is due to the
+        patient's own pictures.
 
-        Whoever says what is usual, but only where there are pictures, gains by them, too. So a gain alone proves sight
-        only where answers are balanced; elsewhere, if too few questions are asked of several patients, what other
-        pictures give has to be beaten. Unknown without either.
+        Whoever says what is usual, but only where there are pictures, gains by them, too. So a gain
+        alone proves sight only where answers are balanced; elsewhere, if too few questions are
+        asked of several patients, what other pictures give has to be beaten. Unknown without
+        either.
         """
         for proof in (self.own_picture, self.other_pictures):
             if proof.known:
@@ -129,7 +138,8 @@ class VolumeGain(msgspec.Struct, frozen=True):
     gain: Effect
     """All slices minus one, with chance credit."""
     sight: Effect
-    """All slices minus the better run without pictures, on the same items: boxes and spans are not asked of a slice."""
+    """All slices minus the better run without pictures, on the same items:
+    boxes and spans are not asked of a slice."""
 
 
 class PriorEvidence(msgspec.Struct, frozen=True):
@@ -150,7 +160,17 @@ class Inversion(msgspec.Struct, frozen=True):
     unexplained: dict[str, Effect]
     """Axis slip → the same over the yes/no questions whose wrong answers it does not explain."""
     in_other_forms: float
-    """Answers that show an axis slip in other questions, as a share of them and wrong yes and no."""
+    """Answers that show an axis slip in other questions,
+    as a share of them and wrong yes and no."""
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """A group of tasks in which answers change under a
+    probe that leaves nearly all others as they were."""
+
+    group: str
+    changed: int
+    n: int
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -167,7 +187,8 @@ class Evidence(msgspec.Struct, frozen=True):
     same: dict[str, Effect]
     """Probe → share of items with the same answer as in the original run."""
     alike_without: Effect
-    """Without pictures: patients asked the very same words get the same answer, minus a guess's share."""
+    """Without pictures: patients asked the very same words get the same answer,
+    minus a guess's share."""
     reaction: Effect
     """How much less alike the answers to the same words are with pictures than without."""
     harmless: dict[str, Stability]
@@ -177,7 +198,8 @@ class Evidence(msgspec.Struct, frozen=True):
     followed: dict[str, Effect]
     """Group → where the patient changed: the new right answer minus the old one.
 
-    Of items that were right before and not without pictures: who knows an old answer from the words keeps it rightly.
+    Of items that were right before and not without pictures: who knows an old answer from the words
+    keeps it rightly.
     """
     options: list[Habit]
     yes: list[Habit]
@@ -191,12 +213,15 @@ class Evidence(msgspec.Struct, frozen=True):
     """`all` and each group of tasks; empty without the probe `one-slice`."""
     inversion: Inversion | None = None
     slips: dict[str, Effect] = {}
-    """Cause → how much oftener it shows with pictures than in the silent run, where it shows in either.
+    """Cause → how much oftener it shows with pictures than in the silent run, where it shows in
+    either.
 
     An opinion on a question may look like a slip of the eye; it is held without pictures as well.
     """
     headline: str = ""
     """The name under which the headline stands among `sight`."""
+    moved: dict[str, Moved] = {}
+    """Probe → the group of tasks in which alone answers change, where there is one."""
 
 
 def task_group(item: Item) -> str:
@@ -214,12 +239,14 @@ def is_about_a_lesion(item: Item) -> bool:
 def evidence_of(
     runs: ProbeRuns, selection: Selection, budget: Budget, unseen: Budget | None = None
 ) -> Evidence:
-    """Measure every effect on all items; those of the selection (the headline) are tested for sight also apart.
+    """Measure every effect on all items; those of the selection (the headline) are tested for sight
+    also apart.
 
     `unseen` is the error budget of the silent run, `budget` that of the run with pictures.
 
-    No balance of answers is needed for a proof of sight, since a reader's answers are also held against themselves
-    (`own_picture`), so all strata and numbers may serve: the headline alone is often too small to tell.
+    No balance of answers is needed for a proof of sight, since a reader's answers are also held
+    against themselves (`own_picture`), so all strata and numbers may serve: the headline alone is
+    often too small to tell.
     """
     counted = [one for _, one in sorted(runs.full.by_id.items()) if one.counts]
     asked = [
@@ -227,7 +254,8 @@ def evidence_of(
     ]
     silent = list(runs.blind["silent"].by_id.values())
     lesions = [one for one in asked if is_about_a_lesion(one.item)]
-    # Like is compared with like: who reads numbers only is not blind to lesions, of which few are asked for.
+    # Like is compared with like: who reads numbers only is not blind to lesions, of which few are
+    # asked for.
     forms = {one.item.form for one in lesions}
     others = [one for one in asked if not is_about_a_lesion(one.item) and one.item.form in forms]
     harmless, declared = _stability(runs)
@@ -244,6 +272,7 @@ def evidence_of(
             for name in (*UNSEEN, "one-slice")
             if runs.compared.get(name)
         },
+        moved=_moved(runs),
         alike_without=_alike(silent),
         reaction=_reaction(counted, silent),
         harmless=harmless,
@@ -271,7 +300,7 @@ def _family(asked: Sequence[Answered], runs: ProbeRuns, selection: Selection) ->
         tested[selection.stratum] = headline
     if len(groups) > 1:
         tested |= groups
-    sights = {name: _sight(own, runs) for name, own in tested.items()}
+    sights = {name: _sight(members, runs) for name, members in tested.items()}
     p_values = holm([sight.weaker.p if sight.gain.decides else None for sight in sights.values()])
     return {
         name: msgspec.structs.replace(sight, p=p)
@@ -280,7 +309,8 @@ def _family(asked: Sequence[Answered], runs: ProbeRuns, selection: Selection) ->
 
 
 def _sight(asked: Sequence[Answered], runs: ProbeRuns) -> Sight:
-    """The gain against both runs without pictures; the better one makes it smaller, and both have to be beaten."""
+    """The gain against both runs without pictures;
+    the better one makes it smaller, and both have to be beaten."""
     if not asked:
         return Sight(Effect(), "", Effect())
     gains = {name: _over(asked, runs.blind[name]) for name in _BLIND}
@@ -320,6 +350,34 @@ def _same(rows: Sequence[Compared]) -> Effect:
     return effect_of(
         [float(row.same_answer) for row in rows], [row.item for row in rows], signed=False
     )
+
+
+def _moved(runs: ProbeRuns) -> dict[str, Moved]:
+    """Who sees levels only, and is asked for two, gives 99 % of its answers from the words."""
+    moved = {}
+    for name in UNSEEN:
+        groups: dict[str, list[bool]] = defaultdict(list)
+        for row in runs.compared.get(name, ()):
+            groups[task_group(row.item)].append(not row.same_answer)
+        group = _moved_alone(groups)
+        if group is not None:
+            moved[name] = group
+    return moved
+
+
+def _moved_alone(groups: Mapping[str, Sequence[bool]]) -> Moved | None:
+    """The group with more changes than if all were dealt out among the items (binomial,
+    Holm over the groups)."""
+    total, changed = sum(map(len, groups.values())), sum(map(sum, groups.values()))
+    most = max(groups, key=lambda group: sum(groups[group]), default="")
+    elsewhere = total - len(groups.get(most, ()))
+    if not elsewhere or (changed - sum(groups[most])) / elsewhere > 1.0 - SAME:
+        return None
+    share = changed / total
+    tails = [upper_tail(np.full(len(own), share), sum(own)) for own in groups.values()]
+    p = dict(zip(groups, holm(tails)))[most]
+    moved = Moved(most, sum(groups[most]), len(groups[most]))
+    return moved if p is not None and p < LEVEL else None
 
 
 def _in_state(counted: Sequence[Answered], state: str) -> Effect:
@@ -402,7 +460,8 @@ def _followed(runs: ProbeRuns) -> dict[str, Effect]:
 
 
 def prior_evidence(counted: Iterable[Answered], expected: Expected) -> dict[str, PriorEvidence]:
-    """Of all items and of each group of tasks: what other patients suggest, and how often it is said."""
+    """Of all items and of each group of tasks:
+    what other patients suggest, and how often it is said."""
     groups: dict[str, list[tuple[Answered, str]]] = {ALL_ITEMS: []}
     for one in counted:
         if one.scored.chance is None or said_by(one) is None:
@@ -429,12 +488,12 @@ def _agrees(rows: Sequence[tuple[Answered, str]]) -> PriorEvidence:
 
 def _slips(counted: Sequence[Answered], budget: Budget, unseen: Budget) -> dict[str, Effect]:
     items = {one.item.item_id: one.item for one in counted}
-    shown, without = _showing(budget), _showing(unseen)
+    with_pictures, without = _showing(budget), _showing(unseen)
     effects = {}
-    for cause in sorted(shown):
-        either = sorted((shown[cause] | without.get(cause, set())) & items.keys())
+    for cause in sorted(with_pictures):
+        either = sorted((with_pictures[cause] | without.get(cause, set())) & items.keys())
         gaps = [
-            float(name in shown[cause]) - float(name in without.get(cause, set()))
+            float(name in with_pictures[cause]) - float(name in without.get(cause, set()))
             for name in either
         ]
         effects[cause] = effect_of(gaps, [items[name] for name in either])
@@ -443,11 +502,11 @@ def _slips(counted: Sequence[Answered], budget: Budget, unseen: Budget) -> dict[
 
 def _showing(budget: Budget) -> dict[str, set[str]]:
     """Cause → items whose wrong answer it fits."""
-    found: dict[str, set[str]] = defaultdict(set)
+    items_of: dict[str, set[str]] = defaultdict(set)
     for answer in budget.answers:
         for one in answer.causes:
-            found[one.cause.value].add(answer.item_id)
-    return found
+            items_of[one.cause.value].add(answer.item_id)
+    return items_of
 
 
 def _volume(runs: ProbeRuns) -> dict[str, VolumeGain]:

@@ -75,14 +75,14 @@ def further_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
             findings["yes_bias"], verdict="no", words=words
         )
     for cause, words in CAUSES.items():
-        found = _of_cause(rows.get(cause), words)
+        cause_finding = _of_cause(rows.get(cause), words)
         if cause.value in AXIS_SLIPS and reader.inverts:
             continue
         may_be = cause not in _NEED_SIGHT or (
             looks and not reader.goes_against and _needs_pictures(reader, cause)
         )
-        if found.verdict == "yes" and may_be:
-            findings[cause.value] = found
+        if cause_finding.verdict == "yes" and may_be:
+            findings[cause.value] = cause_finding
     if looks and reader.inverts and evidence.inversion is not None:
         effect = evidence.inversion.yes_no
         words = f"{INVERTS}: {effect.words} over a guess in yes/no questions"
@@ -105,13 +105,16 @@ def _of_cause(row: BudgetRow | None, words: str) -> Finding:
         return finding_of(
             "not tested", f"{row.fits} of {row.could} answers, of too few patients", measure, effect
         )
-    shown = f"{row.fits} of {row.could} answers of {row.patients} patients, {row.expected:.1f} by chance"
-    shown += f", p = {row.p_holm:.2g}"
+    counts_words = (
+        f"{row.fits} of {row.could} answers of {row.patients} patients, {row.expected:.1f} by"
+        " chance"
+    )
+    counts_words += f", p = {row.p_holm:.2g}"
     # A cause that another one explains better is no second finding.
     leads = 2 * row.first >= row.fits
     if row.p_holm < HABIT_LEVEL and (row.excess or 0.0) >= HABIT_SIZE and leads:
-        return finding_of("yes", f"{words} ({shown})", measure, effect)
-    return finding_of(_not_shown(effect), f"not shown ({shown})", measure, effect)
+        return finding_of("yes", f"{words} ({counts_words})", measure, effect)
+    return finding_of(_not_shown(effect), f"not shown ({counts_words})", measure, effect)
 
 
 def _not_shown(effect: Effect) -> Verdict:
@@ -120,7 +123,8 @@ def _not_shown(effect: Effect) -> Verdict:
 
 
 def _needs_pictures(reader: Reader, cause: Cause) -> bool:
-    """Whether a slip shows oftener with pictures than without; what is not known is not held against it."""
+    """Whether a slip shows oftener with pictures than without;
+    what is not known is not held against it."""
     effect = reader.evidence.slips.get(cause.value)
     return effect is None or not effect.known or effect.above(0.0)
 
@@ -137,7 +141,10 @@ def _mirrored(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
         words = f"as often without pictures: {finding.words}"
         return msgspec.structs.replace(finding, verdict="no", words=words)
     if finding.verdict == "yes" and kind.name != "looks":
-        words = f"without sight nothing can be mirrored; its opinions lead it to the other side: {finding.words}"
+        words = (
+            "without sight nothing can be mirrored; its opinions lead it to the other side:"
+            f" {finding.words}"
+        )
         return msgspec.structs.replace(finding, verdict="no", words=words)
     return finding
 
@@ -191,7 +198,8 @@ def _volume_where_it_sees(reader: Reader) -> list[VolumeGain]:
 def _prior(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
     measure = "agreement with a confident prior, less a guess's"
     blind_groups = [name for name, group in reader.groups.items() if group.verdict == "none shown"]
-    # Right answers are often the usual ones, too: where they are known, only groups without sight tell of a prior.
+    # Right answers are often the usual ones, too: where they are known, only groups without sight
+    # tell of a prior.
     tested = blind_groups if kind.name in ("looks", "memorised") else [ALL_ITEMS]
     followed = []
     for name in tested:
@@ -226,6 +234,11 @@ def _ignores_lesions(reader: Reader, kind: Kind) -> Finding:
         return Finding("not tested", "too few questions on lesions", measure)
     if kind.name != "looks":
         return finding_of("no", "no sight is shown for anything", measure, lesions.gain)
+    if lesions.weaker.below(0.0):
+        words = (
+            f"the pictures mislead it on lesions, so it does react to them: {lesions.gain.words}"
+        )
+        return finding_of("no", words, measure, lesions.gain)
     elsewhere = others.weaker
     gained = elsewhere.value or 0.0
     if (
@@ -247,7 +260,10 @@ def _ignores_lesions(reader: Reader, kind: Kind) -> Finding:
 def _habit(habit: Habit | None, tried: list[Habit], where: str) -> Finding:
     measure = "followed minus right"
     if habit is not None:
-        words = f"{habit.name} in {habit.followed:.0%} of the {where}: {habit.excess.words} more often than it is right"
+        words = (
+            f"{habit.name} in {habit.followed:.0%} of the {where}: {habit.excess.words} more often"
+            " than it is right"
+        )
         return finding_of("yes", words, measure, habit.excess)
     if not tried:
         return Finding("not tested", f"no {where}", measure)

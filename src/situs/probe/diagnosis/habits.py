@@ -1,7 +1,8 @@
 """Habits that need no picture: a letter, yes or no, the longest option, the second largest number.
 
-A habit shows in how much oftener an answer is given than it is right, so whoever is right shows none. It has to show
-over patients and over questions: who has one opinion on each of seven questions may well say A to five of them.
+A habit shows in how much oftener an answer is given than it is right, so whoever is right shows
+none. It has to show over patients and over questions: who has one opinion on each of seven
+questions may well say A to five of them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Habit(msgspec.Struct, frozen=True):
     followed: float
     """Share of the answers that follow it."""
     p: float
-    """The larger of those over patients and over questions; corrected after Holm over all habits that were tried."""
+    """The larger of those over patients and over questions;
+    corrected after Holm over all habits that were tried."""
 
 
 Pick = Callable[[Item], str | None]
@@ -49,7 +51,7 @@ def option_habits(answers: Iterable[Answered]) -> list[Habit]:
     ]
     most = max((len(one.item.options) for one in read), default=0)
     by_place: dict[str, Pick] = {
-        f"answers {letter}": _letter(place) for place, letter in enumerate(_LETTERS[:most])
+        f"answers {letter}": _letter(number) for number, letter in enumerate(_LETTERS[:most])
     }
     by_place |= {f"takes the {name}": _trick(name) for name in ("last option", "middle option")}
     by_value: dict[str, Pick] = {
@@ -83,14 +85,14 @@ def _in_order(item: Item) -> str:
 def _habit(
     name: str, read: Sequence[Answered], pick: Pick, words: Callable[[Item], str]
 ) -> Habit | None:
-    shown = [(one, choice) for one in read if (choice := pick(one.item)) is not None]
-    if not shown:
+    applicable = [(one, choice) for one in read if (choice := pick(one.item)) is not None]
+    if not applicable:
         return None
-    follows = [said_by(one) == choice for one, choice in shown]
-    right = [choice in right_values(one.item) for one, choice in shown]
-    items = [one.item for one, _ in shown]
+    follows = [said_by(one) == choice for one, choice in applicable]
+    right = [choice in right_values(one.item) for one, choice in applicable]
+    items = [one.item for one, _ in applicable]
     excess = effect_of(np.asarray(follows, dtype=float) - np.asarray(right, dtype=float), items)
-    chances = [one.scored.chance or 0.0 for one, _ in shown]
+    chances = [one.scored.chance or 0.0 for one, _ in applicable]
     ahead = excess.value is not None and excess.value > 0 and excess.p is not None
     p = max(excess.p or 0.0, opinion_p(follows, chances, list(map(words, items)))) if ahead else 1.0
     return Habit(name, excess, sum(follows) / len(follows), p)
@@ -105,8 +107,8 @@ def _corrected(habits: list[Habit]) -> list[Habit]:
     return sorted(renewed, key=lambda habit: -(habit.excess.value or 0.0))
 
 
-def _letter(place: int) -> Pick:
-    return lambda item: item.options[place].value if place < len(item.options) else None
+def _letter(number: int) -> Pick:
+    return lambda item: item.options[number].value if number < len(item.options) else None
 
 
 def _trick(name: str) -> Pick:

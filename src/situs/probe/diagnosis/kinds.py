@@ -1,20 +1,26 @@
 """Which kind of reader it is: a list of rules, of which the first that holds names the reader.
 
-The last rule always holds, so every combination of evidence ends in a verdict. All words are made from the effects
-that decided.
+The last rule always holds, so every combination of evidence ends in a verdict. All words are made
+from the effects that decided.
 
 The rules and why:
 
-- **Sight** needs two proofs of one sign, on all items or on a group of tasks: the answers are better with pictures
-  than in both runs without (refusals and unread replies count as guesses), and better than if they were dealt out
-  among the patients who were asked the same question. A fixed opinion wins nothing by the second, so it cannot pass
-  for sight where the answers to a question are not perfectly balanced. The tests are one family (Holm, 5 %).
-- **Memorised**: sight that a change which leaves the answer alone takes away (a sham edit, the other convention on
+- **Sight** needs two proofs of one sign, on all items or on a group of tasks: the answers are
+  better with pictures
+  than in both runs without (refusals and unread replies count as guesses), and better than if they
+  were dealt out among the patients who were asked the same question. A fixed opinion wins nothing
+  by the second, so it cannot pass for sight where the answers to a question are not perfectly
+  balanced. The tests are one family (Holm, 5 %).
+- **Memorised**: sight that a change which leaves the answer alone takes away (a sham edit, the
+  other convention on
   questions without sides), or that stays with the old answer when the patient changes.
-- **Text only** needs answers that stay the same, or limits so narrow that a reader who sees a tenth of the items is
-  excluded; the absence of proof is not enough.
-- Habits and slips are decided at 1 %, over patients *and* over questions, and named only if they are at work in at
-  least a seventh of the answers in which they could show: they are to describe the reader, not the chance of one run.
+- **Text only** needs answers that stay the same in every group of tasks, or limits so narrow that
+  a reader who sees a
+  tenth of the items is excluded; the absence of proof is not enough.
+- Habits and slips are decided at 1 %, over patients *and* over questions, and named only if they
+  are at work in at
+  least a seventh of the answers in which they could show: they are to describe the reader, not the
+  chance of one run.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from situs.probe.diagnosis.effects import FEWEST_ITEMS, FEWEST_PATIENTS
-from situs.probe.diagnosis.evidence import ALL_ITEMS, Sight
+from situs.probe.diagnosis.evidence import ALL_ITEMS, Moved, Sight
 from situs.probe.diagnosis.reader import Reader
 from situs.probe.diagnosis.records import (
     HABIT_LEVEL,
@@ -50,7 +56,8 @@ def _cannot_be_told(reader: Reader) -> bool:
 
 
 def _hardly_answers(reader: Reader) -> bool:
-    """So few replies are read that the same silence with and without pictures would pass for the same answer."""
+    """So few replies are read that the same silence with
+    and without pictures would pass for the same answer."""
     lost = (reader.evidence.declined.value or 0.0) + (reader.evidence.unread.value or 0.0)
     return not reader.shows_sight and lost > _MOSTLY
 
@@ -64,17 +71,20 @@ def _looks(reader: Reader) -> bool:
 
 
 def _is_unchanged(reader: Reader) -> bool:
-    """The same answers whatever is shown; who says the same to another patient's pictures does not look at them.
+    """The same answers whatever is shown; who says the same to another patient's pictures does not
+    look at them.
 
     Who declines without pictures then gains by saying what is usual, and still sees nothing.
     """
+    if reader.moved is not None:
+        return False
     if reader.unchanged_by == "other-patient":
         return not (reader.all.own_picture.above(0.0) or reader.hint_in_a_group)
     return not reader.hint_of_sight and bool(reader.unchanged_by)
 
 
 def _has_no_room_for_sight(reader: Reader) -> bool:
-    if reader.hint_of_sight:
+    if reader.hint_of_sight or reader.moved is not None:
         return False
     sight = reader.all
     dealt = sight.own_picture
@@ -85,7 +95,8 @@ def _has_no_room_for_sight(reader: Reader) -> bool:
 
 
 def _little_room_for_sight(reader: Reader) -> bool:
-    """Whether the limits exclude more than sight on about every sixth item: what is less cannot be called none."""
+    """Whether the limits exclude more than sight on about every sixth item:
+    what is less cannot be called none."""
     dealt = reader.all.own_picture
     return not reader.hint_of_sight and (dealt if dealt.decides else reader.all.gain).below(_LITTLE)
 
@@ -181,7 +192,9 @@ def kind_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
 _OTHERWISE = {
     "no": "see looks at the image",
     "unclear": "as above",
-    "not tested": "needs probes that change the scan and not the answer: sham, slice-order, convention",
+    "not tested": (
+        "needs probes that change the scan and not the answer: sham, slice-order, convention"
+    ),
     "yes": "",
 }
 
@@ -201,21 +214,37 @@ def _words_of_kind(reader: Reader, kind: Kind) -> str:
             return f"{_where_it_looks(reader)}: {measured}"
         case "text only" if reader.unchanged_by:
             same = evidence.same[reader.unchanged_by]
-            alike = f"its answers are the same with other pictures or none (probe {reader.unchanged_by})"
+            alike = (
+                "its answers are the same with other pictures or none (probe"
+                f" {reader.unchanged_by})"
+            )
             return f"{alike}: {same.words}; {measured}"
         case "text only":
             return f"no better with its pictures than without, within narrow limits: {measured}"
         case "reacts":
             return (
-                "its answers to the same words differ more between patients with pictures than without, by "
-                f"{evidence.reaction.words}, and are no better for it: {measured}"
+                "its answers to the same words differ more between patients with pictures than"
+                f" without, by {evidence.reaction.words}, and are no better for it: {measured}"
             )
         case "guesses":
             return (
                 f"as often right as a guess, {evidence.over_chance.words} over chance; {measured}"
             )
+        case _ if reader.moved is not None and not reader.hint_of_sight:
+            return f"{_moved_words(reader.moved)}: {measured}"
         case _:
-            return f"no sight is shown, and a gain up to {sight.highest:+.3f} is not excluded: {measured}"
+            return (
+                f"no sight is shown, and a gain up to {sight.highest:+.3f} is not excluded:"
+                f" {measured}"
+            )
+
+
+def _moved_words(moved: Moved) -> str:
+    return (
+        f"its answers change with the pictures in {moved.group} only, {moved.changed:,} of"
+        f" {moved.n:,}, which is too little to tell whether it looks there; all others stay the"
+        " same"
+    )
 
 
 def _own_picture_words(sight: Sight) -> str:
@@ -231,7 +260,8 @@ def _memorised_words(reader: Reader) -> str:
         for name, one in reader.unstable.items()
     ]
     parts += [
-        f"where the patient changes it stays with the old answer ({group}: new minus old {effect.words})"
+        f"where the patient changes it stays with the old answer ({group}: new minus old"
+        f" {effect.words})"
         for group, effect in reader.clings.items()
     ]
     return "; ".join(parts)

@@ -1,13 +1,16 @@
-"""Whether answers go with the patient's own pictures: the run's own answers, dealt out among the patients.
+"""Whether answers go with the patient's own pictures: the run's own answers, dealt out among the
+patients.
 
-To one and the same question patients have different right answers (options, or intervals of a number). If a reader's
-answers to it were dealt out at random among its patients, whoever does not look would be right as often as before.
-What a reader loses by this is due to what differs between patients: the pictures. No call is needed, and a fixed
-opinion on a question, however lucky, gives exactly 0.
+To one and the same question patients have different right answers (options, or intervals of a
+number). If a reader's answers to it were dealt out at random among its patients, whoever does not
+look would be right as often as before. What a reader loses by this is due to what differs between
+patients: the pictures. No call is needed, and a fixed opinion on a question, however lucky, gives
+exactly 0.
 
-For each item, r − p(right | another patient's answer) − p(own answer right for another patient) + p(any answer right
-for any other patient), all within one question: the projection of the U-statistic of that loss (Hoeffding 1948), whose
-mean is the loss and whose spread over patients is that of the loss, dealing included.
+For each item, r − p(right | another patient's answer) − p(own answer right for another patient) +
+p(any answer right for any other patient), all within one question: the projection of the
+U-statistic of that loss (Hoeffding 1948), whose mean is the loss and whose spread over patients is
+that of the loss, dealing included.
 """
 
 from __future__ import annotations
@@ -39,13 +42,15 @@ def right_values(item: Item) -> frozenset[str]:
 
 
 def own_picture_gain(answers: Sequence[Answered]) -> Effect:
-    """How much oftener the answers are right than if they were dealt out among patients asked the same question."""
+    """How much oftener the answers are right than if they
+    were dealt out among patients asked the same question."""
     items, values = own_picture_values(answers)
     return effect_of(values, items)
 
 
 def own_picture_values(answers: Sequence[Answered]) -> tuple[list[Item], list[float]]:
-    """The loss by dealing, per item; questions that have one right answer for all patients tell nothing."""
+    """The loss by dealing, per item;
+    questions that have one right answer for all patients tell nothing."""
     items: list[Item] = []
     values: list[float] = []
     for group in _same_question(answers):
@@ -65,15 +70,16 @@ def own_picture_values(answers: Sequence[Answered]) -> tuple[list[Item], list[fl
 
 
 def agreement(answers: Sequence[Answered]) -> tuple[list[Item], list[float], list[float]]:
-    """Per item: the share of other patients asked the very same words who got the same answer, and that of a guess."""
+    """Per item: the share of other patients asked the very
+    same words who got the same answer, and that of a guess."""
     items, same, guess = [], [], []
     read = [one for one in answers if said_by(one) is not None and one.scored.chance is not None]
     for group in _same_question(read, in_order=True):
         others = _others(group)
         if not others.any(axis=1).all():
             continue
-        said = np.array([said_by(one) for one in group], dtype=object)
-        alike = (said[:, None] == said[None, :]) & (others > 0)
+        replies = np.array([said_by(one) for one in group], dtype=object)
+        alike = (replies[:, None] == replies[None, :]) & (others > 0)
         items += [one.item for one in group]
         same += (alike.sum(axis=1) / others.sum(axis=1)).tolist()
         guess += [float(one.scored.chance or 0.0) for one in group]
@@ -108,14 +114,15 @@ def _others(group: Sequence[Answered]) -> Matrix:
 
 
 def _hits(group: Sequence[Answered]) -> Matrix:
-    """Row i, column j: whether the answer given for patient j is right for patient i; a guess if none was read."""
+    """Row i, column j: whether the answer given for patient j is right for patient i;
+    a guess if none was read."""
     hits = np.empty((len(group), len(group)))
     by_answer: dict[str | float | None, Matrix] = {}
     for column, one in enumerate(group):
-        said = _said(one)
-        if said not in by_answer:
-            by_answer[said] = np.array([_hit(said, other) for other in group])
-        hits[:, column] = by_answer[said]
+        reply = _said(one)
+        if reply not in by_answer:
+            by_answer[reply] = np.array([_hit(reply, other) for other in group])
+        hits[:, column] = by_answer[reply]
     return hits
 
 
@@ -125,10 +132,10 @@ def _said(one: Answered) -> str | float | None:
     return said_by(one)
 
 
-def _hit(said: str | float | None, other: Answered) -> float:
-    if said is None:
+def _hit(reply: str | float | None, other: Answered) -> float:
+    if reply is None:
         return other.scored.chance or 0.0
     truth = _truth(other.item)
-    if isinstance(said, float):
-        return float(isinstance(truth, tuple) and truth[0] <= said <= truth[1])
-    return float(said in truth)
+    if isinstance(reply, float):
+        return float(isinstance(truth, tuple) and truth[0] <= reply <= truth[1])
+    return float(reply in truth)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from situs.probe.diagnosis.effects import FEWEST_ITEMS
-from situs.probe.diagnosis.evidence import ALL_ITEMS, UNSEEN, Evidence, Sight, Stability
+from situs.probe.diagnosis.evidence import ALL_ITEMS, UNSEEN, Evidence, Moved, Sight, Stability
 from situs.probe.diagnosis.habits import Habit
 from situs.probe.diagnosis.records import (
     HABIT_LEVEL,
@@ -35,12 +35,12 @@ class Reader:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.all = evidence.sight[ALL_ITEMS]
-        shown = {name: sight for name, sight in evidence.sight.items() if _is_shown(sight)}
+        significant = {name: sight for name, sight in evidence.sight.items() if _is_shown(sight)}
         self.seen = {
-            name: sight for name, sight in shown.items() if (sight.weaker.value or 0.0) > 0
+            name: sight for name, sight in significant.items() if (sight.weaker.value or 0.0) > 0
         }
         self.misled = {
-            name: sight for name, sight in shown.items() if (sight.weaker.value or 0.0) < 0
+            name: sight for name, sight in significant.items() if (sight.weaker.value or 0.0) < 0
         }
         self.groups = {
             name: self._group(name)
@@ -78,7 +78,8 @@ class Reader:
 
     @property
     def goes_against(self) -> bool:
-        """Whether pictures make it worse in more than sides: then no axis is exchanged, all is answered wrongly."""
+        """Whether pictures make it worse in more than sides:
+        then no axis is exchanged, all is answered wrongly."""
         apart = (ALL_ITEMS, self.evidence.headline, "sides")
         return not self.seen and any(name not in apart for name in self.misled)
 
@@ -100,14 +101,20 @@ class Reader:
     @property
     def hint_of_sight(self) -> bool:
         """Over all items or in a group of tasks: no words may then say that it does not look."""
-        own = self.all.own_picture
-        return self.all.gain.above(0.0) or (own.decides and own.above(0.0)) or self.hint_in_a_group
+        own_picture = self.all.own_picture
+        return (
+            self.all.gain.above(0.0)
+            or (own_picture.decides and own_picture.above(0.0))
+            or self.hint_in_a_group
+        )
 
     @cached_property
     def hint_in_a_group(self) -> bool:
-        """Both proofs of sight in a group, however few its items: too few to say that it looks, or where.
+        """Both proofs of sight in a group, however few its items: too few to say that it looks, or
+        where.
 
-        Over all items such a group is lost: who sees levels only, and is asked for few, changes nothing there.
+        Over all items such a group is lost: who sees levels only, and is asked for few, changes
+        nothing there.
         """
         sights = [self.evidence.sight[name] for name in self.groups]
         p_values = holm([sight.weaker.p for sight in sights])
@@ -134,12 +141,20 @@ class Reader:
         return most if most and same[most] >= SAME else ""
 
     @property
+    def moved(self) -> Moved | None:
+        """The group in which alone its answers change,
+        with another patient's pictures if these were shown."""
+        unseen_runs = [name for name in reversed(UNSEEN) if name in self.evidence.same]
+        return self.evidence.moved.get(unseen_runs[0]) if unseen_runs else None
+
+    @property
     def habit(self) -> Habit | None:
         return next(filter(_is_habit, self.evidence.options), None)
 
     @property
     def yes(self) -> Habit | None:
-        """Said too often; fewer questions ask for yes or no than offer options, so this is decided at 5 %."""
+        """Said too often; fewer questions ask for yes or no than offer options,
+        so this is decided at 5 %."""
         ahead = self.evidence.yes[:1]
         return next(
             (one for one in ahead if one.p < LEVEL and (one.excess.value or 0.0) >= HABIT_SIZE),

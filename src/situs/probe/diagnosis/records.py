@@ -1,4 +1,5 @@
-"""What a diagnosis is made of: its findings, sight by group of tasks, and the thresholds that decide."""
+"""What a diagnosis is made of:
+its findings, sight by group of tasks, and the thresholds that decide."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ _FIRST, _SECOND = zip(
 
 
 class Tiles:
-    """The slices of all pictures, each with the number of its picture; what many boxes need is worked out once."""
+    """The slices of all pictures, each with the number of its picture;
+    what many boxes need is worked out once."""
 
     def __init__(self, lattice: Lattice, frames: Sequence[Frame]) -> None:
         self.lattice = lattice
@@ -52,11 +53,11 @@ class Tiles:
     @functools.cached_property
     def by_source(self) -> dict[int, list[tuple[int, Tile]]]:
         """The slices that show each acquired (or stored) frame."""
-        found: dict[int, list[tuple[int, Tile]]] = {}
+        tiles_of: dict[int, list[tuple[int, Tile]]] = {}
         for number, tile in self.numbered:
             if tile.plane in (None, Plane.AXIAL):
-                found.setdefault(tile.source_index, []).append((number, tile))
-        return found
+                tiles_of.setdefault(tile.source_index, []).append((number, tile))
+        return tiles_of
 
 
 def shown_boxes(tiles: Tiles, boxes: list[Box]) -> list[FrameBox]:
@@ -64,21 +65,21 @@ def shown_boxes(tiles: Tiles, boxes: list[Box]) -> list[FrameBox]:
     lattice = tiles.lattice
     flat = [box for box in boxes if isinstance(box, FrameBox)]
     on_frames = iter(_frame_boxes(lattice, tiles, flat, [box.frame for box in flat]))
-    shown: list[FrameBox] = []
+    rectangles: list[FrameBox] = []
     unseen: list[FrameBox] = []
     for box in boxes:
         if isinstance(box, WorldBox):
-            shown.extend(_cuts(tiles, box) if lattice.has_mm else ())
+            rectangles.extend(_cuts(tiles, box) if lattice.has_mm else ())
             continue
-        found = next(on_frames)
-        shown.extend(found)
-        if not found:
+        on_frame = next(on_frames)
+        rectangles.extend(on_frame)
+        if not on_frame:
             unseen.append(box)
-    seen = {box.label for box in shown}
+    seen = {box.label for box in rectangles}
     for box in unseen:
         if box.label not in seen:
-            shown.extend(_on_nearest(lattice, tiles, box))
-    return shown
+            rectangles.extend(_on_nearest(lattice, tiles, box))
+    return rectangles
 
 
 def _cuts(all_tiles: Tiles, box: WorldBox) -> list[FrameBox]:
@@ -94,11 +95,11 @@ def _cuts(all_tiles: Tiles, box: WorldBox) -> list[FrameBox]:
         hulls = _sections(points[met])
         cuts = [(*tiles[k], low, high) for k, low, high in zip(met, *hulls)]
     else:
-        placed = [(*tile, own) for tile, own in zip(tiles, points)]
+        placed = [(*tile, in_tile) for tile, in_tile in zip(tiles, points)]
         nearest = _nearest(lattice, placed)
         cuts = [
-            (number, tile, own[:, :2].min(axis=0), own[:, :2].max(axis=0))
-            for number, tile, own in nearest
+            (number, tile, in_tile[:, :2].min(axis=0), in_tile[:, :2].max(axis=0))
+            for number, tile, in_tile in nearest
         ]
     rectangles = [
         _rectangle(number, tile, low, high, box.label) for number, tile, low, high in cuts
@@ -107,7 +108,8 @@ def _cuts(all_tiles: Tiles, box: WorldBox) -> list[FrameBox]:
 
 
 def _sections(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where planes cut a box whose corners lie at (x, y, distance) of each: the least and greatest x, y of each cut."""
+    """Where planes cut a box whose corners lie at (x, y, distance) of each:
+    the least and greatest x, y of each cut."""
     places, off = corners[:, :, :2], corners[:, :, 2]
     first, second = off[:, _FIRST], off[:, _SECOND]
     crossed = first * second < 0
@@ -122,7 +124,8 @@ _Placed = tuple[int, Tile, NDArray[np.float64]]
 
 
 def _nearest(lattice: Lattice, placed: list[_Placed]) -> list[_Placed]:
-    """The slice nearest to a box that none cuts, if it lies between two or within half a voxel of the last."""
+    """The slice nearest to a box that none cuts,
+    if it lies between two or within half a voxel of the last."""
     best: list[_Placed] = []
     for plane in {tile.plane for _, tile, _ in placed}:
         of_plane = [one for one in placed if one[1].plane == plane]
@@ -145,7 +148,8 @@ def _rectangle(
 
 
 def _upright_rectangle(number: int, tile: Tile, box: FrameBox) -> FrameBox | None:
-    """A box of a stored frame on a slice whose pixels run along the frame's: as by matrices, to the last bit."""
+    """A box of a stored frame on a slice whose pixels run along the frame's:
+    as by matrices, to the last bit."""
     assert tile.upright is not None
     sides = []
     for (origin, factor), ends in zip(tile.upright, ((box.x0, box.x1), (box.y0, box.y1))):
@@ -159,29 +163,29 @@ def _frame_boxes(
     lattice: Lattice, tiles: Tiles, boxes: Sequence[FrameBox], sources: Sequence[int]
 ) -> list[list[FrameBox]]:
     """Each box of an acquired frame on the pictures that show its `source`."""
-    found: list[list[FrameBox]] = [[] for _ in boxes]
+    rectangles: list[list[FrameBox]] = [[] for _ in boxes]
     met = [
-        (place, number, tile)
-        for place, source in enumerate(sources)
+        (box_number, number, tile)
+        for box_number, source in enumerate(sources)
         for number, tile in tiles.by_source.get(source, ())
     ]
     if not lattice.has_mm and all(tile.upright is not None for _, _, tile in met):
-        for place, number, tile in met:
-            rectangle = _upright_rectangle(number, tile, boxes[place])
+        for box_number, number, tile in met:
+            rectangle = _upright_rectangle(number, tile, boxes[box_number])
             if rectangle is not None:
-                found[place].append(rectangle)
-        return found
+                rectangles[box_number].append(rectangle)
+        return rectangles
     if not met:
-        return found
-    corners = _frame_corners(lattice, boxes)[[place for place, _, _ in met]]
+        return rectangles
+    corners = _frame_corners(lattice, boxes)[[box_number for box_number, _, _ in met]]
     origins = np.array([tile.origin for _, _, tile in met])[:, None]
     inverses = np.array([tile.inverse for _, _, tile in met])
     points = ((corners - origins) @ inverses.transpose(0, 2, 1))[:, :, :2]
-    for (place, number, tile), low, high in zip(met, points.min(axis=1), points.max(axis=1)):
-        rectangle = _rectangle(number, tile, low, high, boxes[place].label)
+    for (box_number, number, tile), low, high in zip(met, points.min(axis=1), points.max(axis=1)):
+        rectangle = _rectangle(number, tile, low, high, boxes[box_number].label)
         if rectangle is not None:
-            found[place].append(rectangle)
-    return found
+            rectangles[box_number].append(rectangle)
+    return rectangles
 
 
 def _on_nearest(lattice: Lattice, tiles: Tiles, box: FrameBox) -> list[FrameBox]:
@@ -198,7 +202,10 @@ def _frame_corners(lattice: Lattice, boxes: Sequence[FrameBox]) -> NDArray[np.fl
     pixels = _pixels(boxes)
     if lattice.has_mm:
         return np.array(
-            [acquired_axial(lattice, box.frame).to_source(own) for box, own in zip(boxes, pixels)]
+            [
+                acquired_axial(lattice, box.frame).to_source(corners)
+                for box, corners in zip(boxes, pixels)
+            ]
         )
     frames = np.array([float(box.frame) for box in boxes])[:, None, None]
     return np.concatenate([np.broadcast_to(frames, (len(boxes), 4, 1)), pixels], axis=2)
@@ -211,7 +218,8 @@ def _pixels(boxes: Sequence[FrameBox]) -> NDArray[np.float64]:
 
 
 def source_boxes(tiles: Tiles, boxes: list[FrameBox]) -> list[Box]:
-    """Rectangles on pictures back in the patient; those on a picture that is not there are left out."""
+    """Rectangles on pictures back in the patient;
+    those on a picture that is not there are left out."""
     lattice, frames = tiles.lattice, tiles.frames
     there = [box for box in boxes if box.frame < len(frames)]
     if not lattice.has_mm:
@@ -220,8 +228,8 @@ def source_boxes(tiles: Tiles, boxes: list[FrameBox]) -> list[Box]:
     for box in there:
         by_label.setdefault(box.label, []).append(box)
     if tiles.stack is not None:
-        return [tiles.stack.hull(own, label) for label, own in by_label.items()]
-    return [_hull(lattice, frames, own, label) for label, own in by_label.items()]
+        return [tiles.stack.hull(rectangles, label) for label, rectangles in by_label.items()]
+    return [_hull(lattice, frames, rectangles, label) for label, rectangles in by_label.items()]
 
 
 def _tile_of(frame: Frame, box: FrameBox) -> Tile:

@@ -78,12 +78,12 @@ class Tile:
 
     def _along(self, screen: int, axis: int, flip: bool) -> tuple[float, float]:
         """Slope and start of acquired index over pixel."""
-        own = self._axis(axis)
-        ratio = 1.0 if self._size is None else own.known() / self._size[screen]
+        axis_map = self._axis(axis)
+        ratio = 1.0 if self._size is None else axis_map.known() / self._size[screen]
         slope, start = ratio, (0.5 - self.corner[screen]) * ratio - 0.5
         if flip:
-            slope, start = -slope, own.known() - 1 - start
-        return own.step * slope, own.acquired_at(start)
+            slope, start = -slope, axis_map.known() - 1 - start
+        return axis_map.step * slope, axis_map.acquired_at(start)
 
     def to_source(self, pixels: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, 2) pixel centres of the picture → (n, 3)."""
@@ -104,28 +104,31 @@ class Tile:
 
     @property
     def inverse(self) -> NDArray[np.float64]:
-        """From a step away from the origin to x, y on the picture and the distance from the slice."""
+        """From a step away from the origin to x,
+        y on the picture and the distance from the slice."""
         if self._inverse is None:
             self._inverse = _inverse_of(self.matrix[:, :2].tobytes())
         return self._inverse
 
     @functools.cached_property
     def upright(self) -> tuple[tuple[float, float], ...] | None:
-        """For x and y of the picture: where it begins on the stored frame, and pixels of it to one of the frame.
+        """For x and y of the picture: where it begins on the stored frame, and pixels of it to one
+        of the frame.
 
         None where x is not along the stored x alone, and y along y.
         """
-        found = []
+        sides = []
         for row, axis in ((0, 1), (1, 2)):
             along = self.inverse[row].tolist()
-            if any(value for place, value in enumerate(along) if place != axis):
+            if any(value for other, value in enumerate(along) if other != axis):
                 return None
-            found.append((float(self.origin[axis]), along[axis]))
-        return tuple(found)
+            sides.append((float(self.origin[axis]), along[axis]))
+        return tuple(sides)
 
     @functools.cached_property
     def rectangle(self) -> tuple[float, float, float, float]:
-        """Its edges on the picture in half-open pixels: x0, y0, x1, y1; endless where the size is not known."""
+        """Its edges on the picture in half-open pixels:
+        x0, y0, x1, y1; endless where the size is not known."""
         left, top = self.corner
         unknown = None in (
             self._axis(self.screen.columns).count,
@@ -139,7 +142,8 @@ class Tile:
 
 @functools.lru_cache(maxsize=1024)
 def _inverse_of(directions: bytes) -> NDArray[np.float64]:
-    """The slices of a stack share their directions (3×2): what depends on these alone is worked out once."""
+    """The slices of a stack share their directions (3×2):
+    what depends on these alone is worked out once."""
     along = np.frombuffer(directions).reshape(3, 2)
     across = np.cross(along[:, 0], along[:, 1])
     inverse: NDArray[np.float64] = np.linalg.inv(
@@ -203,7 +207,8 @@ class Frame:
 
     @property
     def mm_per_pixel(self) -> tuple[float, float]:
-        """From one pixel to the next along x and y (acquired pixels, where there are no millimetres)."""
+        """From one pixel to the next along x and y (acquired pixels,
+        where there are no millimetres)."""
         x, y = np.linalg.norm(self.tiles[0].matrix[:, :2], axis=0)
         return float(x), float(y)
 
@@ -229,7 +234,8 @@ class Frame:
         return np.concatenate(rows) if rows else np.empty((0, 3))
 
     def from_source(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n, 3) mm or (frame, x, y) → x, y and the distance off the slice; of several slices, on the nearest."""
+        """(n, 3) mm or (frame, x, y) → x, y and the distance off the slice;
+        of several slices, on the nearest."""
         placed = np.stack([tile.from_source(points) for tile in self.tiles])
         nearest = np.abs(placed[:, :, 2]).round(9).argmin(axis=0)
         result: NDArray[np.float64] = placed[nearest, np.arange(placed.shape[1])]
@@ -237,7 +243,8 @@ class Frame:
 
 
 def acquired_axial(lattice: Lattice, frame: int) -> Tile:
-    """The acquired axial slice at its own pixels: where a `FrameBox` of a series with millimetres lies."""
+    """The acquired axial slice at its own pixels:
+    where a `FrameBox` of a series with millimetres lies."""
     x, y, z = (AxisMap(axis.acquired, axis.acquired) for axis in lattice.axes)
     return Tile(
         Lattice((x, y, z), lattice.to_source, has_mm=True), Screen(Plane.AXIAL), frame, size=None

@@ -1,7 +1,7 @@
 """The lattice a profile shows: along the acquired axes, resampled, cropped or padded.
 
-Everything here is separable: a shown voxel `w` of an axis lies at `start + step * w` acquired voxels. So any
-picture maps to millimetres by one matrix, also on oblique and sheared grids.
+Everything here is separable: a shown voxel `w` of an axis lies at `start + step * w` acquired
+voxels. So any picture maps to millimetres by one matrix, also on oblique and sheared grids.
 """
 
 from __future__ import annotations
@@ -55,26 +55,28 @@ class AxisMap:
         return AxisMap(self.acquired, count, self.start + self.step * start, self.step * step)
 
     def cropped(self, count: int) -> AxisMap:
-        """The middle `count` voxels, or as many with padding; of an odd rest, the lower end loses the smaller half."""
+        """The middle `count` voxels, or as many with padding;
+        of an odd rest, the lower end loses the smaller half."""
         first = (self.known() - count) // 2
         return AxisMap(self.acquired, count, self.start + self.step * first, self.step)
 
-    def acquired_at(self, shown: float) -> float:
+    def acquired_at(self, index: float) -> float:
         """Shown index → acquired index."""
-        return self.start + self.step * shown
+        return self.start + self.step * index
 
     def shown_at(self, acquired: float) -> float:
         """Acquired index → shown index."""
         return (acquired - self.start) / self.step
 
-    def nearest_acquired(self, shown: int) -> int:
+    def nearest_acquired(self, index: int) -> int:
         """The acquired voxel nearest to a shown one; outside the volume, its end."""
-        nearest = int(np.floor(self.acquired_at(shown) + 0.5))
+        nearest = int(np.floor(self.acquired_at(index) + 0.5))
         return max(0, nearest if self.acquired is None else min(nearest, self.acquired - 1))
 
 
 class Lattice:
-    """Three axes in patient order (or x, y and frame as stored), and where their acquired voxels lie."""
+    """Three axes in patient order (or x, y and frame as stored),
+    and where their acquired voxels lie."""
 
     def __init__(
         self,
@@ -89,7 +91,8 @@ class Lattice:
         self.has_mm = has_mm
         steps = np.array([axis.step for axis in axes])
         self.spacing: NDArray[np.float64] = np.linalg.norm(to_source[:3, :3], axis=0) * steps
-        """From one shown voxel to the next along each axis: mm, or acquired pixels where there are none."""
+        """From one shown voxel to the next along each axis:
+        mm, or acquired pixels where there are none."""
 
     @cached_property
     def _from_source(self) -> NDArray[np.float64]:
@@ -98,9 +101,9 @@ class Lattice:
     @property
     def affine(self) -> NDArray[np.float64]:
         """4×4: shown index → mm (or frame, x, y)."""
-        shown = np.diag([*(axis.step for axis in self.axes), 1.0])
-        shown[:3, 3] = [axis.start for axis in self.axes]
-        matrix: NDArray[np.float64] = self.to_source @ shown
+        to_acquired = np.diag([*(axis.step for axis in self.axes), 1.0])
+        to_acquired[:3, 3] = [axis.start for axis in self.axes]
+        matrix: NDArray[np.float64] = self.to_source @ to_acquired
         return matrix
 
     def acquired_of(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -119,9 +122,9 @@ _PIXELS = np.array(
 def lattice_of(profile: Profile, grid: Grid | PixelGrid) -> Lattice:
     """The lattice a profile shows of a series."""
     if isinstance(grid, Grid):
-        own = grid.in_patient_order()
-        sizes: tuple[int | None, ...] = own.shape
-        to_source, has_mm = np.array(own.affine.matrix), True
+        ordered = grid.in_patient_order()
+        sizes: tuple[int | None, ...] = ordered.shape
+        to_source, has_mm = np.array(ordered.affine.matrix), True
     else:
         sizes, to_source, has_mm = (grid.width, grid.height, grid.frames or None), _PIXELS, False
         _refuse_mm(profile)

@@ -34,15 +34,16 @@ class Layout:
         self.lattice = lattice
         self.frames = frames
         self.is_counted = is_counted
-        """False where the bench does not know how many frames there are: `frames` are then those that the item and
-        its answer speak of, good for scoring; their number must not be told to a model."""
+        """False where the bench does not know how many frames there are: `frames` are then those
+        that the item and its answer speak of, good for scoring; their number must not be told to a
+        model."""
 
     def shown_boxes(self, boxes: Iterable[Box]) -> list[FrameBox]:
         """Boxes of the patient as rectangles on the pictures that cut them.
 
-        A box that lies between two pictures is put on the nearest; one outside all of them gives none.
-        `frame` is the position among the pictures, from 0. A `FrameBox` is taken in pixels of the acquired axial
-        (or stored) frame.
+        A box that lies between two pictures is put on the nearest; one outside all of them gives
+        none. `frame` is the position among the pictures, from 0. A `FrameBox` is taken in pixels of
+        the acquired axial (or stored) frame.
         """
         return shown_boxes(self._tiles, list(boxes))
 
@@ -61,12 +62,14 @@ class Layout:
         return self._tiles.stack
 
     def source_boxes(self, boxes: Iterable[FrameBox]) -> list[Box]:
-        """Rectangles on pictures back in the patient: one `WorldBox` around all of a label, each as thick as the
-        slice it lies on; or a `FrameBox` of the stored frames each, where there are no millimetres."""
+        """Rectangles on pictures back in the patient: one `WorldBox` around all of a label, each as
+        thick as the slice it lies on; or a `FrameBox` of the stored frames each, where there are no
+        millimetres."""
         return source_boxes(self._tiles, list(boxes))
 
     def shown_frames(self, frames: Iterable[int]) -> list[int]:
-        """Positions of the pictures that show these acquired (axial, patient order) or stored frames.
+        """Positions of the pictures that show these acquired (axial, patient order) or stored
+        frames.
 
         Where none of them is shown but they lie between pictures, the nearest position.
         """
@@ -77,9 +80,9 @@ class Layout:
             for tile in frame.tiles
             if tile.plane in (None, Plane.AXIAL)
         ]
-        shown = sorted({number for number, source in places if source in wanted})
-        if shown or not wanted or not places:
-            return shown
+        showing = sorted({number for number, source in places if source in wanted})
+        if showing or not wanted or not places:
+            return showing
         low, high = min(source for _, source in places), max(source for _, source in places)
         between = [frame for frame in wanted if low <= frame <= high]
         nearest = min(
@@ -98,14 +101,15 @@ class Layout:
             return None
         reorder = np.zeros((4, 4))
         reorder[3, 3] = 1.0
-        for place, (axis, flip) in enumerate(zip(*array_order(axes), strict=True)):
-            reorder[axis, place] = -1.0 if flip else 1.0
+        for array_axis, (axis, flip) in enumerate(zip(*array_order(axes), strict=True)):
+            reorder[axis, array_axis] = -1.0 if flip else 1.0
             reorder[axis, 3] = self.lattice.axes[axis].known() - 1 if flip else 0.0
         matrix: NDArray[np.float64] = self.lattice.affine @ reorder
         return matrix
 
     def locate(self, point: NDArray[np.float64]) -> tuple[int, Tile, NDArray[np.float64]]:
-        """The picture nearest to a point (mm, or frame, x, y): its position, its slice, and x, y, distance there."""
+        """The picture nearest to a point (mm, or frame, x, y):
+        its position, its slice, and x, y, distance there."""
         best: tuple[float, int, Tile, NDArray[np.float64]] | None = None
         for number, frame in enumerate(self.frames):
             for tile in frame.tiles:
@@ -138,7 +142,8 @@ def _centre(box: Box, lattice: Lattice) -> NDArray[np.float64]:
 
 
 def layout_of(profile: Profile, grid: Grid | PixelGrid, item: Item | None = None) -> Layout:
-    """What a profile shows of a series, for an item: its marks and frames are among the slices shown."""
+    """What a profile shows of a series, for an item:
+    its marks and frames are among the slices shown."""
     lattice = lattice_of(profile, grid)
     points = mark_points(item, lattice)
     if profile.view.kind == "three_views":
@@ -153,7 +158,8 @@ def layout_of(profile: Profile, grid: Grid | PixelGrid, item: Item | None = None
 
 
 def _windows(profile: Profile) -> list[int | None]:
-    """Which windows each slice is seen through; all modalities have the same number (checked when loaded)."""
+    """Which windows each slice is seen through;
+    all modalities have the same number (checked when loaded)."""
     if profile.view.windows == "rgb":
         return [None]
     rule = next(iter(profile.window.values()))
@@ -169,8 +175,8 @@ def _stack(
     places = [float(lattice.acquired_of(point[None])[0, screen.through]) for point in points]
     frames = item.frames if item is not None and screen.plane in (None, Plane.AXIAL) else ()
     about = [_inside(axis.shown_at(frame), count) for frame in frames]
-    held = about if item is not None and item.level == "slice" else []
-    must = held + [_inside(axis.shown_at(place), count) for place in places]
+    required = about if item is not None and item.level == "slice" else []
+    must = required + [_inside(axis.shown_at(position), count) for position in places]
     spacing = float(lattice.spacing[screen.through])
     return [
         (screen, index) for index in chosen_slices(view, count, spacing, about=about, must=must)
@@ -230,8 +236,10 @@ def pictures_of(
 
 
 def _single(view: View, lattice: Lattice, screen: Screen, index: int, window: int | None) -> Frame:
-    size, corner, whole = _fitted(view, lattice, screen)
-    return Frame([Tile(lattice, screen, index, size=size, corner=corner, window=window)], whole)
+    size, corner, picture_size = _fitted(view, lattice, screen)
+    return Frame(
+        [Tile(lattice, screen, index, size=size, corner=corner, window=window)], picture_size
+    )
 
 
 def _sheet(view: View, lattice: Lattice, slices: Sequence[tuple[Screen, int, int | None]]) -> Frame:
@@ -240,9 +248,9 @@ def _sheet(view: View, lattice: Lattice, slices: Sequence[tuple[Screen, int, int
     assert montage is not None
     fitted = [_fitted(view, lattice, screen) for screen, _, _ in slices]
     cells = []
-    for (screen, _, _), (size, _, whole) in zip(slices, fitted, strict=True):
+    for (screen, _, _), (size, _, sheet_size) in zip(slices, fitted, strict=True):
         cells.append(
-            whole
+            sheet_size
             or size
             or (lattice.axes[screen.columns].known(), lattice.axes[screen.rows].known())
         )
@@ -258,14 +266,17 @@ def _sheet(view: View, lattice: Lattice, slices: Sequence[tuple[Screen, int, int
             Tile(lattice, screen, index, size=size or cell, corner=(left, top), window=window)
         )
     columns, rows = min(montage.columns, len(slices)), -(-len(slices) // montage.columns)
-    whole = (
+    sheet_size = (
         columns * (width + montage.gap_px) - montage.gap_px,
         rows * (height + montage.gap_px) - montage.gap_px,
     )
-    if max(whole) > _LARGEST_SHEET_PX:
-        problem = f"a sheet would have {whole[0]} × {whole[1]} px, more than {_LARGEST_SHEET_PX}"
+    if max(sheet_size) > _LARGEST_SHEET_PX:
+        problem = (
+            f"a sheet would have {sheet_size[0]} × {sheet_size[1]} px, more than"
+            f" {_LARGEST_SHEET_PX}"
+        )
         raise SitusError(problem, fix="give view.size_px, or fewer columns and rows")
-    return Frame(tiles, whole)
+    return Frame(tiles, sheet_size)
 
 
 _Size = tuple[int, int]
@@ -274,7 +285,8 @@ _Size = tuple[int, int]
 def _fitted(
     view: View, lattice: Lattice, screen: Screen
 ) -> tuple[_Size | None, _Size, _Size | None]:
-    """Size of the slice on the picture, its corner, and the picture's size; None is the slice's own."""
+    """Size of the slice on the picture, its corner,
+    and the picture's size; None is the slice's own."""
     if view.size_px is None and view.width_px is None:
         return None, (0, 0), None
     columns, rows = lattice.axes[screen.columns], lattice.axes[screen.rows]
@@ -292,9 +304,9 @@ def _fitted(
         return (max(1, round(extent[0] * scale)), max(1, round(extent[1] * scale))), (0, 0), None
     assert view.width_px is not None
     assert view.height_px is not None
-    whole = view.width_px, view.height_px
+    picture_size = view.width_px, view.height_px
     if view.fit == "stretch":
-        return whole, (0, 0), whole
-    scale = min(whole[0] / extent[0], whole[1] / extent[1])
+        return picture_size, (0, 0), picture_size
+    scale = min(picture_size[0] / extent[0], picture_size[1] / extent[1])
     size = max(1, round(extent[0] * scale)), max(1, round(extent[1] * scale))
-    return size, ((whole[0] - size[0]) // 2, (whole[1] - size[1]) // 2), whole
+    return size, ((picture_size[0] - size[0]) // 2, (picture_size[1] - size[1]) // 2), picture_size

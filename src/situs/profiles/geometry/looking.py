@@ -28,8 +28,9 @@ def look_layout(
 
     Where there are no millimetres, frames are shown as stored.
 
-    With `zoom`, that part of each side around `centre` (mm, or frame, x, y; the middle if None), moved inside the
-    slice where it would reach beyond. Whole voxels are shown, so the magnified picture has the voxels of the whole one.
+    With `zoom`, that part of each side around `centre` (mm, or frame, x, y; the middle if None),
+    moved inside the slice where it would reach beyond. Whole voxels are shown, so the magnified
+    picture has the voxels of the whole one.
     """
     screen = Screen(view.plane if lattice.has_mm else None, view.display == "neurological")
     if zoom > 1.0:

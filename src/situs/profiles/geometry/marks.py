@@ -12,18 +12,21 @@ Marks = dict[int, dict[str, tuple[float, float]]]
 
 
 def marks_on(layout: Layout, item: Item) -> list[Marks]:
-    """For each picture the marks on its tiles: each mark on the nearest slice of the stack, or, in three views, on
-    every slice through it."""
+    """For each picture the marks on its tiles: each mark on the nearest slice of the stack, or, in
+    three views, on every slice through it."""
     marks: list[Marks] = [{} for _ in layout.frames]
     tiles = [
-        (n, place, tile)
+        (n, tile_number, tile)
         for n, frame in enumerate(layout.frames)
-        for place, tile in enumerate(frame.tiles)
+        for tile_number, tile in enumerate(frame.tiles)
     ]
     for letter, point in mark_points(item, layout.lattice).items():
-        placed = [(n, place, tile, tile.from_source(point[None])[0]) for n, place, tile in tiles]
+        placed = [
+            (n, tile_number, tile, tile.from_source(point[None])[0])
+            for n, tile_number, tile in tiles
+        ]
         nearest = min(abs(float(at[2])) for _, _, _, at in placed)
-        for n, place, tile, at in placed:
+        for n, tile_number, tile, at in placed:
             reach = (
                 0.5 * float(layout.lattice.spacing[tile.screen.through])
                 if len(_planes(layout)) > 1
@@ -32,7 +35,7 @@ def marks_on(layout: Layout, item: Item) -> list[Marks]:
             x0, y0, x1, y1 = tile.rectangle
             inside = x0 - 0.5 <= at[0] <= x1 - 0.5 and y0 - 0.5 <= at[1] <= y1 - 0.5
             if inside and abs(float(at[2])) <= max(nearest, reach) + 1e-6:
-                marks[n].setdefault(place, {})[letter] = (float(at[0]), float(at[1]))
+                marks[n].setdefault(tile_number, {})[letter] = (float(at[0]), float(at[1]))
     return marks
 
 

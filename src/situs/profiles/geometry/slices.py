@@ -21,8 +21,8 @@ def chosen_slices(
 ) -> list[int]:
     """Slices of a stack of `count`, in the order shown.
 
-    `about` are the slices an item is about; `must` are those that have to be among the chosen: for each that is
-    not, the nearest one that need not stay gives way.
+    `about` are the slices an item is about; `must` are those that have to be among the chosen: for
+    each that is not, the nearest one that need not stay gives way.
     """
     first, last = _range(view, count)
     if view.slices == "item" and about:
@@ -53,17 +53,17 @@ def _spread(first: int, last: int, most: int) -> list[int]:
     if most == 1:
         return [(first + last + 1) // 2]
     places = np.linspace(first, last, min(most, last - first + 1))
-    return sorted({int(place) for place in np.rint(places)})
+    return sorted({int(position) for position in np.rint(places)})
 
 
 def _with(chosen: list[int], must: list[int], *, descending: bool) -> list[int]:
     """The same number of slices, with as many of `must` among them as fit."""
-    kept = list(chosen)
-    fixed = set(must) & set(kept)
+    slices = list(chosen)
+    fixed = set(must) & set(slices)
     for wanted in must:
-        free = [slice_ for slice_ in kept if slice_ not in fixed]
+        free = [slice_ for slice_ in slices if slice_ not in fixed]
         if wanted in fixed or not free:
             continue
-        kept[kept.index(min(free, key=lambda slice_: (abs(slice_ - wanted), slice_)))] = wanted
+        slices[slices.index(min(free, key=lambda slice_: (abs(slice_ - wanted), slice_)))] = wanted
         fixed.add(wanted)
-    return sorted(kept, reverse=descending)
+    return sorted(slices, reverse=descending)

@@ -1,7 +1,8 @@
 """Pictures that are one slice each, all alike and along the patient's axes: boxes without matrices.
 
-Most series are acquired or shown so. What is worked out here is what matrices give (`geometry/boxes.py`), to the last
-bit: where a matrix has one number a row, its product is that number's, and rounding keeps the order of numbers.
+Most series are acquired or shown so. What is worked out here is what matrices give
+(`geometry/boxes.py`), to the last bit: where a matrix has one number a row, its product is that
+number's, and rounding keeps the order of numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ TOUCH_MM = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Along the picture's x or y: the patient's axis, and how pixels and millimetres turn into each other."""
+    """Along the picture's x or y: the patient's axis,
+    and how pixels and millimetres turn into each other."""
 
     axis: int
     slope: float
@@ -73,7 +75,7 @@ class Stack:
         xs, ys = (
             side.pixels(box.lo_mm[side.axis], box.hi_mm[side.axis]) for side in (self.x, self.y)
         )
-        found = []
+        rectangles = []
         for number, before, behind in zip(met, first[met].tolist(), second[met].tolist()):
             x0, x1 = _cut(before, behind, xs)
             y0, y1 = _cut(before, behind, ys)
@@ -81,8 +83,8 @@ class Stack:
                 number, self.rectangle, (x0 + 0.5, y0 + 0.5, x1 + 0.5, y1 + 0.5), box.label
             )
             if one is not None:
-                found.append(one)
-        return found
+                rectangles.append(one)
+        return rectangles
 
     def hull(self, boxes: Sequence[FrameBox], label: str) -> WorldBox:
         """The box around rectangles that are each as thick as their slice."""
@@ -108,14 +110,15 @@ def hulls(
     frame: NDArray[np.int64],
     sides: tuple[NDArray[np.float64], ...],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`Stack.hull` of many groups of rectangles at once: the low and the high corner of each, n×3, in mm.
+    """`Stack.hull` of many groups of rectangles at once: the low and the high corner of each, n×3,
+    in mm.
 
-    Every row is a rectangle (`frame`, and x0, y0, x1, y1 of `sides`) with the number of its stack and of its group;
-    groups are numbered from 0 without gaps.
+    Every row is a rectangle (`frame`, and x0, y0, x1, y1 of `sides`) with the number of its stack
+    and of its group; groups are numbered from 0 without gaps.
     """
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(int(group.max(initial=-1)) + 1))
-    own = stack[order][starts]
+    stack_of_group = stack[order][starts]
     offsets = np.cumsum([0, *(len(one.places) for one in stacks)])[:-1]
     slice_number = (offsets[stack] + frame)[order]
     begins, ends = (
@@ -126,22 +129,24 @@ def hulls(
     groups = np.arange(len(starts))
     for side, near, far in (("x", left, right), ("y", top, bottom)):
         axis, slope, start = (
-            np.array([getattr(getattr(one, side), name) for one in stacks])[own]
+            np.array([getattr(getattr(one, side), name) for one in stacks])[stack_of_group]
             for name in ("axis", "slope", "start")
         )
         first = (np.minimum.reduceat(near, starts) - 0.5) * slope + start
         last = (np.maximum.reduceat(far, starts) - 0.5) * slope + start
         low[groups, axis], high[groups, axis] = np.minimum(first, last), np.maximum(first, last)
-    through = np.array([one.axis for one in stacks])[own]
+    through = np.array([one.axis for one in stacks])[stack_of_group]
     low[groups, through] = np.minimum.reduceat(begins, starts)
     high[groups, through] = np.maximum.reduceat(ends, starts)
     return low, high
 
 
 def _cut(before: float, behind: float, ends: tuple[float, float]) -> tuple[float, float]:
-    """The least and greatest place at which a slice cuts the edges that run through it, or touches their ends.
+    """The least and greatest place at which a slice cuts the edges that run through it, or touches
+    their ends.
 
-    `before` and `behind` are the ends' distances from the slice. Along such an edge nothing changes but for rounding.
+    `before` and `behind` are the ends' distances from the slice. Along such an edge nothing changes
+    but for rounding.
     """
     points: list[float] = []
     if abs(before) <= TOUCH_MM or abs(behind) <= TOUCH_MM:
@@ -158,7 +163,8 @@ def inside(
     sides: tuple[float, float, float, float],
     label: str,
 ) -> FrameBox | None:
-    """A rectangle as far as it lies in the one that a slice fills of its picture; None where nothing of it does."""
+    """A rectangle as far as it lies in the one that a slice fills of its picture;
+    None where nothing of it does."""
     x0, y0, x1, y1 = rectangle
     left, top, right, bottom = sides
     if left > x1 or right < x0 or top > y1 or bottom < y0:

@@ -1,5 +1,5 @@
-"""What is drawn into a picture: marks, side letters, a scale bar. White with a black halo, so that it is seen on any
-background; the pixel a mark stands for is never covered."""
+"""What is drawn into a picture: marks, side letters, a scale bar. White with a black halo, so that
+it is seen on any background; the pixel a mark stands for is never covered."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def draw_marks(
     for letter, (x, y) in marks.items():
         for width, colour in ((3, 0), (1, 255)):
             _shape(pen, x, y, radius, style, width, _colour(canvas, colour))
-        box = _place(pen, font, letter, (x, y), radius, (x0, y0, x1, y1), taken)
+        box = _letter_box(pen, font, letter, (x, y), radius, (x0, y0, x1, y1), taken)
         taken.append(box)
         _write(canvas, pen, font, letter, box)
     return np.asarray(canvas)
@@ -125,9 +125,9 @@ def _write(
     canvas: Any, pen: Any, font: Any, text: str, box: tuple[float, float, float, float]
 ) -> None:
     left, top, _, _ = pen.textbbox((0, 0), text, font=font, stroke_width=1)
-    place = round(box[0] - left), round(box[1] - top)
+    corner = round(box[0] - left), round(box[1] - top)
     pen.text(
-        place,
+        corner,
         text,
         font=font,
         fill=_colour(canvas, 255),
@@ -154,7 +154,7 @@ def _shape(
         )
 
 
-def _place(
+def _letter_box(
     pen: Any,
     font: Any,
     letter: str,
@@ -163,7 +163,8 @@ def _place(
     bounds: tuple[float, float, float, float],
     taken: list[tuple[float, float, float, float]],
 ) -> tuple[float, float, float, float]:
-    """A box for the letter beside the point: inside the slice, off the other marks where there is room."""
+    """A box for the letter beside the point:
+    inside the slice, off the other marks where there is room."""
     width, height = _size(pen, font, letter)
     x, y = point
     boxes = []

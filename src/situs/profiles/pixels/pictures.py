@@ -21,7 +21,8 @@ PLANES = (Plane.AXIAL, Plane.CORONAL, Plane.SAGITTAL)
 
 
 class PatientVolume:
-    """A volume as a view whose axes run to the patient's right, front and head; no voxel is resampled."""
+    """A volume as a view whose axes run to the patient's right, front and head;
+    no voxel is resampled."""
 
     def __init__(self, array: NDArray[Any], grid: Grid, modality: str) -> None:
         self.array = in_lattice_order(array, grid)
@@ -42,7 +43,8 @@ class PatientVolume:
     def picture(
         self, plane: Plane, index: int, window: Window, size_px: int | None = None
     ) -> Picture:
-        """One slice. Without `size_px` its pixels are the voxels; with it, both axes have the same scale."""
+        """One slice. Without `size_px` its pixels are the voxels;
+        with it, both axes have the same scale."""
         grey = window.apply(self.mask_picture(self.array, plane, index))
         screen = Screen(plane)
         size = None if size_px is None else self._fitted(screen, size_px)

@@ -40,8 +40,8 @@ class Renderer:
     def toned(self) -> Renderer | None:
         """The same pictures in tones from which people can choose another window.
 
-        None where a picture has no one window of its own: several windows side by side or as colours, one for each
-        slice, or values that are clipped first.
+        None where a picture has no one window of its own: several windows side by side or as
+        colours, one for each slice, or values that are clipped first.
         """
         (rule, *others) = self._rules
         if others or rule.per == "slice" or rule.clip is not None:
@@ -91,15 +91,15 @@ def drawn_on(
 ) -> NDArray[np.uint8]:
     """The picture with side letters, scale bar and marks, as far as the profile draws them."""
     draw = profile.draw
-    for place, tile in enumerate(frame.tiles):
+    for tile_number, tile in enumerate(frame.tiles):
         if draw.side_letters and tile.plane is not None:
             picture = draw_side_letters(
                 picture, tile, neurological=profile.view.display == "neurological"
             )
         if draw.scale_bar and lattice.has_mm:
             picture = draw_scale_bar(picture, tile)
-        if draw.marks and marks.get(place):
-            picture = draw_marks(picture, tile, marks[place], draw.mark_style)
+        if draw.marks and marks.get(tile_number):
+            picture = draw_marks(picture, tile, marks[tile_number], draw.mark_style)
     return picture
 
 
@@ -118,11 +118,11 @@ def encode(picture: NDArray[np.uint8], encoding: Encoding) -> Image:
     from PIL import Image as Pillow
 
     stream = io.BytesIO()
-    own = Pillow.fromarray(np.ascontiguousarray(picture))
+    pillow_image = Pillow.fromarray(np.ascontiguousarray(picture))
     if encoding.format == "png":
-        own.save(stream, "PNG", compress_level=6)
+        pillow_image.save(stream, "PNG", compress_level=6)
     else:
-        own.save(stream, "JPEG", quality=encoding.quality, subsampling=0)
+        pillow_image.save(stream, "JPEG", quality=encoding.quality, subsampling=0)
     data = stream.getvalue()
     height, width = picture.shape[:2]
     return Image(data, f"image/{encoding.format}", digest(data), width, height)

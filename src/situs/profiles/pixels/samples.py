@@ -19,7 +19,8 @@ _EDGE = 0.5 + 1e-6
 
 
 def in_lattice_order(array: NDArray[Any], grid: Grid | None) -> NDArray[Any]:
-    """A view whose axes run to the right, front and head; or x, y, frame of a stack (frames, height, width)."""
+    """A view whose axes run to the right, front and head;
+    or x, y, frame of a stack (frames, height, width)."""
     if grid is None:
         return array.transpose(2, 1, 0)
     order, flips = grid.to_patient_order()
@@ -33,12 +34,14 @@ def lattice_slice(
 
     Voxels keep their type where none is interpolated or missing.
     """
-    rest = [other for other in range(3) if other != axis]
+    in_plane = [other for other in range(3) if other != axis]
     through = _through(array, lattice.axes[axis], axis, index, interpolation)
     if through is None:
-        return np.full([lattice.axes[other].known() for other in rest], np.nan, dtype=np.float32)
-    for place, other in enumerate(rest):
-        through = _along(through, lattice.axes[other], place, interpolation)
+        return np.full(
+            [lattice.axes[other].known() for other in in_plane], np.nan, dtype=np.float32
+        )
+    for slice_axis, other in enumerate(in_plane):
+        through = _along(through, lattice.axes[other], slice_axis, interpolation)
     return through
 
 
@@ -52,45 +55,49 @@ def slice_of(
 
 
 def _through(
-    array: NDArray[Any], axis: AxisMap, place: int, index: int, interpolation: str
+    array: NDArray[Any], axis: AxisMap, array_axis: int, index: int, interpolation: str
 ) -> NDArray[Any] | None:
     """The slice at a shown index: an acquired one, or a mean of some; None outside the volume."""
-    whole = _whole_start(axis)
-    if whole is not None:
-        acquired = whole + index
-        return _slice(array, acquired, place) if 0 <= acquired < array.shape[place] else None
+    first_acquired = _whole_start(axis)
+    if first_acquired is not None:
+        acquired = first_acquired + index
+        return (
+            _slice(array, acquired, array_axis) if 0 <= acquired < array.shape[array_axis] else None
+        )
     indices, weights = _weights(axis, index, interpolation)
     if not len(indices):
         return None
     if len(indices) == 1:
-        return _slice(array, indices[0], place)
-    mean = np.zeros([n for i, n in enumerate(array.shape) if i != place], dtype=np.float32)
+        return _slice(array, indices[0], array_axis)
+    mean = np.zeros([n for i, n in enumerate(array.shape) if i != array_axis], dtype=np.float32)
     for acquired, weight in zip(indices, weights, strict=True):
-        mean += np.float32(weight) * _slice(array, acquired, place).astype(np.float32)
+        mean += np.float32(weight) * _slice(array, acquired, array_axis).astype(np.float32)
     return mean
 
 
-def _slice(array: NDArray[Any], index: int, place: int) -> NDArray[Any]:
+def _slice(array: NDArray[Any], index: int, array_axis: int) -> NDArray[Any]:
     """A view; `np.take` would copy a volume that is not stored in C order."""
-    return np.asarray(array[(slice(None),) * place + (index,)])
+    return np.asarray(array[(slice(None),) * array_axis + (index,)])
 
 
-def _along(values: NDArray[Any], axis: AxisMap, place: int, interpolation: str) -> NDArray[Any]:
+def _along(
+    values: NDArray[Any], axis: AxisMap, array_axis: int, interpolation: str
+) -> NDArray[Any]:
     """One axis of a slice on its shown voxels."""
     if axis.is_identity:
         return values
-    whole = _whole_start(axis)
-    if whole is not None:
-        return _cut_or_padded(values, place, whole, axis.known())
+    first_acquired = _whole_start(axis)
+    if first_acquired is not None:
+        return _cut_or_padded(values, array_axis, first_acquired, axis.known())
     if interpolation == "nearest":
-        return _nearest(values, axis, place)
+        return _nearest(values, axis, array_axis)
     matrix, outside = _matrix(
         axis.acquired or 0, axis.known(), axis.start, axis.step, interpolation
     )
-    moved = np.moveaxis(values.astype(np.float32, copy=False), place, 0)
+    moved = np.moveaxis(values.astype(np.float32, copy=False), array_axis, 0)
     sampled = np.asarray(matrix @ np.ascontiguousarray(moved), dtype=np.float32)
     sampled[outside] = np.nan
-    return np.moveaxis(sampled, 0, place)
+    return np.moveaxis(sampled, 0, array_axis)
 
 
 def _whole_start(axis: AxisMap) -> int | None:
@@ -98,51 +105,56 @@ def _whole_start(axis: AxisMap) -> int | None:
     return int(axis.start) if axis.step == 1.0 and float(axis.start).is_integer() else None
 
 
-def _cut_or_padded(values: NDArray[Any], place: int, start: int, count: int) -> NDArray[Any]:
-    size = values.shape[place]
+def _cut_or_padded(values: NDArray[Any], array_axis: int, start: int, count: int) -> NDArray[Any]:
+    size = values.shape[array_axis]
     low, high = max(0, start), min(size, start + count)
-    inside = values[(slice(None),) * place + (slice(low, max(low, high)),)]
+    inside = values[(slice(None),) * array_axis + (slice(low, max(low, high)),)]
     if low == start and high == start + count:
         return inside
     shape = list(values.shape)
-    shape[place] = count
+    shape[array_axis] = count
     padded = np.full(shape, np.nan, dtype=np.float32)
-    padded[(slice(None),) * place + (slice(low - start, low - start + inside.shape[place]),)] = (
-        inside
-    )
+    padded[
+        (slice(None),) * array_axis + (slice(low - start, low - start + inside.shape[array_axis]),)
+    ] = inside
     return padded
 
 
-def _weights(axis: AxisMap, shown: int, interpolation: str) -> tuple[list[int], list[float]]:
+def _weights(axis: AxisMap, shown_index: int, interpolation: str) -> tuple[list[int], list[float]]:
     """Acquired voxels and their weights for one shown voxel; none outside the volume."""
-    size, place = axis.acquired or 0, axis.acquired_at(shown)
-    if not -_EDGE <= place <= size - 1 + _EDGE:
+    size, position = axis.acquired or 0, axis.acquired_at(shown_index)
+    if not -_EDGE <= position <= size - 1 + _EDGE:
         return [], []
     if interpolation == "nearest":
-        return [min(max(int(np.floor(place + 0.5)), 0), size - 1)], [1.0]
+        return [min(max(int(np.floor(position + 0.5)), 0), size - 1)], [1.0]
     if interpolation == "area" and axis.step > 1.0:
-        low, high = max(place - 0.5 * axis.step, -0.5), min(place + 0.5 * axis.step, size - 0.5)
+        low, high = (
+            max(position - 0.5 * axis.step, -0.5),
+            min(position + 0.5 * axis.step, size - 0.5),
+        )
         first, last = int(np.floor(low + 0.5)), min(int(np.ceil(high - 0.5)), size - 1)
         indices = list(range(first, last + 1))
         shares = [min(high, i + 0.5) - max(low, i - 0.5) for i in indices]
         total = sum(shares)
         return indices, [share / total for share in shares]
-    place = min(max(place, 0.0), size - 1.0)
-    first = min(int(place), size - 1)
-    share = place - first
+    position = min(max(position, 0.0), size - 1.0)
+    first = min(int(position), size - 1)
+    share = position - first
     return ([first], [1.0]) if share < 1e-9 else ([first, first + 1], [1.0 - share, share])
 
 
-def _nearest(values: NDArray[Any], axis: AxisMap, place: int) -> NDArray[Any]:
+def _nearest(values: NDArray[Any], axis: AxisMap, array_axis: int) -> NDArray[Any]:
     """Keeps the type unless some shown voxels lie outside."""
     places = axis.start + axis.step * np.arange(axis.known())
-    outside = (places < -_EDGE) | (places > values.shape[place] - 1 + _EDGE)
+    outside = (places < -_EDGE) | (places > values.shape[array_axis] - 1 + _EDGE)
     taken = np.take(
-        values, np.clip(np.floor(places + 0.5), 0, values.shape[place] - 1).astype(int), axis=place
+        values,
+        np.clip(np.floor(places + 0.5), 0, values.shape[array_axis] - 1).astype(int),
+        axis=array_axis,
     )
     if outside.any():
         taken = taken.astype(np.float32)
-        taken[(slice(None),) * place + (outside,)] = np.nan
+        taken[(slice(None),) * array_axis + (outside,)] = np.nan
     return np.asarray(taken)
 
 
@@ -156,10 +168,10 @@ def _matrix(
     axis = AxisMap(acquired, count, start, step)
     rows, columns, values = [], [], []
     outside = np.zeros(count, dtype=bool)
-    for shown in range(count):
-        indices, weights = _weights(axis, shown, interpolation)
-        outside[shown] = not indices
-        rows += [shown] * len(indices)
+    for shown_index in range(count):
+        indices, weights = _weights(axis, shown_index, interpolation)
+        outside[shown_index] = not indices
+        rows += [shown_index] * len(indices)
         columns += indices
         values += weights
     return csr_matrix(

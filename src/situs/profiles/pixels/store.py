@@ -1,8 +1,9 @@
 """Rendered slices on disk: made once, shared by all runs of a user, bounded in size.
 
-An entry is named by what it was made from and carries a checksum, so a torn or damaged one is found and made
-again. Entries appear by rename and nothing is locked: two processes that miss the same entry both make it, with the
-same bytes. The folder is the user's alone. What cannot be written (a full disk) is only not remembered.
+An entry is named by what it was made from and carries a checksum, so a torn or damaged one is found
+and made again. Entries appear by rename and nothing is locked: two processes that miss the same
+entry both make it, with the same bytes. The folder is the user's alone. What cannot be written (a
+full disk) is only not remembered.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _MAGIC = b"situs-slice-1\n"
 _CHECK_SHARE = 32
 """The size is counted each time a process has written this part of the limit."""
 _KEEP = 0.85
-"""Where the store exceeds its limit less one such part, the longest unused entries go until this much is left."""
+"""Where the store exceeds its limit less one such part,
+the longest unused entries go until this much is left."""
 
 
 class Freed(msgspec.Struct, frozen=True):
@@ -50,14 +52,14 @@ class SliceStore:
     def _make_private(self) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            found = self.folder.stat()
-            if hasattr(os, "getuid") and found.st_uid != os.getuid():
+            status = self.folder.stat()
+            if hasattr(os, "getuid") and status.st_uid != os.getuid():
                 raise SitusError(
                     "belongs to another user",
                     where=self.folder,
                     fix="set SITUS_CACHE to your own folder",
                 )
-            if stat.S_IMODE(found.st_mode) & 0o077:
+            if stat.S_IMODE(status.st_mode) & 0o077:
                 self.folder.chmod(0o700)
         except OSError as error:
             problem = f"the slice store cannot be made ({error.strerror})"
@@ -66,7 +68,8 @@ class SliceStore:
             ) from error
 
     def get(self, key: str) -> bytes | None:
-        """What was stored under a key, whole; None if nothing is, or it was damaged (and is now removed)."""
+        """What was stored under a key, whole;
+        None if nothing is, or it was damaged (and is now removed)."""
         path = self._path(key)
         try:
             raw = path.read_bytes()
@@ -135,10 +138,10 @@ class SliceStore:
 
     def _shelves(self) -> Iterator[Path]:
         try:
-            found = list(self.folder.iterdir())
+            shelves = list(self.folder.iterdir())
         except OSError:
             return
-        for shelf in found:
+        for shelf in shelves:
             if (
                 len(shelf.name) == 2
                 and _is_hex(shelf.name)
@@ -148,13 +151,14 @@ class SliceStore:
                 yield shelf
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
-        """When each entry was last used, how large it is, and where; leavings of killed writers too."""
+        """When each entry was last used, how large it is, and where;
+        leavings of killed writers too."""
         for shelf in self._shelves():
             try:
-                found = list(os.scandir(shelf))
+                entries = list(os.scandir(shelf))
             except OSError:
                 continue
-            for entry in found:
+            for entry in entries:
                 if not (_is_hex(entry.name) or entry.name.endswith(".part")):
                     continue
                 with suppress(OSError):

@@ -1,8 +1,9 @@
 """Grey levels from which a reader can choose another window.
 
-A picture of 256 levels that was made for one window is black and white outside it: no lung can be seen in a soft-tissue
-picture. Here five of eight levels are spent inside the window and the others outside it, so that one small picture
-serves every window: finer than the noise inside its own (2.5 HU for soft tissue), coarser (26 HU) elsewhere.
+A picture of 256 levels that was made for one window is black and white outside it: no lung can be
+seen in a soft-tissue picture. Here five of eight levels are spent inside the window and the others
+outside it, so that one small picture serves every window: finer than the noise inside its own (2.5
+HU for soft tissue), coarser (26 HU) elsewhere.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ class Tones(Window, frozen=True):
         """Intensities as grey levels; black where there is no value."""
         floats = values.astype(np.float32)
         np.nan_to_num(floats, copy=False, nan=self.values[0])
-        shown = np.full(floats.shape, self.levels[0], np.float32)
+        brightness = np.full(floats.shape, self.levels[0], np.float32)
         # Piece by piece: numpy's interp takes ten times as long, for every slice of a report.
         pieces = zip(self.values, self.values[1:], self.levels, self.levels[1:])
         for low, high, dark, bright in pieces:
             step = np.clip(floats, np.float32(low), np.float32(high))
             step -= np.float32(low)
             step *= np.float32((bright - dark) / (high - low))
-            shown += step
-        grey: NDArray[np.uint8] = np.rint(shown, out=shown).astype(np.uint8)
+            brightness += step
+        grey: NDArray[np.uint8] = np.rint(brightness, out=brightness).astype(np.uint8)
         return grey
 
 
@@ -77,15 +78,16 @@ def tones_around(window: Window, modality: str, values: NDArray[Any]) -> Tones:
 
 
 def tone_scale(tones: Tones, modality: str, values: NDArray[Any]) -> ToneScale:
-    """The scale of pictures with the windows to choose from; the pictures' own is the first if it is none of them."""
+    """The scale of pictures with the windows to choose from;
+    the pictures' own is the first if it is none of them."""
     windows = [(one.name, one.low, one.high) for one in reading_windows(modality, values)]
     edges = [(low, high) for _, low, high in windows]
-    own = (tones.low, tones.high)
-    if own not in edges:
-        windows.insert(0, ("as shown to models", *own))
-        edges.insert(0, own)
+    picture_window = (tones.low, tones.high)
+    if picture_window not in edges:
+        windows.insert(0, ("as shown to models", *picture_window))
+        edges.insert(0, picture_window)
     unit = "HU" if modality == "ct" else ""
-    return ToneScale(tones.values, tones.levels, unit, windows, edges.index(own))
+    return ToneScale(tones.values, tones.levels, unit, windows, edges.index(picture_window))
 
 
 def _range(modality: str, values: NDArray[Any]) -> tuple[float, float]:

@@ -29,11 +29,11 @@ def volume_array(renderer: Renderer, lattice: Lattice) -> NDArray[Any]:
     for index in range(len(slices)):
         values = lattice_slice(renderer.values, lattice, through, index, interpolation)
         if form.intensity == "stored":
-            shown = np.nan_to_num(values.astype(np.float32), nan=empty)
+            intensities = np.nan_to_num(values.astype(np.float32), nan=empty)
         else:
             low, high = form.scale
-            shown = low + renderer.window(0, values).share(values) * np.float32(high - low)
-        slices[index] = shown if form.dtype == "float32" else np.rint(shown)
+            intensities = low + renderer.window(0, values).share(values) * np.float32(high - low)
+        slices[index] = intensities if form.dtype == "float32" else np.rint(intensities)
     if not lattice.has_mm:
         return made.transpose(2, 1, 0)
     order, flips = array_order(form.axes)

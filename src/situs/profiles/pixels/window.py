@@ -79,7 +79,8 @@ def window_of(rule: WindowRule, values: NDArray[Any]) -> Window:
 
 
 def _percentiles(values: NDArray[Any], low: float, high: float) -> tuple[float, float]:
-    """Of the finite values; of the clipped ones they are the clipped percentiles, for clipping keeps the order."""
+    """Of the finite values; of the clipped ones they are the clipped percentiles,
+    for clipping keeps the order."""
     finite = values
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         finite = values[np.isfinite(values)]
@@ -93,7 +94,8 @@ def _percentiles(values: NDArray[Any], low: float, high: float) -> tuple[float, 
 
 
 def fitting_window(modality: str, values: NDArray[Any], inside: NDArray[Any]) -> Window:
-    """The window a reader would choose for a target: by its own density in CT, by percentiles in MR."""
+    """The window a reader would choose for a target:
+    by its own density in CT, by percentiles in MR."""
     if modality != "ct":
         low, high = _percentiles(values, 1.0, 99.0)
         return Window(low, high if high > low else low + 1.0, "1st to 99th percentile")

@@ -54,8 +54,10 @@ def judge_item(
     hidden = [f"needs {need}" for need in unmet_needs(item, profile.gives)]
     unknown: list[str] = []
     if not isinstance(series.grid, Grid):
-        given = [need for need in item.needs if need in profile.gives and need in _OF_MILLIMETRES]
-        hidden += [f"needs {need}, and the series has no millimetres" for need in given]
+        metric_needs = [
+            need for need in item.needs if need in profile.gives and need in _OF_MILLIMETRES
+        ]
+        hidden += [f"needs {need}, and the series has no millimetres" for need in metric_needs]
     for reasons in (
         _marks(item, profile, layout),
         _frames(item, layout),
@@ -89,13 +91,15 @@ def _marks(item: Item, profile: Profile, layout: Layout) -> Iterator[str]:
 
 def _frames(item: Item, layout: Layout) -> Iterator[str]:
     if item.level == "slice":
-        shown = {
+        shown_frames = {
             tile.source_index
             for frame in layout.frames
             for tile in frame.tiles
             if tile.plane in (None, "axial")
         }
-        yield from (f"frame {frame} is not shown" for frame in item.frames if frame not in shown)
+        yield from (
+            f"frame {frame} is not shown" for frame in item.frames if frame not in shown_frames
+        )
 
 
 def _places(answer: Answer, layout: Layout) -> Iterator[str]:
@@ -126,24 +130,25 @@ def _judge_sight(
         return
     if not series.image_hash:
         unknown.append("contrast, for there is no image")
-    own = {structure.name for structure in labels.structures}
-    views = evidence.views(layout, labels) if own & set(names) else {}
+    masked = {structure.name for structure in labels.structures}
+    views = evidence.views(layout, labels) if masked & set(names) else {}
     task = mask_task(item)
-    whole = task is not None and task.rules.whole and _is_cropped(layout)
-    outside = evidence.shares_outside(layout, labels) if whole else {}
+    needs_whole = task is not None and task.rules.whole and _is_cropped(layout)
+    outside = evidence.shares_outside(layout, labels) if needs_whole else {}
     for name in names:
-        found = (
+        sighting = (
             Role(views[name], outside.get(name, 0.0))
-            if name in own
+            if name in masked
             else evidence.role(layout, labels, name, item.boxes)
         )
-        if found is None:
+        if sighting is None:
             unknown.append(f"whether {name} is seen: no mask of it")
-        elif why := _why_unseen(item, found.views):
+        elif why := _why_unseen(item, sighting.views):
             hidden.append(f"{_spoken(name)} is not seen: {why}")
-        elif whole and found.outside > load_thresholds().cut_share:
+        elif needs_whole and sighting.outside > load_thresholds().cut_share:
             hidden.append(
-                f"{_spoken(name)} is not seen whole: {found.outside:.0%} of it lies outside the pictures"
+                f"{_spoken(name)} is not seen whole: {sighting.outside:.0%} of it lies outside the"
+                " pictures"
             )
 
 
@@ -198,12 +203,14 @@ def _judge_boxes(
             unknown.append(f"whether {name} is seen: neither mask nor box")
             continue
         try:
-            shown = layout.shown_boxes(boxes)
+            rectangles = layout.shown_boxes(boxes)
         except SitusError as error:
             unknown.append(error.one_line())
             continue
         wide = {
-            box.frame for box in shown if min(box.x1 - box.x0, box.y1 - box.y0) >= limits.width_px
+            box.frame
+            for box in rectangles
+            if min(box.x1 - box.x0, box.y1 - box.y0) >= limits.width_px
         }
         needed = (
             1

@@ -63,20 +63,21 @@ class Sight:
                 None if self._renderer is None else self._renderer.tile(self._layout.lattice, tile)
             )
             for number, layer in enumerate(self._layers):
-                shown = self._on(layer, tile)
-                places = find_objects(shown)
+                label_pixels = self._on(layer, tile)
+                places = find_objects(label_pixels)
                 for structure in self._labels.structures:
-                    place = places[structure.value - 1] if structure.value <= len(places) else None
-                    if structure.layer == number and place is not None:
-                        near = _widened(place, self._rim + 1, shown.shape)
+                    extent = places[structure.value - 1] if structure.value <= len(places) else None
+                    if structure.layer == number and extent is not None:
+                        near = _widened(extent, self._rim + 1, label_pixels.shape)
                         part = None if picture is None else picture[near]
                         views[structure.name].append(
-                            self._view(tile, shown[near] == structure.value, part)
+                            self._view(tile, label_pixels[near] == structure.value, part)
                         )
         return views
 
     def role(self, key: str, boxes: Sequence[Box]) -> Role | None:
-        """A lesion that the item knows by its role or number: what lies inside its box of the lesions annotated.
+        """A lesion that the item knows by its role or number: what lies inside its box of the
+        lesions annotated.
 
         None if the item has no box of it, or the masks know no such lesion.
         """
@@ -85,35 +86,36 @@ class Sight:
             return None
         views = []
         for tile in self._tiles():
-            shown = self._on(mask, tile) != 0
-            if shown.any():
+            lesion_pixels = self._on(mask, tile) != 0
+            if lesion_pixels.any():
                 picture = (
                     None
                     if self._renderer is None
                     else self._renderer.tile(self._layout.lattice, tile)
                 )
-                views.append(self._view(tile, shown, picture))
+                views.append(self._view(tile, lesion_pixels, picture))
         total = int(np.count_nonzero(mask))
         inside = int(np.count_nonzero(mask[shown_part(self._layout)]))
         return Role(views, 1.0 - inside / total if total else 0.0)
 
     def _role_mask(self, key: str, boxes: Sequence[Box]) -> NDArray[np.bool_] | None:
         box = next((box for box in boxes if box.label == key and isinstance(box, WorldBox)), None)
-        own = lesions_of_role(key, self._labels, self._own_terms)
-        if box is None or not own:
+        lesions = lesions_of_role(key, self._labels, self._own_terms)
+        if box is None or not lesions:
             return None
         mask = np.zeros(self._layers[0].shape, dtype=bool)
         inside = index_slices(box, self._labels.grid.in_patient_order())
-        for structure in own:
+        for structure in lesions:
             mask[inside] |= self._layers[structure.layer][inside] == structure.value
         return mask
 
     def shares_outside(self) -> dict[str, float]:
-        """Of each structure the share of voxels that no picture can show: cropped away or beyond the slices."""
-        shown = shown_part(self._layout)
+        """Of each structure the share of voxels that no picture can show:
+        cropped away or beyond the slices."""
+        shown_voxels = shown_part(self._layout)
         result = {}
         for number, layer in enumerate(self._layers):
-            totals, inside = _counts(layer), _counts(layer[shown])
+            totals, inside = _counts(layer), _counts(layer[shown_voxels])
             for structure in self._labels.structures:
                 if structure.layer == number:
                     within = int(inside[structure.value]) if structure.value < len(inside) else 0
@@ -121,17 +123,18 @@ class Sight:
         return result
 
     def _tiles(self) -> list[Tile]:
-        """Every slice of every picture; through several windows, the one that shows most decides."""
+        """Every slice of every picture;
+        through several windows, the one that shows most decides."""
         return [tile for frame in self._layout.frames for tile in frame.tiles]
 
     def _on(self, values: NDArray[Any], tile: Tile) -> NDArray[np.int64]:
         """Labels at the pixels of a tile."""
         plane = slice_of(values, self._layout.lattice, tile.screen, tile.index, "nearest")
-        whole = np.nan_to_num(plane).astype(np.int64)
+        label_plane = np.nan_to_num(plane).astype(np.int64)
         width, height = tile.size
-        rows = np.floor((np.arange(height) + 0.5) * whole.shape[0] / height).astype(int)
-        columns = np.floor((np.arange(width) + 0.5) * whole.shape[1] / width).astype(int)
-        return np.asarray(whole[np.ix_(rows, columns)])
+        rows = np.floor((np.arange(height) + 0.5) * label_plane.shape[0] / height).astype(int)
+        columns = np.floor((np.arange(width) + 0.5) * label_plane.shape[1] / width).astype(int)
+        return np.asarray(label_plane[np.ix_(rows, columns)])
 
     def _view(
         self, tile: Tile, mask: NDArray[np.bool_], picture: NDArray[np.uint8] | None
@@ -144,11 +147,14 @@ class Sight:
 def lesions_of_role(
     key: str, labels: LabelMap, own_terms: Mapping[str, Term] | None = None
 ) -> list[Structure]:
-    """The annotated lesions that a role (`largest:liver_lesion`) or a numbered name (`liver_lesion_2`) may mean."""
+    """The annotated lesions that a role (`largest:liver_lesion`)
+    or a numbered name (`liver_lesion_2`) may mean."""
     role = next((role for role in _ROLES if key.startswith(role)), "")
     family = key.removeprefix(role) if role else lesion_family(key, own_terms)
     lesions = {s: lesion_family(s.name, own_terms) for s in labels.structures}
-    return [s for s, found in lesions.items() if found and family in ("*", found)]
+    return [
+        s for s, other_family in lesions.items() if other_family and family in ("*", other_family)
+    ]
 
 
 def shown_part(layout: Layout) -> tuple[slice, slice, slice]:
@@ -179,14 +185,14 @@ def _counts(layer: NDArray[Any]) -> NDArray[np.int64]:
     """Voxels of each value, one slice at a time."""
     total = np.zeros(int(layer.max(initial=0)) + 1, dtype=np.int64)
     for index in range(layer.shape[2]):
-        found = np.bincount(layer[:, :, index].ravel())
-        total[: len(found)] += found
+        slice_counts = np.bincount(layer[:, :, index].ravel())
+        total[: len(slice_counts)] += slice_counts
     return total
 
 
-def _widened(place: tuple[slice, ...], by: int, shape: tuple[int, ...]) -> tuple[slice, ...]:
+def _widened(extent: tuple[slice, ...], by: int, shape: tuple[int, ...]) -> tuple[slice, ...]:
     return tuple(
-        slice(max(0, s.start - by), min(n, s.stop + by)) for s, n in zip(place, shape, strict=True)
+        slice(max(0, s.start - by), min(n, s.stop + by)) for s, n in zip(extent, shape, strict=True)
     )
 
 

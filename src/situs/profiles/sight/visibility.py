@@ -1,4 +1,5 @@
-"""Whether a structure survives a profile: large enough on enough slices, and apart from what is around it."""
+"""Whether a structure survives a profile:
+large enough on enough slices, and apart from what is around it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When a structure counts as seen (`visibility.toml`)."""
 
     width_px: int
-    """On a picture: the longest run of its pixels that is crossed by as long a run, in shown pixels."""
+    """On a picture: the longest run of its pixels that is crossed by as long a run,
+    in shown pixels."""
     slices: int
     """On at least so many shown slices; for a slice-level item, on its slice."""
     rim_px: int
@@ -47,7 +49,8 @@ class SliceView(msgspec.Struct, frozen=True):
 
 
 def width_px(mask: NDArray[np.bool_]) -> int:
-    """The largest number such that a row and a column run of so many pixels cross inside the mask; 0 if empty."""
+    """The largest number such that a row and a column run
+    of so many pixels cross inside the mask; 0 if empty."""
     if not mask.any():
         return 0
     runs = np.minimum(_runs(mask), _runs(mask.T).T)
@@ -65,12 +68,13 @@ def _runs(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
     lengths = np.zeros((height, width + 1), dtype=np.int64)
     lengths[rows, starts] = ends - starts
     lengths[rows, ends] -= ends - starts
-    found: NDArray[np.int64] = np.cumsum(lengths, axis=1)[:, :-1]
-    return found
+    run_lengths: NDArray[np.int64] = np.cumsum(lengths, axis=1)[:, :-1]
+    return run_lengths
 
 
 def contrast(picture: NDArray[np.uint8], mask: NDArray[np.bool_], rim_px: int) -> float:
-    """How far the structure's median grey lies from its rim; of colours, in the channel that shows it best."""
+    """How far the structure's median grey lies from its rim;
+    of colours, in the channel that shows it best."""
     from scipy.ndimage import binary_dilation
 
     rim = binary_dilation(mask, structure=np.ones((3, 3), bool), iterations=rim_px) & ~mask

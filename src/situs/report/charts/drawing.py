@@ -1,7 +1,8 @@
 """A chart of the report as shapes with their colours, whatever file they are to become.
 
-On the page a chart gets its colours from classes, by the page's style and light or dark theme. A file of its own has no
-style: here the same rules of `report.css`, those of the light theme, are worked out for each shape.
+On the page a chart gets its colours from classes, by the page's style and light or dark theme. A
+file of its own has no style: here the same rules of `report.css`, those of the light theme, are
+worked out for each shape.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def drawing_of(svg: str, caption: str = "", legend: Sequence[str] = ()) -> Drawi
 
 
 def _bounds(parts: Sequence[Shape]) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of what is drawn: a page leaves room around a chart, a paper none."""
+    """Left, top, right and bottom of what is drawn:
+    a page leaves room around a chart, a paper none."""
     points = [point for part in parts for point in _corners(part)]
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return min(xs), min(ys), max(xs), max(ys)
@@ -204,19 +206,21 @@ def _outline(points: tuple[Point, ...], look: Mapping[str, str], *, closed: bool
 
 
 def _style(tag: str, classes: tuple[str, ...]) -> dict[str, str]:
-    """What the page's style says of a shape; a later rule wins, as the rules for charts are written."""
+    """What the page's style says of a shape;
+    a later rule wins, as the rules for charts are written."""
     look: dict[str, str] = {}
     for rule_tag, rule_classes, declarations in _rules():
         if rule_tag in ("", tag, ":root") and rule_classes <= set(classes):
             look.update(declarations)
     return {
-        name: _VARIABLE.sub(lambda found: look[found[1]], value) for name, value in look.items()
+        name: _VARIABLE.sub(lambda match: look[match[1]], value) for name, value in look.items()
     }
 
 
 @cache
 def _rules() -> list[tuple[str, frozenset[str], dict[str, str]]]:
-    """The light theme's rules that can be about a shape: the root's, `.class`, `.chart .class`, `.chart tag`."""
+    """The light theme's rules that can be about a shape:
+    the root's, `.class`, `.chart .class`, `.chart tag`."""
     css = files("situs.report").joinpath("templates", "report.css").read_text("utf-8")
     rules = []
     for selectors, body in _RULE.findall(_MEDIA.sub("", css)):

@@ -52,14 +52,20 @@ class Chart(msgspec.Struct, frozen=True):
 
 
 def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[Chart]:
-    """Those for which the bench has data. The oracle, which is always right, is left out where lines would hide."""
-    shown = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[
+    """Those for which the bench has data.
+
+    The oracle, which is always right, is left out where lines would hide.
+    """
+    charted = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[
         :_MOST_RUNS
     ]
     charts, facets = [], facets_of(bench, items)
-    if (grid := by_structure(shown, facets)) is not None:
+    if (grid := by_structure(charted, facets)) is not None:
         title = "By structure"
-        note = "Share of right answers, in percent; an item counts under every structure it names. At least 3 items."
+        note = (
+            "Share of right answers, in percent; an item counts under every structure it names. At"
+            " least 3 items."
+        )
         charts.append(
             Chart(
                 title,
@@ -69,7 +75,7 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
                 _share_table("structures", title, grid),
             )
         )
-    if (grid := by_category(shown, facets)) is not None:
+    if (grid := by_category(charted, facets)) is not None:
         title = "By category"
         picture = [("", radar_svg(grid, title))]
         charts.append(
@@ -81,7 +87,7 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
                 _share_table("categories", title, grid),
             )
         )
-    if (grid := by_size(shown, facets)) is not None:
+    if (grid := by_size(charted, facets)) is not None:
         title = "By volume of the structure"
         picture = [("", bucket_svg(grid, title))]
         charts.append(
@@ -93,9 +99,9 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
                 _share_table("volumes", title, grid),
             )
         )
-    if panels := number_panels(shown, items):
+    if panels := number_panels(charted, items):
         charts.append(_agreement(panels))
-    if tables := side_tables(shown, items):
+    if tables := side_tables(charted, items):
         charts.append(_sides(tables))
     return charts
 
@@ -129,8 +135,8 @@ def _share_table(name: str, title: str, grid: ShareGrid) -> Table:
 def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
     title = "Numbers: answer over truth"
     note = (
-        "Bland and Altman's plot of ratios. Solid line: bias (geometric mean); dashed: 95 % limits of agreement. "
-        "A reader without error lies on ×1."
+        "Bland and Altman's plot of ratios. Solid line: bias (geometric mean); dashed: 95 % limits"
+        " of agreement. A reader without error lies on ×1."
     )
     if len(panels) > _MOST_PANELS:
         note += f" The first {_MOST_PANELS} of {len(panels)} panels are drawn; the data hold all."
@@ -138,8 +144,8 @@ def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
     for panel in panels[:_MOST_PANELS]:
         lost = f", {panel.left_out} not drawn" if panel.left_out else ""
         caption = (
-            f"{panel.run}, {panel.unit}: bias ×{panel.bias:.2f}, limits ×{panel.low:.2f} to ×{panel.high:.2f}, "
-            f"n = {len(panel.points)}{lost}"
+            f"{panel.run}, {panel.unit}: bias ×{panel.bias:.2f}, limits ×{panel.low:.2f} to"
+            f" ×{panel.high:.2f}, n = {len(panel.points)}{lost}"
         )
         pictures.append((caption, agreement_svg(panel, caption)))
     rows = tuple(
@@ -154,10 +160,10 @@ def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
 def _sides(tables: Sequence[SideTable]) -> Chart:
     title = "Sides: truth against what was said"
     rows = tuple(
-        (table.run, truth, said, count)
+        (table.run, truth, answer, count)
         for table in tables
         for truth, counts in zip(table.truths, table.counts)
-        for said, count in zip(table.said, counts)
+        for answer, count in zip(table.said, counts)
     )
     pictures = [(side.run, side_svg(side, f"{title}, {side.run}")) for side in tables]
     table = Table("sides", title, ("run", "truth", "said", "n"), rows)

@@ -1,4 +1,5 @@
-"""What the charts draw: the facets of `situs score` over all runs, numbers against the truth, and sides."""
+"""What the charts draw: the facets of `situs score` over all runs,
+numbers against the truth, and sides."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ class AgreementPanel(msgspec.Struct, frozen=True):
     """Geometric mean of the ratio."""
     low: float
     high: float
-    """Between these lie 95 % of ratios, if their logarithms are normal: Bland and Altman's limits."""
+    """Between these lie 95 % of ratios, if their logarithms are normal:
+    Bland and Altman's limits."""
     left_out: int
     """Answers that are not positive, or points beyond those drawn."""
 
@@ -97,16 +99,16 @@ def _grid(
     for item_id in items:
         for group in dict.fromkeys(groups_of(item_id)):
             members[group].append(item_id)
-    names = [name for name, held in members.items() if len(held) >= _FEWEST]
+    names = [name for name, item_ids in members.items() if len(item_ids) >= _FEWEST]
     names = sorted(names, key=lambda name: (-len(members[name]), name))[:most]
     values = []
     for name in names:
         values.append([_right_of(run, members[name]) for run in runs])
-    kept = [n for n, row in enumerate(values) if any(total for _, total in row)]
-    if not kept:
+    filled = [n for n, row in enumerate(values) if any(total for _, total in row)]
+    if not filled:
         return None
     return ShareGrid(
-        [run.name for run in runs], [names[n] for n in kept], [values[n] for n in kept]
+        [run.name for run in runs], [names[n] for n in filled], [values[n] for n in filled]
     )
 
 
@@ -172,19 +174,19 @@ def number_panels(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[Ag
     units = {item.item_id: getattr(item.answer, "unit", "") for item in items}
     panels = []
     for run in runs:
-        held: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
+        points_of: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
         lost: Counter[str] = Counter()
         columns = run.columns
         for row in np.flatnonzero(columns.predicted).tolist():
             key, truth = columns.item_ids[row], float(columns.truth[row])
             if math.isnan(truth) or not units.get(key):
                 continue
-            told = float(columns.predictions[row] or 0)
-            if told > 0 and truth > 0 and math.isfinite(told):
-                held[units[key]].append((math.sqrt(told * truth), told / truth, key))
+            predicted = float(columns.predictions[row] or 0)
+            if predicted > 0 and truth > 0 and math.isfinite(predicted):
+                points_of[units[key]].append((math.sqrt(predicted * truth), predicted / truth, key))
             else:
                 lost[units[key]] += 1
-        for unit, points in sorted(held.items()):
+        for unit, points in sorted(points_of.items()):
             if len(points) < _FEWEST:
                 continue
             logs = np.log([ratio for _, ratio, _ in points])
@@ -210,7 +212,7 @@ def side_tables(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[Side
         asked = (item for item in items if run.right(item.item_id) is not None)
         counts = side_counts(asked, run.columns)
         if counts:
-            said = [
+            answers = [
                 name
                 for name in SAID_SIDES
                 if name in counts or any(row[name] for row in counts.values())
@@ -219,8 +221,8 @@ def side_tables(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[Side
                 SideTable(
                     run.name,
                     list(counts),
-                    said,
-                    [[row[n] for n in said] for row in counts.values()],
+                    answers,
+                    [[row[n] for n in answers] for row in counts.values()],
                 )
             )
     return tables

@@ -1,7 +1,7 @@
 """A drawing as a PDF of one page.
 
-Written here, for no library that Situs needs anyway draws lines and letters into a PDF (Pillow's are bitmaps), and what
-charts are made of is little: straight lines, dots and text.
+Written here, for no library that Situs needs anyway draws lines and letters into a PDF (Pillow's
+are bitmaps), and what charts are made of is little: straight lines, dots and text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ __all__ = ["pdf_of"]
 _POINTS = 0.75
 """A CSS pixel is three quarters of a PDF point."""
 _ROUND = 0.5522847498
-"""How far the handles of four Bézier curves reach for them to look like a circle: 4 (√2 − 1) / 3."""
+"""How far the handles of four Bézier curves reach
+for them to look like a circle: 4 (√2 − 1) / 3."""
 _CAPITALS = 0.73
 """Their height, in ems."""
 
@@ -81,7 +82,10 @@ def _written(part: Words, face: Typeface) -> str:
     # The page's y runs down, as on a screen; letters are turned over so that they stand upright.
     matrix = f"{cos(turn):.5f} {sin(turn):.5f} {sin(turn):.5f} {-cos(turn):.5f} {x:.2f} {y:.2f}"
     codes = "".join(f"{face.glyph(character):04X}" for character in part.text)
-    return f"BT {_state(1.0)} gs {_colour(part.fill)} rg /F {part.size:g} Tf {matrix} Tm <{codes}> Tj ET"
+    return (
+        f"BT {_state(1.0)} gs {_colour(part.fill)} rg /F {part.size:g} Tf {matrix} Tm <{codes}>"
+        " Tj ET"
+    )
 
 
 def _round(disc: Disc) -> str:
@@ -105,7 +109,8 @@ def _colour(code: str) -> str:
 
 
 def _font_objects(face: Typeface, used: dict[int, int], first: int) -> list[bytes]:
-    """The font and its parts; a text is a row of glyph numbers, which `ToUnicode` turns back into letters."""
+    """The font and its parts; a text is a row of glyph numbers,
+    which `ToUnicode` turns back into letters."""
     scale = 1000 / face.units
     widths = " ".join(
         f"{glyph} [{face.advances[glyph] * scale:.0f}]" for glyph in sorted(set(used.values()))
@@ -114,7 +119,7 @@ def _font_objects(face: Typeface, used: dict[int, int], first: int) -> list[byte
     rise, fall = face.ascent * scale, face.descent * scale
     return [
         (
-            f"<< /Type /Font /Subtype /Type0 /BaseFont /SitusSans /Encoding /Identity-H "
+            "<< /Type /Font /Subtype /Type0 /BaseFont /SitusSans /Encoding /Identity-H "
             f"/DescendantFonts [{first + 1} 0 R] /ToUnicode {first + 4} 0 R >>"
         ).encode(),
         (

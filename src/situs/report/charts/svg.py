@@ -1,4 +1,7 @@
-"""Small charts as SVG: heat map, radar, dots by bucket, Bland–Altman, confusion. Colours come from classes."""
+"""Small charts as SVG: heat map, radar, dots by bucket, Bland–Altman, confusion.
+
+Colours come from classes.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +57,8 @@ def heat_svg(grid: ShareGrid, label: str) -> Markup:
     """Groups down, runs across, the share written in each cell."""
     left, top, width, height = 190.0, 86.0, 74.0, 24.0
     parts = []
-    for place, name in enumerate(grid.runs):
-        x = left + (place + 0.5) * width
+    for column, name in enumerate(grid.runs):
+        x = left + (column + 0.5) * width
         parts.append(
             _tag(
                 "text",
@@ -69,14 +72,14 @@ def heat_svg(grid: ShareGrid, label: str) -> Markup:
     for row, (name, values) in enumerate(zip(grid.groups, grid.values)):
         y = top + row * height
         parts.append(_text(left - 8, y + 16, _clipped(name, 26), anchor="end"))
-        for place, pair in enumerate(values):
+        for column, pair in enumerate(values):
             share = _share(pair)
-            x = left + place * width
+            x = left + column * width
             level = "none" if share is None else str(round(10 * share))
-            said = (
+            meaning = (
                 "no item" if share is None else f"{100 * share:.0f} %, {pair[0]} of {pair[1]} right"
             )
-            hint = _tag("title", str(escape(f"{name}, {grid.runs[place]}: {said}")))
+            hint = _tag("title", str(escape(f"{name}, {grid.runs[column]}: {meaning}")))
             parts.append(
                 _tag(
                     "rect",
@@ -146,8 +149,8 @@ def bucket_svg(grid: ShareGrid, label: str) -> Markup:
             _tag("line", x1=left, x2=left + width, y1=f"{y:.1f}", y2=f"{y:.1f}", class_="ring")
         )
         parts.append(_text(left - 6, y + 4, f"{100 * mark:.0f} %", "soft", "end"))
-    for place, (name, values) in enumerate(zip(grid.groups, grid.values)):
-        x = left + (place + 0.5) * step
+    for bucket, (name, values) in enumerate(zip(grid.groups, grid.values)):
+        x = left + (bucket + 0.5) * step
         parts.append(_text(x, top + height + 18, name, "", "middle"))
         parts.append(
             _text(
@@ -160,24 +163,24 @@ def bucket_svg(grid: ShareGrid, label: str) -> Markup:
         )
     for run, name in enumerate(grid.runs):
         points = []
-        for place, values in enumerate(grid.values):
+        for bucket, values in enumerate(grid.values):
             share = _share(values[run])
             if share is None:
                 continue
             nudge = (run - (len(grid.runs) - 1) / 2) * min(7.0, step / (2 * len(grid.runs)))
             points.append(
                 (
-                    left + (place + 0.5) * step + nudge,
+                    left + (bucket + 0.5) * step + nudge,
                     top + height * (1 - share),
-                    place,
+                    bucket,
                     values[run],
                 )
             )
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _, _ in points)
         parts.append(_tag("polyline", points=line, class_=f"web s{run % 8}"))
-        for x, y, place, (right, total) in points:
+        for x, y, bucket, (right, total) in points:
             hint = _tag(
-                "title", str(escape(f"{name}, {grid.groups[place]}: {right} of {total} right"))
+                "title", str(escape(f"{name}, {grid.groups[bucket]}: {right} of {total} right"))
             )
             parts.append(
                 _tag("circle", hint, cx=f"{x:.1f}", cy=f"{y:.1f}", r=4, class_=f"spot s{run % 8}")
@@ -265,16 +268,16 @@ def side_svg(table: SideTable, label: str) -> Markup:
     """Truth down, said across, counts in cells shaded by the share of their row."""
     left, top, width, height = 74.0, 40.0, 66.0, 30.0
     parts = [_text(left, 13, "said", "soft"), _text(left - 8, top - 8, "truth", "soft", "end")]
-    for place, said in enumerate(table.said):
-        parts.append(_text(left + (place + 0.5) * width, top - 8, said, "", "middle"))
+    for column, answer in enumerate(table.said):
+        parts.append(_text(left + (column + 0.5) * width, top - 8, answer, "", "middle"))
     for row, (truth, counts) in enumerate(zip(table.truths, table.counts)):
         y = top + row * height
         parts.append(_text(left - 8, y + 20, truth, "", "end"))
         total = sum(counts) or 1
-        for place, count in enumerate(counts):
+        for column, count in enumerate(counts):
             level = round(10 * count / total)
-            cls = "ok" if table.said[place] == truth else "bad"
-            x = left + place * width
+            cls = "ok" if table.said[column] == truth else "bad"
+            x = left + column * width
             parts.append(
                 _tag(
                     "rect",
@@ -292,7 +295,8 @@ def side_svg(table: SideTable, label: str) -> Markup:
 
 
 def bars_svg(rows: Sequence[BarRow], label: str) -> Markup:
-    """A row a run: accuracy as a dot on its interval, chance as a dashed tick; rows in brown never saw the scan."""
+    """A row a run: accuracy as a dot on its interval, chance as a dashed tick;
+    rows in brown never saw the scan."""
     left, top, width, height = 210.0, 12.0, 330.0, 26.0
     bottom = top + height * len(rows)
     parts = []

@@ -53,7 +53,8 @@ class Typeface(msgspec.Struct, frozen=True):
 
 @cache
 def typeface() -> Typeface:
-    """The font that ships with Situs: an embedded one, for journals refuse PDFs that name a font only."""
+    """The font that ships with Situs:
+    an embedded one, for journals refuse PDFs that name a font only."""
     return _read(files("situs.report").joinpath("charts", "font", "situs-sans.ttf").read_bytes())
 
 
@@ -101,13 +102,13 @@ def _segments(data: bytes, table: int) -> dict[int, int]:
     ranges_at = table + 16 + 3 * double
     ranges = struct.unpack_from(row, data, ranges_at)
     glyphs = {}
-    for place, (start, end) in enumerate(zip(starts, ends)):
+    for segment, (start, end) in enumerate(zip(starts, ends)):
         for character in range(start, min(end, 0xFFFE) + 1):
             glyph = character
-            if ranges[place]:
-                at = ranges_at + 2 * place + ranges[place] + 2 * (character - start)
+            if ranges[segment]:
+                at = ranges_at + 2 * segment + ranges[segment] + 2 * (character - start)
                 (glyph,) = struct.unpack_from(">H", data, at)
                 if not glyph:
                     continue
-            glyphs[character] = (glyph + deltas[place]) & 0xFFFF
+            glyphs[character] = (glyph + deltas[segment]) & 0xFFFF
     return glyphs

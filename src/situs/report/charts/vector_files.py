@@ -38,8 +38,8 @@ def svg_of(drawing: Drawing) -> str:
     """A drawing as an SVG file that needs no style sheet."""
     size = f'width="{drawing.width:g}" height="{drawing.height:g}"'
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width:g} {drawing.height:g}" {size} '
-        'font-family="Helvetica, Arial, DejaVu Sans, sans-serif">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width:g}'
+        f' {drawing.height:g}" {size} font-family="Helvetica, Arial, DejaVu Sans, sans-serif">'
     )
     parts = [f"<title>{escape(drawing.title)}</title>"]
     parts += [_svg_part(part) for part in drawing.parts]
@@ -51,10 +51,10 @@ def _svg_part(part: Shape) -> str:
         return f'<circle cx="{part.x:g}" cy="{part.y:g}" r="{part.radius:g}" fill="{part.fill}"/>'
     if isinstance(part, Words):
         turn = f' transform="rotate({part.turn:g} {part.x:g} {part.y:g})"' if part.turn else ""
-        place = (
+        position = (
             f'x="{part.x:g}" y="{part.y:g}" font-size="{part.size:g}" text-anchor="{part.anchor}"'
         )
-        return f'<text {place} fill="{part.fill}"{turn}>{escape(part.text)}</text>'
+        return f'<text {position} fill="{part.fill}"{turn}>{escape(part.text)}</text>'
     points = " ".join(f"{x:g},{y:g}" for x, y in part.points)
     look = f'fill="{part.fill or "none"}" stroke="{part.stroke or "none"}"'
     if part.opacity < 1:

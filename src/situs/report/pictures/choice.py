@@ -1,4 +1,5 @@
-"""Which items get pictures: those that a model got wrong first, task by task; within a task by the draw of the seed."""
+"""Which items get pictures: those that a model got wrong first, task by task;
+within a task by the draw of the seed."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ __all__ = ["in_picture_order", "worth"]
 
 
 def worth(item: Item, runs: Sequence[ReportedRun]) -> int:
-    """How much there is to see: 0 if a model got it wrong, 1 if all were right, 2 if nobody could answer it.
+    """How much there is to see: 0 if a model got it wrong, 1 if all were right, 2 if nobody could
+    answer it.
 
     Baselines count only where there is no model.
     """

@@ -1,4 +1,5 @@
-"""The pictures of a report: slices at acquired resolution, encoded once and shared between items."""
+"""The pictures of a report: slices at acquired resolution,
+encoded once and shared between items."""
 
 from __future__ import annotations
 
@@ -28,11 +29,13 @@ __all__ = ["Embedded", "PlaneFrame", "embed_pictures", "pictured_series", "plane
 
 _QUALITY = 88
 _MOST_SLICES = (40, 24, 12, 6, 2)
-"""Slices per plane and item; the next smaller number is taken when an item would not fit its share of the file."""
+"""Slices per plane and item; the next smaller number is
+taken when an item would not fit its share of the file."""
 
 
 class PlaneFrame(msgspec.Struct, frozen=True):
-    """The letters on the four edges of a plane's picture, and the patient axes (0 x, 1 y, 2 z) it shows."""
+    """The letters on the four edges of a plane's picture,
+    and the patient axes (0 x, 1 y, 2 z) it shows."""
 
     left: str
     right: str
@@ -100,7 +103,7 @@ def plane_frames() -> dict[str, PlaneFrame]:
 
 def pictured_series(studies: Iterable[StudyRecord], locations: Locations) -> set[str]:
     """Series whose image has a place on this machine."""
-    found = set()
+    pictured = set()
     for study in studies:
         for series in study.series:
             if not series.image_hash:
@@ -109,8 +112,8 @@ def pictured_series(studies: Iterable[StudyRecord], locations: Locations) -> set
                 locations.find(series.image_hash)
             except SitusError:
                 continue
-            found.add(f"{study.study_id}/{series.series}")
-    return found
+            pictured.add(f"{study.study_id}/{series.series}")
+    return pictured
 
 
 def embed_pictures(
@@ -125,8 +128,8 @@ def embed_pictures(
 ) -> Embedded:
     """Pictures of the items within a budget, one series in memory at a time.
 
-    Each item gets what its models saw (`strips`), and, where there are masks, the reader's three planes. `imaged` are
-    the series with an image at hand.
+    Each item gets what its models saw (`strips`), and, where there are masks, the reader's three
+    planes. `imaged` are the series with an image at hand.
     """
     by_series: dict[str, list[Item]] = defaultdict(list)
     for item in items:
@@ -163,7 +166,8 @@ def embed_pictures(
 def _evidence(
     bench: Bench, studies: Mapping[str, StudyRecord], key: str, item: Item, volumes: Volumes
 ) -> Evidence | None:
-    """Image and masks of a series; None where it has no masks, no millimetres, or they cannot be read."""
+    """Image and masks of a series;
+    None where it has no masks, no millimetres, or they cannot be read."""
     study = studies[item.study_id]
     series = next(s for s in study.series if f"{study.study_id}/{s.series}" == key)
     if not series.affine or not series.labels_hash:
@@ -194,9 +198,11 @@ class _Store:
 
     def add(self, item: Item, series: str, evidence: Evidence, allowance: int) -> None:
         """Embed one item's pictures, with fewer slices if they would not fit the allowance."""
-        held = [self._facts[fact_id] for fact_id in item.fact_ids if fact_id in self._facts]
+        item_facts = [self._facts[fact_id] for fact_id in item.fact_ids if fact_id in self._facts]
         subjects = [
-            s for s in subjects_of(item, held, self._bench.info.terms) if s.structure in evidence
+            s
+            for s in subjects_of(item, item_facts, self._bench.info.terms)
+            if s.structure in evidence
         ]
         if not subjects:
             return
@@ -209,7 +215,7 @@ class _Store:
         tones = self._toned[source]
         areas = {name: evidence.areas(name) for name in names}
         marks = marks_of(
-            item, subjects, held, self._shapes.get((item.study_id, item.series), {}), evidence
+            item, subjects, item_facts, self._shapes.get((item.study_id, item.series), {}), evidence
         )
         boxed = any(isinstance(part, Boxes) for part in parts_of(item.answer).values())
         opening = _box_slices(marks) if boxed else _gap_slices(marks)
@@ -336,7 +342,8 @@ def _box_slices(marks: Marks) -> dict[Plane, float | None]:
 
 
 def _letter_slices(item: Item, letters: Mapping[str, Point]) -> dict[Plane, float | None]:
-    """Through the mark that is the answer, else through the first: all marks lie on one axial slice."""
+    """Through the mark that is the answer, else through the first:
+    all marks lie on one axial slice."""
     value = getattr(item.answer, "value", "")
     right = str(value).removeprefix("mark ")
     point = letters.get(right) or next(iter(letters.values()))
@@ -346,7 +353,8 @@ def _letter_slices(item: Item, letters: Mapping[str, Point]) -> dict[Plane, floa
 def _plane_view(
     areas: Sequence[NDArray[np.int64]], most: int, start: float | None, *, exact: bool
 ) -> PlaneView:
-    """`start` is where it opens: on the nearest slice of the first structure, or, if `exact`, on that very slice."""
+    """`start` is where it opens: on the nearest slice of the first structure,
+    or, if `exact`, on that very slice."""
     opening = opening_slice(areas)
     if start is not None:
         seen = np.arange(len(areas[0])) if exact else np.flatnonzero(areas[0])

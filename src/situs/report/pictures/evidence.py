@@ -1,4 +1,5 @@
-"""One series' image and labels, side by side in patient order, verified against the bench's hashes."""
+"""One series' image and labels, side by side in patient order,
+verified against the bench's hashes."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ class Evidence:
         return {plane: _counts(mask, plane) for plane in PLANES}
 
     def nearest_corners(self, a: str, b: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The voxel corners of two structures that are nearest in millimetres, as patient-ordered index points."""
+        """The voxel corners of two structures that are nearest in millimetres,
+        as patient-ordered index points."""
         from scipy.spatial import cKDTree
 
         linear = self.volume.grid.affine.linear

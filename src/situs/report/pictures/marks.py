@@ -1,4 +1,5 @@
-"""What is drawn over a picture besides outlines, in the index coordinates of the patient-ordered grid."""
+"""What is drawn over a picture besides outlines,
+in the index coordinates of the patient-ordered grid."""
 
 from __future__ import annotations
 
@@ -198,13 +199,13 @@ class _Maker:
             for z in heights
         ]
 
-    def level(self, structure: str, place: str) -> PlaneMark | None:
+    def level(self, structure: str, height: str) -> PlaneMark | None:
         """The height that is asked about."""
         centre, box = self._centre(structure), self._box(structure)
         if centre is None or box is None:
             return None
-        z = {"top": box[1, 2], "bottom": box[0, 2]}.get(place, centre[2])
-        words = {"top": "upper end", "bottom": "lower end"}.get(place, "centre")
+        z = {"top": box[1, 2], "bottom": box[0, 2]}.get(height, centre[2])
+        words = {"top": "upper end", "bottom": "lower end"}.get(height, "centre")
         return self._plane(
             np.array([centre[0], centre[1], z]), Axis.SUPERIOR_INFERIOR, f"height of the {words}"
         )

@@ -13,9 +13,11 @@ _Vertex = tuple[int, int]
 
 
 def outline_path(mask: NDArray[np.bool_]) -> str:
-    """SVG path data around a 2D mask; pixel (row, column) covers x in [column, column + 1], y in [row, row + 1].
+    """SVG path data around a 2D mask; pixel (row, column) covers x in [column, column + 1], y in
+    [row, row + 1].
 
-    The inside lies to the right of the way, so that holes run the other way round. Empty for an empty mask.
+    The inside lies to the right of the way, so that holes run the other way round. Empty for an
+    empty mask.
     """
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if not rows.size:
@@ -34,9 +36,11 @@ def outline_path(mask: NDArray[np.bool_]) -> str:
 
 
 def _runs(steps: NDArray[Any], forward: int) -> list[tuple[int, int, int]]:
-    """(line, start, end) of each straight piece of border; `forward` is the step whose way is upwards in index.
+    """(line, start, end) of each straight piece of border; `forward` is the step whose way is
+    upwards in index.
 
-    Where two pixels touch at a corner the step changes sign, so that a piece never runs through the corner.
+    Where two pixels touch at a corner the step changes sign, so that a piece never runs through the
+    corner.
     """
     padded = np.pad(steps, ((0, 0), (1, 1)))
     line, at = np.nonzero(np.diff(padded, axis=1))

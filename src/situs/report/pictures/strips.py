@@ -1,4 +1,5 @@
-"""What a model saw of an item: its very pictures, in order, with true and predicted places on them."""
+"""What a model saw of an item:
+its very pictures, in order, with true and predicted places on them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from situs.space import FrameBox
 __all__ = ["PlacedBox", "Strip", "StripFrame", "StripStore", "fewer_frames"]
 
 _MOST_FRAMES = (40, 24, 12, 6, 2)
-"""Pictures per item; the next smaller number is taken when they would not fit its share of the file."""
+"""Pictures per item; the next smaller number is taken
+when they would not fit its share of the file."""
 
 
 class PlacedBox(msgspec.Struct, frozen=True, array_like=True):
@@ -108,7 +110,7 @@ class StripStore:
             true_frames = tuple(view.viewing.frames(item, frames_in(item.answer)))
         except SitusError:
             return None
-        said = {
+        boxes_of_run = {
             run: tuple(_placed(box) for box in self._runs[run].outcome(item.item_id).boxes)
             for run in asked
         }
@@ -116,7 +118,7 @@ class StripStore:
         wanted = [box.frame for box in truth[len(truth) // 2 :] + truth[: len(truth) // 2]] + list(
             true_frames
         )
-        wanted += [box.frame for boxes in said.values() for box in boxes]
+        wanted += [box.frame for boxes in boxes_of_run.values() for box in boxes]
         wanted += [box.frame for box in layout.shown_boxes(tuple(marks_of(item).values()))]
         opening = wanted[0] if wanted else len(layout.frames) // 2
         frames: tuple[StripFrame, ...] = ()
@@ -125,8 +127,8 @@ class StripStore:
         if not frames and not truth:
             return None
         if not frames:
-            frames = _empty(layout, truth, said, wanted)
-        shown = {frame.place for frame in frames}
+            frames = _empty(layout, truth, boxes_of_run, wanted)
+        positions = {frame.place for frame in frames}
         return Strip(
             profile=view.profile.name,
             runs=tuple(run for run in asked if _saw_pictures(self._runs[run])),
@@ -134,12 +136,14 @@ class StripStore:
             total=len(layout.frames),
             frames=frames,
             truth=tuple(truth),
-            said=said,
+            said=boxes_of_run,
             true_frames=true_frames,
-            opening=opening if opening in shown else frames[0].place,
-            note=""
-            if frames[0].key
-            else "No image is embedded: the boxes are drawn on empty frames.",
+            opening=opening if opening in positions else frames[0].place,
+            note=(
+                ""
+                if frames[0].key
+                else "No image is embedded: the boxes are drawn on empty frames."
+            ),
         )
 
     def _pictured(
@@ -151,13 +155,15 @@ class StripStore:
             self.unreadable.add(item.item_id)
             return ()
         uris = {
-            image.digest: f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+            image.digest: (
+                f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+            )
             for image in presented.images
         }
         for most in _MOST_FRAMES:
             places = fewer_frames(len(presented.images), wanted, most)
             # In the order of the frames: a set would give the file other bytes each time.
-            keys = dict.fromkeys(presented.images[place].digest for place in places)
+            keys = dict.fromkeys(presented.images[position].digest for position in places)
             new = {key: uris[key] for key in keys if key not in self.pictures}
             cost = sum(len(uri) + len(key) + 6 for key, uri in new.items())
             if cost <= allowance:
@@ -169,13 +175,13 @@ class StripStore:
         self.bytes += cost
         return tuple(
             StripFrame(
-                place,
-                presented.images[place].digest,
-                presented.images[place].width,
-                presented.images[place].height,
-                presented.layout.frames[place].source_index,
+                position,
+                presented.images[position].digest,
+                presented.images[position].width,
+                presented.images[position].height,
+                presented.layout.frames[position].source_index,
             )
-            for place in places
+            for position in places
         )
 
 
@@ -194,14 +200,14 @@ class _View:
 def _by_profile(runs: Sequence[ReportedRun]) -> Mapping[str, tuple[Profile, tuple[int, ...]]]:
     """Profiles in the order of the runs, models' before baselines'."""
     order = sorted(range(len(runs)), key=lambda n: bool(runs[n].baseline))
-    found: dict[str, tuple[Profile, tuple[int, ...]]] = {}
-    for place in order:
-        if runs[place].info.room:
+    runs_of: dict[str, tuple[Profile, tuple[int, ...]]] = {}
+    for run in order:
+        if runs[run].info.room:
             continue  # it asked for its pictures: its sessions show them
-        profile = runs[place].info.profile
-        held = found.get(profile.hash, (profile, ()))
-        found[profile.hash] = (profile, (*held[1], place))
-    return found
+        profile = runs[run].info.profile
+        earlier = runs_of.get(profile.hash, (profile, ()))
+        runs_of[profile.hash] = (profile, (*earlier[1], run))
+    return runs_of
 
 
 def _saw_pictures(run: ReportedRun) -> bool:
@@ -209,17 +215,18 @@ def _saw_pictures(run: ReportedRun) -> bool:
 
 
 def fewer_frames(count: int, wanted: Iterable[int], most: int) -> list[int]:
-    """At most so many of `count` pictures: those wanted and their neighbours first, then evenly spread ones."""
+    """At most so many of `count` pictures:
+    those wanted and their neighbours first, then evenly spread ones."""
     if count <= most:
         return list(range(count))
-    near = sorted({place for place in wanted if 0 <= place < count})
+    near = sorted({position for position in wanted if 0 <= position < count})
     chosen = list(
         dict.fromkeys([*near, *(p for n in near for p in (n - 1, n + 1) if 0 <= p < count)])
     )[:most]
     spread = [round(step * (count - 1) / max(1, most - 1)) for step in range(most)]
-    for place in spread:
-        if len(chosen) < most and place not in chosen:
-            chosen.append(place)
+    for position in spread:
+        if len(chosen) < most and position not in chosen:
+            chosen.append(position)
     return sorted(chosen)
 
 
@@ -231,22 +238,22 @@ def _placed(box: FrameBox, rough: str = "") -> PlacedBox:
 def _empty(
     layout: Layout,
     truth: Sequence[PlacedBox],
-    said: Mapping[int, Sequence[PlacedBox]],
+    boxes_of_run: Mapping[int, Sequence[PlacedBox]],
     wanted: Iterable[int],
 ) -> tuple[StripFrame, ...]:
     """Frames without pixels, as large as the bench knows them or as the boxes reach."""
-    boxes = [*truth, *(box for own in said.values() for box in own)]
+    boxes = [*truth, *(box for run_boxes in boxes_of_run.values() for box in run_boxes)]
     reach = [max((getattr(box, name) for box in boxes), default=1.0) for name in ("x1", "y1")]
     places = fewer_frames(len(layout.frames), wanted, _MOST_FRAMES[1])
     frames = []
-    for place in places:
-        frame = layout.frames[place]
+    for position in places:
+        frame = layout.frames[position]
         width, height = (
             (frame.width, frame.height)
             if frame.is_size_known
             else (1.15 * reach[0], 1.15 * reach[1])
         )
         frames.append(
-            StripFrame(place, "", math.ceil(width), math.ceil(height), frame.source_index)
+            StripFrame(position, "", math.ceil(width), math.ceil(height), frame.source_index)
         )
     return tuple(frames)

@@ -1,4 +1,5 @@
-"""The leaderboard and the table of tasks, as rows of cells that the template draws and the CSV repeats."""
+"""The leaderboard and the table of tasks,
+as rows of cells that the template draws and the CSV repeats."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ class BoardRow(msgspec.Struct, frozen=True):
     name: str
     note: str
     kind: str
-    """`model`, `reader`, `text` (a model without pictures), `baseline` (a run of one) or `blind` (worked out here)."""
+    """`model`, `reader`, `text` (a model without pictures),
+    `baseline` (a run of one) or `blind` (worked out here)."""
     headline: Cell
     overall: Cell
     answered_only: Cell
@@ -118,24 +120,26 @@ def _cell(entries: Sequence[Entry] | None, metric: str = "accuracy") -> Cell:
 
 
 def _closed(entries: Sequence[Entry] | None) -> Cell:
-    """Accuracy on questions with options, which chance fits; on numbers alone, the share inside their intervals."""
+    """Accuracy on questions with options, which chance fits;
+    on numbers alone, the share inside their intervals."""
     return _cell(entries, closed_or_all(entries or ()))
 
 
-def _headline(own: Headline | None, entries: Sequence[Entry]) -> Cell:
+def _headline(headline: Headline | None, entries: Sequence[Entry]) -> Cell:
     """The one number of a run, in percent."""
-    if own is None or own.value is None:
-        return Cell(note="" if own is None else own.note)
+    if headline is None or headline.value is None:
+        return Cell(note="" if headline is None else headline.note)
     overall = entry_of(entries, "accuracy")
     if overall is not None and overall.states.get("unjudged", 0) >= overall.n:
         return Cell(note="waits for judges")
-    low, high = (100.0 * v for v in own.ci95) if own.ci95 else (None, None)
-    chance = None if own.chance is None else 100.0 * own.chance
-    return Cell(100.0 * own.value, low, high, chance, own.n, own.note)
+    low, high = (100.0 * v for v in headline.ci95) if headline.ci95 else (None, None)
+    chance = None if headline.chance is None else 100.0 * headline.chance
+    return Cell(100.0 * headline.value, low, high, chance, headline.n, headline.note)
 
 
 def _all_kinds(entries: Sequence[Entry] | None) -> Cell:
-    """Primary accuracy over every kind of item; a guess is right on those with options, and on no other."""
+    """Primary accuracy over every kind of item;
+    a guess is right on those with options, and on no other."""
     cell, chance = _cell(entries), entry_of(entries, "chance")
     if cell.chance is None or chance is None or not cell.n:
         return cell
@@ -143,16 +147,17 @@ def _all_kinds(entries: Sequence[Entry] | None) -> Cell:
 
 
 def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
-    found = {metric: entry_of(entries, metric) for metric in shown_in(Shown.LEADERBOARD)}
+    entry_by_metric = {metric: entry_of(entries, metric) for metric in shown_in(Shown.LEADERBOARD)}
     return {
         metric: f"{entry.value:.2f}"
-        for metric, entry in found.items()
+        for metric, entry in entry_by_metric.items()
         if entry and entry.value is not None
     }
 
 
 def _of_stratum(scores: Scores | BaselineScores) -> Sequence[Entry]:
-    """All kinds of item of the headline's stratum: numbers stand beside the headline, of the same stratum."""
+    """All kinds of item of the headline's stratum:
+    numbers stand beside the headline, of the same stratum."""
     stratum = ALL_STRATA if scores.headline is None else scores.headline.stratum
     return scores.overall if stratum == ALL_STRATA else scores.by_stratum.get(stratum, ())
 
@@ -194,7 +199,8 @@ def _blind_row(name: str, scores: BaselineScores, beside: str) -> BoardRow:
 
 
 def _same_items(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
-    """Runs grouped by the items that count in them: blind rows stand beside a run only on the same items."""
+    """Runs grouped by the items that count in them:
+    blind rows stand beside a run only on the same items."""
     groups: dict[frozenset[str], list[ReportedRun]] = {}
     for run in runs:
         counted = frozenset(run.columns.judged_ids)
@@ -203,13 +209,15 @@ def _same_items(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
 
 
 def _not_run(group: Sequence[ReportedRun]) -> dict[str, BaselineScores]:
-    """The blind rows of runs on the same items, without those that were run and have a row of their own."""
-    own = {run.baseline for run in group}
-    return {name: row for name, row in group[0].scores.baselines.items() if name not in own}
+    """The blind rows of runs on the same items,
+    without those that were run and have a row of their own."""
+    baselines = {run.baseline for run in group}
+    return {name: row for name, row in group[0].scores.baselines.items() if name not in baselines}
 
 
 def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
-    """Models by headline accuracy, best first; incomplete ones, readers, text-only runs, baselines, then blind rows."""
+    """Models by headline accuracy, best first;
+    incomplete ones, readers, text-only runs, baselines, then blind rows."""
     rows = [_placed(_board_row(run), standings) for run in runs]
 
     def order(row: BoardRow) -> tuple[int, bool, float, float]:
@@ -219,8 +227,8 @@ def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
     rows.sort(key=order)
     ranked: list[BoardRow] = []
     for row in rows:
-        place = 1 + sum(other.rank != "" for other in ranked)
-        ranked.append(msgspec.structs.replace(row, rank=str(place)) if _is_ranked(row) else row)
+        rank = 1 + sum(other.rank != "" for other in ranked)
+        ranked.append(msgspec.structs.replace(row, rank=str(rank)) if _is_ranked(row) else row)
     groups = _same_items(runs)
     for group in groups:
         blind = _not_run(group)
@@ -255,12 +263,12 @@ def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
 
 
 def _placed(row: BoardRow, standings: Standings) -> BoardRow:
-    place, gain = standings.places.get(row.name), standings.gains.get(row.name)
-    if place is None:
+    standing, gain = standings.places.get(row.name), standings.gains.get(row.name)
+    if standing is None:
         return msgspec.structs.replace(row, gain=gain)
-    low, high = place.rank95 or (place.rank, place.rank)
-    spread = "" if place.rank95 is None else f"{low}–{high}"
-    return msgspec.structs.replace(row, gain=gain, groups=place.groups, rank_range=spread)
+    low, high = standing.rank95 or (standing.rank, standing.rank)
+    spread = "" if standing.rank95 is None else f"{low}–{high}"
+    return msgspec.structs.replace(row, gain=gain, groups=standing.groups, rank_range=spread)
 
 
 def _is_ranked(row: BoardRow) -> bool:

@@ -1,4 +1,5 @@
-"""The table a paper prints: each model with its headline, its sight gain, and the best row that sees no image."""
+"""The table a paper prints: each model with its headline,
+its sight gain, and the best row that sees no image."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _STYLES = {
 
 
 def paper_table(board: Board) -> Table | None:
-    """Models only, in the order of the leaderboard, all as fractions; None where nothing competes."""
+    """Models only, in the order of the leaderboard, all as fractions;
+    None where nothing competes."""
     models = [row for row in board.rows if row.kind == "model" and row.headline.value is not None]
     if not models:
         return None

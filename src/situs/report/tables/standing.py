@@ -1,4 +1,5 @@
-"""Who stands where: groups that cannot be told apart, rank intervals, and how much of a score is sight."""
+"""Who stands where: groups that cannot be told apart,
+rank intervals, and how much of a score is sight."""
 
 from __future__ import annotations
 
@@ -82,7 +83,8 @@ def standings_of(
     strata: Iterable[str],
     stratum: str = HEADLINE,
 ) -> Standings:
-    """Ranks over the models that compete, and sight gain wherever a text-only run of the same model is given.
+    """Ranks over the models that compete, and sight gain wherever a text-only run of the same model
+    is given.
 
     Both are about what the leaderboard is sorted by: the headline. `strata` are those of the bench.
     """
@@ -117,11 +119,11 @@ def standings_of(
 
 def shortcut_gain(run: ReportedRun) -> Gain | None:
     """A run minus the best blind row that learns from other patients, on the same items."""
-    found = run.scores.over_best_shortcut
-    if found is None or found.value is None:
+    margin = run.scores.over_best_shortcut
+    if margin is None or margin.value is None:
         return None
-    low, high = (100.0 * v for v in found.ci95) if found.ci95 else (None, None)
-    return Gain(100.0 * found.value, low, high, found.n, found.best)
+    low, high = (100.0 * v for v in margin.ci95) if margin.ci95 else (None, None)
+    return Gain(100.0 * margin.value, low, high, margin.n, margin.best)
 
 
 def _only(values: Mapping[str, V], keys: Container[str]) -> dict[str, V]:
@@ -144,10 +146,11 @@ def _gain(
     clusters: Mapping[str, str],
     values: Mapping[str, Mapping[str, float]],
 ) -> Gain | None:
-    """Paired by patient on the items both answered; None without a text-only run of the same model and words.
+    """Paired by patient on the items both answered; None without a text-only run of the same model
+    and words.
 
-    Of two such runs (told that there is no picture, and silently without) the better one counts, with the lower of
-    both lower limits: which one is better is not known for sure.
+    Of two such runs (told that there is no picture, and silently without) the better one counts,
+    with the lower of both lower limits: which one is better is not known for sure.
     """
     gains = [
         gain
@@ -169,14 +172,14 @@ def _is_without_pictures(other: ReportedRun, run: ReportedRun) -> bool:
 
 
 def _gain_over(
-    own: Mapping[str, float], blind: Mapping[str, float], clusters: Mapping[str, str], name: str
+    scores: Mapping[str, float], blind: Mapping[str, float], clusters: Mapping[str, str], name: str
 ) -> Gain | None:
-    shared = sorted(own.keys() & blind.keys())
+    shared = sorted(scores.keys() & blind.keys())
     if not shared:
         return None
     patients = [clusters[k] for k in shared]
     estimate: Estimate = paired_difference(
-        [own[k] for k in shared], [blind[k] for k in shared], patients
+        [scores[k] for k in shared], [blind[k] for k in shared], patients
     )
     if estimate.value is None:
         return None

@@ -63,7 +63,8 @@ def verdicts_of(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> list[Ve
 def with_probed_gains(
     standings: Standings, folders: Sequence[Path], runs: Sequence[ReportedRun]
 ) -> Standings:
-    """The standings, the sight gain of a probed run taken from its probes where no blind run of it is reported."""
+    """The standings, the sight gain of a probed run taken
+    from its probes where no blind run of it is reported."""
     gains = dict(standings.gains)
     for folder, run in zip(folders, runs):
         probed = probed_beside(folder)

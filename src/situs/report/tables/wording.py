@@ -20,8 +20,9 @@ _BLIND = {
 
 
 def wording_of(runs: Sequence[ReportedRun]) -> Table | None:
-    """Runs and blind rows against the jury, each judge and the text metrics; None if nothing was scored so."""
-    kept = [(run.name, run.kept.overall) for run in runs if run.kept is not None]
+    """Runs and blind rows against the jury, each judge and the text metrics;
+    None if nothing was scored so."""
+    scored_runs = [(run.name, run.kept.overall) for run in runs if run.kept is not None]
     widest = max(
         (run.kept for run in runs if run.kept is not None),
         key=lambda s: s.overall[0].n if s.overall else 0,
@@ -29,7 +30,9 @@ def wording_of(runs: Sequence[ReportedRun]) -> Table | None:
     )
     if widest is None:
         return None
-    rows: list[tuple[str, str, Sequence[Entry]]] = [(name, "", entries) for name, entries in kept]
+    rows: list[tuple[str, str, Sequence[Entry]]] = [
+        (name, "", entries) for name, entries in scored_runs
+    ]
     rows += [
         (name, _BLIND[name], table.overall)
         for name in _BLIND
@@ -56,8 +59,8 @@ def wording_of(runs: Sequence[ReportedRun]) -> Table | None:
         for name, note, es in rows
     )
     note = (
-        "Judges: share called right, in percent. Wording never ranks: two of the rows are wrong by construction. "
-        "Intervals are over patients."
+        "Judges: share called right, in percent. Wording never ranks: two of the rows are wrong by"
+        " construction. Intervals are over patients."
     )
     title = "Free text: judges and wording"
     return Table("wording", title, tuple(columns), body, note, styles)

@@ -37,7 +37,7 @@ def option_rows(item: Item) -> list[tuple[str, str, bool]]:
 def answer_words(item: Item) -> str:
     """The key as a reader wants it; a compound answer part by part."""
     words = {name: _words(item, part) for name, part in parts_of(item.answer).items()}
-    return "\n".join(f"{name}: {said}" if name else said for name, said in words.items())
+    return "\n".join(f"{name}: {text}" if name else text for name, text in words.items())
 
 
 def _words(item: Item, answer: Simple) -> str:
@@ -59,9 +59,9 @@ def _words(item: Item, answer: Simple) -> str:
         case Frames(frames) if frames:
             return f"frames {_ranges(frames)} (stored frames, counted from 1)"
         case Boxes(boxes) if boxes:
-            told = [_box_words(box) for box in boxes[:_MOST_BOXES]]
+            listed = [_box_words(box) for box in boxes[:_MOST_BOXES]]
             more = f" and {len(boxes) - _MOST_BOXES} more" if len(boxes) > _MOST_BOXES else ""
-            return "; ".join(told) + more
+            return "; ".join(listed) + more
         case _:
             return plain_words(item, answer)
 

@@ -1,4 +1,5 @@
-"""The counterfactual twins of items: what a probe's run said of the changed scan, from the folder beside the run."""
+"""The counterfactual twins of items:
+what a probe's run said of the changed scan, from the folder beside the run."""
 
 from __future__ import annotations
 
@@ -67,22 +68,23 @@ class Counterfactuals:
 
     def twins(self) -> dict[str, tuple[ChangedTwin, ...]]:
         """Item → its twins, in the order of the probes."""
-        found: dict[str, list[ChangedTwin]] = defaultdict(list)
+        twins_of: dict[str, list[ChangedTwin]] = defaultdict(list)
         for one in self._probed:
             for item_id, outcome in one.outcomes.items():
                 twin = one.answers.get(f"{item_id}~{one.probe}")
                 if twin is not None:
                     scored, right = twin.scored.outcome, answer_words(twin.item)
-                    found[item_id].append(
+                    twins_of[item_id].append(
                         ChangedTwin(
                             one.probe, outcome, right, one.run, mark_of(scored), scored.parsed
                         )
                     )
-        return {item_id: tuple(twins) for item_id, twins in found.items()}
+        return {item_id: tuple(twins) for item_id, twins in twins_of.items()}
 
     def pictures(self, items: Iterable[str], budget: int) -> dict[tuple[str, str], tuple[str, str]]:
-        """(item, probe) → key and data of the middle picture of the changed scan, while they fit; study by study."""
-        found: dict[tuple[str, str], tuple[str, str]] = {}
+        """(item, probe) → key and data of the middle picture of the changed scan,
+        while they fit; study by study."""
+        pictures: dict[tuple[str, str], tuple[str, str]] = {}
         wanted, spent = set(items), 0
         for one in self._probed:
             if one.probe == _IN_ORDER:
@@ -98,11 +100,11 @@ class Counterfactuals:
                     data = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
                     spent += len(data)
                     if spent > budget:
-                        return found
-                    found[twin.twin_of, one.probe] = image.digest, data
+                        return pictures
+                    pictures[twin.twin_of, one.probe] = image.digest, data
             except SitusError:
                 continue
-        return found
+        return pictures
 
 
 def _of(one: _Probed, wanted: set[str]) -> list[Item]:
@@ -115,16 +117,17 @@ def counterfactuals_of(
     content_hash: str,
     data: Path | None = None,
 ) -> Counterfactuals:
-    """Look beside each run for `bench-<probe>` and the run `<probe>` of the same model and profile."""
-    found: dict[Path, _Probed] = {}
-    for place, (folder, run) in enumerate(zip(folders, runs)):
+    """Look beside each run for `bench-<probe>` and
+    the run `<probe>` of the same model and profile."""
+    probed: dict[Path, _Probed] = {}
+    for run_number, (folder, run) in enumerate(zip(folders, runs)):
         for probe in CHANGES:
             made, asked = (
                 folder.resolve().parent / f"bench-{probe}",
                 folder.resolve().parent / probe,
             )
             known = outcomes_of(made)
-            if made in found or known is None or known.source_hash != content_hash:
+            if made in probed or known is None or known.source_hash != content_hash:
                 continue
             if not (asked / "answers.jsonl").is_file() or run.info.withheld:
                 continue
@@ -134,8 +137,8 @@ def counterfactuals_of(
                     row.item_id: row.outcome for row in known.rows if row.outcome != "undefined"
                 }
                 answers = read_answers(asked, made).by_id
-                found[made] = _Probed(made, probe, info.profile, place, outcomes, answers)
-    return Counterfactuals(list(found.values()), data)
+                probed[made] = _Probed(made, probe, info.profile, run_number, outcomes, answers)
+    return Counterfactuals(list(probed.values()), data)
 
 
 def _group_row(run: str, name: str, group: GroupSight) -> tuple[Cell, ...]:
@@ -161,16 +164,18 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Tab
     rows: list[tuple[Cell, ...]] = []
     for folder, run in zip(folders, runs):
         probed = probed_beside(folder)
-        found = None if probed is None else probed.diagnosis
-        told = {} if found is None else found.findings
-        if found is not None:
-            rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 4))
-        order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
-        # What was found comes first, then what was not, then sight by group of tasks, the larger groups first.
+        diagnosis = None if probed is None else probed.diagnosis
+        findings = {} if diagnosis is None else diagnosis.findings
+        if diagnosis is not None:
+            rows.append((run.name, "diagnosis", diagnosis.kind, diagnosis.summary, "", *[None] * 4))
+        order = [*FINDINGS, *sorted(findings.keys() - set(FINDINGS))]
+        # What was found comes first, then what was not, then sight by group of tasks, the larger
+        # groups first.
         named = sorted(
-            (name for name in order if name in told), key=lambda name: told[name].verdict != "yes"
+            (name for name in order if name in findings),
+            key=lambda name: findings[name].verdict != "yes",
         )
-        for name, one in ((name, told[name]) for name in named):
+        for name, one in ((name, findings[name]) for name in named):
             verdict = verdict_words(one.verdict)
             rests_on = one.n or None, one.patients or None
             rows.append(
@@ -185,7 +190,7 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Tab
                     *rests_on,
                 )
             )
-        groups = {} if found is None else found.groups
+        groups = {} if diagnosis is None else diagnosis.groups
         largest_first = sorted(groups.items(), key=lambda pair: -pair[1].gain.n)
         rows += [_group_row(run.name, name, group) for name, group in largest_first]
     columns = (
@@ -199,7 +204,10 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Tab
         "items",
         "patients",
     )
-    caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
+    caption = (
+        "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals"
+        " are 95 %."
+    )
     styles = {"95 % interval": INTERVAL}
     table = Table("diagnosis", "Did it look?", columns, tuple(rows), caption, styles)
     return table if rows else None

@@ -1,4 +1,5 @@
-"""What a reader must know before trusting an item: what is cut, unstable or oblique, and what sides rest on."""
+"""What a reader must know before trusting an item:
+what is cut, unstable or oblique, and what sides rest on."""
 
 from __future__ import annotations
 
@@ -27,11 +28,11 @@ class SeriesNote(msgspec.Struct, frozen=True):
     flags: tuple[tuple[str, str], ...]
 
 
-def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tuple[str, str]]:
+def fact_flags(facts: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tuple[str, str]]:
     cut = sorted(
         {
             s
-            for fact in held
+            for fact in facts
             if "cut" in fact.flags and len(fact.subjects) == 1
             for s in fact.subjects
         }
@@ -40,14 +41,14 @@ def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tupl
     words = [term(name, own_terms).plain for name in cut]
     if cut:
         flags.append(("warn", f"cut off by the scan: {', '.join(words)} (sizes are lower bounds)"))
-    if any("unstable" in fact.flags for fact in held):
+    if any("unstable" in fact.flags for fact in facts):
         flags.append(("warn", "unstable: a fact does not hold over its whole interval"))
-    if any("islands" in fact.flags for fact in held):
+    if any("islands" in fact.flags for fact in facts):
         flags.append(("warn", "islands were set aside"))
     flags += [
-        ("warn", f"approximate box: {_rule(fact)}") for fact in held if "approximate" in fact.flags
+        ("warn", f"approximate box: {_rule(fact)}") for fact in facts if "approximate" in fact.flags
     ]
-    if not held:
+    if not facts:
         flags.append(("note", "answer given by the source, not derived from facts"))
     return flags
 
@@ -90,7 +91,8 @@ def series_note(study: StudyRecord, series: SeriesRecord) -> SeriesNote:
 
 
 def authored_flags(item: Item) -> Iterator[tuple[str, str]]:
-    """How a composed or authored question came to be: its program, its wording and its citations."""
+    """How a composed or authored question came to be:
+    its program, its wording and its citations."""
     program = program_of(item)
     tags = {
         name: [tag.partition(":")[2] for tag in item.tags if tag.startswith(f"{name}:")]

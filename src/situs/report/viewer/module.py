@@ -1,4 +1,5 @@
-"""The item view as a script module, for pages that are served: drawn by the same code as in the report."""
+"""The item view as a script module, for pages that are served:
+drawn by the same code as in the report."""
 
 from __future__ import annotations
 

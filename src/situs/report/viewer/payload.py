@@ -103,7 +103,8 @@ class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
     subjects: tuple[ItemSubject, ...] = ()
     split: str = ""
     twins: tuple[str, ...] = ()
-    """Items with the same words about other patients, or made from this one by changing its scan."""
+    """Items with the same words about other patients,
+    or made from this one by changing its scan."""
     changed: tuple[ChangedTwin, ...] = ()
     """The same question of the changed scan, where a probe lies beside the run."""
 
@@ -146,7 +147,8 @@ def series_key(item: Item) -> str:
 class FactsShown:
     """The facts of the items that are shown, found by study.
 
-    Those of the items that come first are at hand; all others are read as their studies come, and let go.
+    Those of the items that come first are at hand; all others are read as their studies come, and
+    let go.
     """
 
     def __init__(self, bench: Bench, at_hand: Mapping[str, Fact], first: Iterable[str]) -> None:
@@ -180,7 +182,7 @@ def build_payload(
     details: dict[str, Detail] = {}
     spent = 0
     for item in ordered[: len(rows)]:
-        own = (changed or {}).get(item.item_id, ())
+        changed_twins = (changed or {}).get(item.item_id, ())
         detail = item_detail(
             item,
             facts.of(item),
@@ -188,7 +190,7 @@ def build_payload(
             bench,
             runs=runs,
             twins=twins.get(item.item_id, ()),
-            changed=own,
+            changed=changed_twins,
         )
         spent += len(msgspec.json.encode(detail))
         if spent + table.bytes > _TEXT_BYTES:
@@ -251,8 +253,8 @@ def item_detail(
     changed: tuple[ChangedTwin, ...] = (),
 ) -> Detail:
     """What the item view shows of one item; its facts are added to `table`."""
-    held = [facts[fact_id] for fact_id in item.fact_ids if fact_id in facts]
-    inputs = [f for f in _inputs(held, facts) if f.fact_id not in item.fact_ids]
+    item_facts = [facts[fact_id] for fact_id in item.fact_ids if fact_id in facts]
+    inputs = [f for f in _inputs(item_facts, facts) if f.fact_id not in item.fact_ids]
     number = item.answer if isinstance(item.answer, Number) else None
     low, high = (number.interval or (number.value, number.value)) if number else (0.0, 0.0)
     return Detail(
@@ -262,11 +264,11 @@ def item_detail(
         answer=answer_words(item),
         number=None if number is None else (number.value, low, high, number.unit),
         steps=tuple(_steps(item, facts, table.quotes)),
-        facts=tuple(table.place(fact) for fact in held),
+        facts=tuple(table.place(fact) for fact in item_facts),
         inputs=tuple(table.place(fact) for fact in inputs),
         answers=tuple(_answers(item, runs)),
-        flags=(*fact_flags(held, bench.info.terms), *authored_flags(item)),
-        subjects=tuple(subjects_of(item, [*held, *inputs], bench.info.terms)),
+        flags=(*fact_flags(item_facts, bench.info.terms), *authored_flags(item)),
+        subjects=tuple(subjects_of(item, [*item_facts, *inputs], bench.info.terms)),
         split=item.split,
         twins=twins,
         changed=changed,
@@ -274,7 +276,8 @@ def item_detail(
 
 
 def _twins(items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
-    """For each item those it is to be looked at beside: what was made from it or it from, then its twin group."""
+    """For each item those it is to be looked at beside:
+    what was made from it or it from, then its twin group."""
     known = {item.item_id: item for item in items}
     made: dict[str, list[str]] = defaultdict(list)
     groups: dict[str, list[str]] = defaultdict(list)
@@ -290,17 +293,17 @@ def _twins(items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
             *made[item.item_id],
             *(other for other in groups[item.twin_group] if item.twin_group),
         ]
-        kept = [other for other in dict.fromkeys(others) if other != item.item_id]
-        if kept:
-            result[item.item_id] = tuple(kept[:_MOST_TWINS])
+        beside = [other for other in dict.fromkeys(others) if other != item.item_id]
+        if beside:
+            result[item.item_id] = tuple(beside[:_MOST_TWINS])
     return result
 
 
-def _inputs(held: Sequence[Fact], facts: Mapping[str, Fact]) -> list[Fact]:
+def _inputs(derived: Sequence[Fact], facts: Mapping[str, Fact]) -> list[Fact]:
     """The facts that others were computed from, one level down."""
     names = [
         source.removeprefix("fact:")
-        for fact in held
+        for fact in derived
         if isinstance(fact.derivation, Measured)
         for source in fact.derivation.inputs
         if source.startswith("fact:")
@@ -344,7 +347,8 @@ def _steps(item: Item, facts: Mapping[str, Fact], quotes: bool) -> list[StepRow]
 
 
 def _mark_words(item: Item, about: Sequence[Fact]) -> str:
-    """In which structure each of the question's marks lies; empty where the step is about no marks."""
+    """In which structure each of the question's marks lies;
+    empty where the step is about no marks."""
     words = []
     for fact in about:
         if not fact.kind.startswith("marks.") or fact.value is None:
@@ -377,7 +381,7 @@ def _ends(about: Sequence[Fact]) -> tuple[str, str] | None:
 
 def _answers(item: Item, runs: Sequence[ReportedRun]) -> list[AnswerCell]:
     cells = []
-    for place, run in enumerate(runs):
+    for run_number, run in enumerate(runs):
         if not run.covers(item.item_id):
             continue
         row = run.run.replies.rows.get(item.item_id)
@@ -386,7 +390,7 @@ def _answers(item: Item, runs: Sequence[ReportedRun]) -> list[AnswerCell]:
         cut = max(0, len(response) - _RESPONSE_CHARS)
         cells.append(
             AnswerCell(
-                place,
+                run_number,
                 run.mark(item.item_id),
                 run.columns.reading(place_in_run)[1],
                 response[:_RESPONSE_CHARS],

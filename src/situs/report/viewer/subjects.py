@@ -27,10 +27,13 @@ class ItemSubject(msgspec.Struct, frozen=True):
 def subjects_of(
     item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]
 ) -> list[ItemSubject]:
-    """The structures in the order the item names them; a lesion by the structure that plays its role."""
-    held = list(facts)
-    playing = {_ROLES[f.kind][0] + f.subjects[0]: str(f.value) for f in held if f.kind in _ROLES}
-    volumes = {fact.subjects[0]: fact for fact in held if fact.kind == "volume"}
+    """The structures in the order the item names them;
+    a lesion by the structure that plays its role."""
+    item_facts = list(facts)
+    playing = {
+        _ROLES[f.kind][0] + f.subjects[0]: str(f.value) for f in item_facts if f.kind in _ROLES
+    }
+    volumes = {fact.subjects[0]: fact for fact in item_facts if fact.kind == "volume"}
     marks = {box.label for box in marks_of(item).values()}
     # The boxes of graded items are named by their region, which is a part of a structure.
     is_graded = any(tag.startswith("region:") for tag in item.tags)
@@ -48,13 +51,14 @@ def subjects_of(
         plain = "lesion" if family == "*" else term(family, own_terms).plain
         words = f"{role} {plain}" if role else plain
         result.setdefault(name, ItemSubject(name, words, _volume_text(volumes.get(name))))
-    for name in _beside(item, held):
+    for name in _beside(item, item_facts):
         result.setdefault(name, ItemSubject(name, term(name, own_terms).plain))
     return list(result.values())
 
 
 def _beside(item: Item, facts: Iterable[Fact]) -> list[str]:
-    """Structures the proof rests on though the question does not name them: the organ of a lesion, a vertebra."""
+    """Structures the proof rests on though the question does not name them:
+    the organ of a lesion, a vertebra."""
     names = [
         str(fact.value) for fact in facts if fact.kind == "organ_of" and fact.value is not None
     ]
@@ -66,5 +70,5 @@ def _beside(item: Item, facts: Iterable[Fact]) -> list[str]:
 def _volume_text(fact: Fact | None) -> str:
     if fact is None or isinstance(fact.value, bool) or not isinstance(fact.value, int | float):
         return ""
-    shown = f"{fact.value:.0f}" if fact.value >= 10 else f"{fact.value:.1f}"
-    return f"{'≥ ' if 'cut' in fact.flags else ''}{shown} mL"
+    millilitres = f"{fact.value:.0f}" if fact.value >= 10 else f"{fact.value:.1f}"
+    return f"{'≥ ' if 'cut' in fact.flags else ''}{millilitres} mL"

@@ -1,4 +1,5 @@
-"""How far readers agree: coefficients of what they chose and scored, and the overlap of places they marked."""
+"""How far readers agree: coefficients of what they chose and scored,
+and the overlap of places they marked."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ Rating = Callable[[ReadRow], float | None]
 
 @dataclass(frozen=True)
 class Ratings:
-    """Units × readers in a fixed order, NaN where a reader did not read; patient and stratum of each unit."""
+    """Units × readers in a fixed order, NaN where a reader did not read;
+    patient and stratum of each unit."""
 
     values: NDArray[np.float64]
     patients: list[str]
@@ -58,10 +60,10 @@ def coefficients(rated: Ratings, ordered: bool, seed: int | None) -> dict[str, A
         nothing: dict[str, Any] = dict.fromkeys(("raw", "ac1", "alpha", "kappa"))
         return nothing | {"n": 0, "note": "no unit was read by two readers"}
     ratings, clusters = ratings[several], list(itertools.compress(clusters, several.tolist()))
-    given = np.unique(ratings[np.isfinite(ratings)])
+    scores = np.unique(ratings[np.isfinite(ratings)])
     # Scores are 0, 1 and 2, whether or not somebody gave each of them.
-    categories = [0.0, 1.0, 2.0] if ordered else _categories(given)
-    equal = len(given) == 1
+    categories = [0.0, 1.0, 2.0] if ordered else _categories(scores)
+    equal = len(scores) == 1
     names = {"raw": "raw", "ac1": "ac1", "alpha": "alpha", "kappa": "fleiss", "conger": "conger"}
     if ordered:
         names |= {
@@ -79,16 +81,17 @@ def coefficients(rated: Ratings, ordered: bool, seed: int | None) -> dict[str, A
         if table is None or seed is None:
             result[key] = reliability_value(name, ratings, categories)
             continue
-        found = reliability(name, table, categories, seed=seed)
-        result[key], result[f"{key}_ci95"] = found.value, found.ci95
-        if found.note:
-            result["note"] = found.note
+        estimate = reliability(name, table, categories, seed=seed)
+        result[key], result[f"{key}_ci95"] = estimate.value, estimate.ci95
+        if estimate.note:
+            result["note"] = estimate.note
     return result
 
 
-def _categories(given: NDArray[np.float64]) -> list[float]:
-    """Whole numbers from 0 on, at least two of them: a category nobody chose could have been chosen."""
-    return [float(value) for value in range(max(2, int(given.max()) + 1))]
+def _categories(scores: NDArray[np.float64]) -> list[float]:
+    """Whole numbers from 0 on, at least two of them:
+    a category nobody chose could have been chosen."""
+    return [float(value) for value in range(max(2, int(scores.max()) + 1))]
 
 
 def ratings_of(rows: Sequence[ReadRow], of_row: Rating) -> Ratings:
@@ -98,8 +101,8 @@ def ratings_of(rows: Sequence[ReadRow], of_row: Rating) -> Ratings:
     line = {unit: n for n, unit in enumerate(units)}
     column = {reader: n for n, reader in enumerate(readers)}
     values = np.full((len(units), len(readers)), np.nan)
-    given = np.array([of_row(row) for row in rows], dtype=np.float64)  # None becomes NaN
-    values[[line[row.unit] for row in rows], [column[row.reader] for row in rows]] = given
+    row_values = np.array([of_row(row) for row in rows], dtype=np.float64)  # None becomes NaN
+    values[[line[row.unit] for row in rows], [column[row.reader] for row in rows]] = row_values
     patients = [about[unit].patient for unit in units]
     return Ratings(values, patients, [about[unit].stratum for unit in units], readers)
 
@@ -109,8 +112,8 @@ def _overlap(first: ReadRow, second: ReadRow) -> float | None:
     if first.cannot or second.cannot:
         return None if first.cannot and second.cannot else 0.0
     parts = [
-        overlap(place, first.answers[name], second.answers[name])
-        for name, place in first.places.items()
+        overlap(key_place, first.answers[name], second.answers[name])
+        for name, key_place in first.places.items()
     ]
     return statistics.fmean(parts)
 
@@ -118,7 +121,8 @@ def _overlap(first: ReadRow, second: ReadRow) -> float | None:
 def place_agreement(rows: Sequence[ReadRow]) -> dict[str, Any]:
     """Overlap of readers' boxes and slices: of each unit the mean over its pairs of readers.
 
-    `raw` is the share of units whose readers overlap by half or more. Places have no chance agreement to correct for.
+    `raw` is the share of units whose readers overlap by half or more. Places have no chance
+    agreement to correct for.
     """
     by_unit: dict[int, list[ReadRow]] = defaultdict(list)
     for row in rows:
@@ -143,15 +147,16 @@ def place_agreement(rows: Sequence[ReadRow]) -> dict[str, Any]:
 def place_overlap(rows: Sequence[ReadRow], readers: Sequence[str]) -> dict[str, dict[str, Any]]:
     result = {}
     for reader in readers:
-        told = [row for row in rows if row.reader == reader and not row.cannot and row.answers]
-        if not told:
+        answered = [row for row in rows if row.reader == reader and not row.cannot and row.answers]
+        if not answered:
             continue
         values = [
             statistics.fmean(
-                overlap(place, row.answers[name], place.key) for name, place in row.places.items()
+                overlap(key_place, row.answers[name], key_place.key)
+                for name, key_place in row.places.items()
             )
-            for row in told
+            for row in answered
         ]
-        mean = cluster_mean(np.array(values), [row.patient for row in told])
+        mean = cluster_mean(np.array(values), [row.patient for row in answered])
         result[reader] = {"value": mean.value, "n": mean.n, "ci95": mean.ci95, "note": mean.note}
     return result

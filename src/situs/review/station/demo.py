@@ -1,4 +1,5 @@
-"""A whole project with scripted people over the real interface: two readers, an adjudicator, a coordinator."""
+"""A whole project with scripted people over the real interface:
+two readers, an adjudicator, a coordinator."""
 
 from __future__ import annotations
 
@@ -86,8 +87,8 @@ class ScriptedPerson:
                 return count
             view = self.get(f"/assignments/{case}")
             if view["stage"] == 1:
-                said = answer(view)
-                view = self.post(f"/assignments/{case}/answer", said, view["version"])
+                reply = answer(view)
+                view = self.post(f"/assignments/{case}/answer", reply, view["version"])
             path = "decision" if view["purpose"] == "adjudicate" else "rating"
             self.post(f"/assignments/{case}/{path}", rate(view), view["version"])
             count += 1
@@ -200,9 +201,9 @@ def run_demo(
         words = ", ".join(f"{key} {'–' if v is None else format(v, '.3f')}" for key, v in numbers)
         say(f"{name:24} n {entry['n']:3}  {words}")
     with database.read() as db:
-        held, checked = find_project(db, "demo"), verify(db, folder)
-    say(f"record: {checked.events} events, {'intact' if checked.ok else 'NOT INTACT'}")
-    export_station(database, held, out / "export", bench=open_bench(bench))
+        stored_project, verified = find_project(db, "demo"), verify(db, folder)
+    say(f"record: {verified.events} events, {'intact' if verified.ok else 'NOT INTACT'}")
+    export_station(database, stored_project, out / "export", bench=open_bench(bench))
     database.close()
     return folder.root
 
@@ -222,14 +223,14 @@ def main() -> None:
     parser.add_argument("--bench", type=Path, required=True, help="a bench with images")
     parser.add_argument("--items", type=int, default=24)
     parser.add_argument("--exit", action="store_true", help="do not serve the page at the end")
-    given = parser.parse_args()
-    if (given.out / "station").exists():
-        shutil.rmtree(given.out / "station")
-        shutil.rmtree(given.out / "export", ignore_errors=True)
+    options = parser.parse_args()
+    if (options.out / "station").exists():
+        shutil.rmtree(options.out / "station")
+        shutil.rmtree(options.out / "export", ignore_errors=True)
     try:
-        station = run_demo(given.out, given.bench, items=given.items)
-        print(f"station: {station}; results: {given.out / 'export'}")
-        if not given.exit:
+        station = run_demo(options.out, options.bench, items=options.items)
+        print(f"station: {station}; results: {options.out / 'export'}")
+        if not options.exit:
             print(f"sign in as coordinator, R1, R2 or ADJ with the password: {PASSWORD}")
             serve(
                 open_folder(station), Binding(), lambda where: print(f"on {where}; Ctrl-C ends it")

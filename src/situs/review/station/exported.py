@@ -1,4 +1,5 @@
-"""A project as files: complete enough to be taken in again, and in the forms other commands and tools read."""
+"""A project as files: complete enough to be taken in again,
+and in the forms other commands and tools read."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ from situs.review.station.store.projects import protocol_of
 from situs.review.station.store.rows import decisions_of, read_rows
 from situs.review.station.store.tables import Base, Event, Project, User
 from situs.review.station.store.verify import verify
-from situs.run import AnswerRow, Journal, Spec, Viewing, start_run
+from situs.run import AnswerRow, Covered, Journal, Spec, Viewing, start_run
 
 __all__ = ["ExportResult", "export_station", "restore_station"]
 
@@ -85,7 +86,8 @@ def export_station(
 ) -> ExportResult:
     """Write a project's results and the station's whole record to a new folder.
 
-    With a `bench`, every reader's unaided answers become a run. With `volumes`, the memory maps are copied too.
+    With a `bench`, every reader's unaided answers become a run. With `volumes`, the memory maps are
+    copied too.
     """
     with database.write() as db:
         append_event(db, actor, "exported", project=project.name)
@@ -93,10 +95,10 @@ def export_station(
         verified = verify(db, database.folder)
         rows, decisions = read_rows(db, project), decisions_of(db, project)
         protocol = protocol_of(db, project)
-        found = project_statistics(rows, decisions, protocol, seed=project.seed)
+        statistics = project_statistics(rows, decisions, protocol, seed=project.seed)
         fates = outcomes(rows, decisions, protocol)
         _write_tables(db, scratch / "tables")
-        _json(scratch / "statistics.json", found)
+        _json(scratch / "statistics.json", statistics)
         _json(scratch / "requests.json", list(fates.values()))
         _json(scratch / "key_readings.json", key_readings(rows, project.seed))
         write_atomic(scratch / "readings.csv", _readings_csv(rows))
@@ -128,16 +130,16 @@ def export_station(
             where=out,
             fix="see situs review verify",
         )
-    return _result(found, verified.head, fates, out)
+    return _result(statistics, verified.head, fates, out)
 
 
 def _result(
-    found: ProjectStatistics, head: str, fates: Mapping[int, dict[str, Any]], out: Path
+    statistics: ProjectStatistics, head: str, fates: Mapping[int, dict[str, Any]], out: Path
 ) -> ExportResult:
     kinds = [fate["decision"] for fate in fates.values()]
     decisions = {kind: kinds.count(kind) for kind in ("keep", "fix", "drop")}
     return ExportResult(
-        found.readings, found.agreement, found.key_errors, head, decisions, str(out)
+        statistics.readings, statistics.agreement, statistics.key_errors, head, decisions, str(out)
     )
 
 
@@ -155,7 +157,8 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _write_tables(db: Connection, folder: Path) -> None:
-    """Every table as lines of JSON, in an order in which they can be taken in again; no password leaves."""
+    """Every table as lines of JSON, in an order in which they can be taken in again;
+    no password leaves."""
     folder.mkdir()
     for number, table in enumerate(Base.metadata.sorted_tables):
         if table.name in _PRIVATE:
@@ -237,10 +240,12 @@ def _imrmc_csv(rows: Sequence[ReadRow]) -> str:
 
 
 def _imrmc_options_csv(rows: Sequence[ReadRow]) -> str:
-    """Questions with options for iMRMC: every option that was right or chosen is a statement that holds or not.
+    """Questions with options for iMRMC: every option that was right or chosen is a statement that
+    holds or not.
 
-    A reader's score of an option is the confidence with which it was chosen, or minus it if another was. Statements of
-    one question depend on each other: take the question (before the slash) as the cluster.
+    A reader's score of an option is the confidence with which it was chosen, or minus it if another
+    was. Statements of one question depend on each other: take the question (before the slash) as
+    the cluster.
     """
     asked = [r for r in rows if r.kind == "item" and r.form == "choice" and not r.cannot]
     letters: dict[str, set[str]] = defaultdict(set)
@@ -279,31 +284,32 @@ def _write_runs(bench: Bench, project: Project, rows: Sequence[ReadRow], folder:
     """Unaided answers as runs like a model's, one for each reader."""
     if bench.info.content_hash != project.bench_hash:
         raise SitusError("is another bench", where="--bench", fix="give the one that was imported")
-    shown = Viewing(bench, STATION_PROFILE)
+    viewing = Viewing(bench, STATION_PROFILE)
     items = {item.item_id: item for item in bench.items()}
     for reader in sorted({row.reader for row in rows if row.kind == "item"}):
-        own = [row for row in rows if row.reader == reader and row.kind == "item"]
-        own = [row for row in own if row.answers or row.cannot]
-        if not own:
+        answered = [row for row in rows if row.reader == reader and row.kind == "item"]
+        answered = [row for row in answered if row.answers or row.cannot]
+        if not answered:
             continue
         out = folder / file_name(reader)
-        sample = tuple(row.item_id for row in own)
-        start_run(out, bench, Spec("human", reader), STATION_PROFILE, None, None, sample=sample)
+        sample = tuple(row.item_id for row in answered)
+        start_run(out, bench, Spec("human", reader), STATION_PROFILE, Covered(sample=sample))
         with Journal(out / "answers.jsonl") as journal:
-            for row in own:
-                journal.add(_answer(row, items[row.item_id], shown))
+            for row in answered:
+                journal.add(_answer(row, items[row.item_id], viewing))
 
 
-def _answer(row: ReadRow, item: Item, shown: Viewing) -> AnswerRow:
+def _answer(row: ReadRow, item: Item, viewing: Viewing) -> AnswerRow:
     seconds = row.active_ms / 1000
     if row.cannot:
         return AnswerRow(row.item_id, "refused", f"cannot be told: {row.cannot}", seconds=seconds)
-    words = spoken_answer(item, said_of(item, row.answers), shown)
+    words = spoken_answer(item, said_of(item, row.answers), viewing)
     return AnswerRow(row.item_id, "answered", words, seconds=seconds)
 
 
 def restore_station(database: Database, export: Path) -> dict[str, int]:
-    """Take an export into an empty station; refused if a file was changed or the chain does not end in its head."""
+    """Take an export into an empty station;
+    refused if a file was changed or the chain does not end in its head."""
     manifest = read_json(export / MARKER, _Manifest)
     if manifest.format != _FORMAT:
         raise SitusError(f"has format {manifest.format}", where=export, fix="update Situs")
@@ -337,7 +343,8 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
 
 
 def _advance_numbers(db: Connection) -> None:
-    """PostgreSQL counts new rows by itself, and must go on after the restored ones; SQLite does so anyhow."""
+    """PostgreSQL counts new rows by itself, and must go on after the restored ones;
+    SQLite does so anyhow."""
     if db.get_bind().dialect.name != "postgresql":
         return
     for table in Base.metadata.sorted_tables:
@@ -352,7 +359,8 @@ def _advance_numbers(db: Connection) -> None:
 def _forget_first_events(db: Connection, folder: StationFolder) -> None:
     """A fresh station has told of its own first account; the restored chain takes its place.
 
-    The guards refuse to remove events, so they are lifted for this transaction, on a station without projects only.
+    The guards refuse to remove events, so they are lifted for this transaction, on a station
+    without projects only.
     """
     if db.get_bind().dialect.name == "sqlite":
         connection = db.connection()

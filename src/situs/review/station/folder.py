@@ -1,4 +1,5 @@
-"""The station's folder: settings and secret, private to their owner, beside the database and the volumes."""
+"""The station's folder: settings and secret,
+private to their owner, beside the database and the volumes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _FORMAT = 1
 
 
 class OpenId(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An OpenID Connect provider; its users must be registered here under their `claim` beforehand."""
+    """An OpenID Connect provider;
+    its users must be registered here under their `claim` beforehand."""
 
     issuer: str
     client_id: str

@@ -1,8 +1,8 @@
 """Places that readers point at: boxes they draw on axial slices, and slices they name.
 
-Slices and pixels are those of the station's axial plane: every slice in patient order (or as stored), pixels that are
-voxels, seen radiologically. As a profile this is `STATION_PROFILE`, so that a reader's places are read and scored like
-a model's.
+Slices and pixels are those of the station's axial plane: every slice in patient order (or as
+stored), pixels that are voxels, seen radiologically. As a profile this is `STATION_PROFILE`, so
+that a reader's places are read and scored like a model's.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def read_frames(text: str) -> frozenset[int]:
 
 
 def place_problem(form: str, text: str, size: tuple[int, int, int]) -> str:
-    """Why a place is no answer on a scan of so many columns, rows and slices; empty if it is one."""
+    """Why a place is no answer on a scan of so many columns, rows and slices;
+    empty if it is one."""
     columns, rows, slices = size
     try:
         if form == "frames":
@@ -115,7 +116,8 @@ def place_problem(form: str, text: str, size: tuple[int, int, int]) -> str:
 
 
 def solid_boxes(boxes: Iterable[SaidBox]) -> list[SaidBox]:
-    """One box in the volume for each label: the hull of what was drawn, on every slice from the first to the last."""
+    """One box in the volume for each label:
+    the hull of what was drawn, on every slice from the first to the last."""
     by_label: dict[str, list[SaidBox]] = defaultdict(list)
     for box in boxes:
         by_label[box.label].append(box)
@@ -128,16 +130,16 @@ def solid_boxes(boxes: Iterable[SaidBox]) -> list[SaidBox]:
     return result
 
 
-def overlap(place: KeyPlace, first: str, second: str) -> float:
+def overlap(key_place: KeyPlace, first: str, second: str) -> float:
     """Intersection over union of two readers' places: of slices, or of drawn areas over all slices.
 
     Labels are free text and do not count. 1 where both say that there is nothing.
     """
-    if place.form == "frames":
+    if key_place.form == "frames":
         a, b = read_frames(first), read_frames(second)
         return len(a & b) / len(a | b) if a | b else 1.0
     boxes = [read_boxes(text) for text in (first, second)]
-    hulls = [solid_boxes(drawn) if place.solid else drawn for drawn in boxes]
+    hulls = [solid_boxes(drawn) if key_place.solid else drawn for drawn in boxes]
     common = total = 0.0
     for frame in {box.frame for drawn in hulls for box in drawn}:
         here = [[box for box in drawn if box.frame == frame] for drawn in hulls]
@@ -147,7 +149,8 @@ def overlap(place: KeyPlace, first: str, second: str) -> float:
 
 
 def _areas(first: Sequence[SaidBox], second: Sequence[SaidBox]) -> tuple[float, float]:
-    """Areas of the intersection and the union of two sets of rectangles, exactly: on the cells between all edges."""
+    """Areas of the intersection and the union of two sets of rectangles, exactly:
+    on the cells between all edges."""
     every = [*first, *second]
     xs = np.unique([edge for box in every for edge in (box.x0, box.x1)])
     ys = np.unique([edge for box in every for edge in (box.y0, box.y1)])
@@ -167,8 +170,8 @@ def _areas(first: Sequence[SaidBox], second: Sequence[SaidBox]) -> tuple[float, 
     return float(cells[a & b].sum()), float(cells[a | b].sum())
 
 
-def key_places(item: Item, shown: Viewing) -> dict[str, KeyPlace]:
-    """The key's places by part, written as a reader would; `shown` is of `STATION_PROFILE`."""
+def key_places(item: Item, viewing: Viewing) -> dict[str, KeyPlace]:
+    """The key's places by part, written as a reader would; `viewing` is of `STATION_PROFILE`."""
     result = {}
     for name, part in parts_of(item.answer).items():
         if kind_of(part) == "boxes":
@@ -176,12 +179,12 @@ def key_places(item: Item, shown: Viewing) -> dict[str, KeyPlace]:
                 SaidBox(
                     b.frame, round(b.x0, 2), round(b.y0, 2), round(b.x1, 2), round(b.y1, 2), b.label
                 )
-                for b in shown.boxes(item, boxes_in(part))
+                for b in viewing.boxes(item, boxes_in(part))
             ]
             words = json.dumps(msgspec.to_builtins(drawn))
             result[name] = KeyPlace("boxes", words, is_solid(part))
         elif kind_of(part) == "frames":
-            numbers = sorted(frame + 1 for frame in shown.frames(item, frames_in(part)))
+            numbers = sorted(frame + 1 for frame in viewing.frames(item, frames_in(part)))
             result[name] = KeyPlace("frames", ", ".join(map(str, numbers)) or "none")
     return result
 

@@ -50,9 +50,11 @@ class Plan(msgspec.Struct, frozen=True):
 def draw_sample(
     strata: Mapping[str, Sequence[str]], count: int, seed: int
 ) -> dict[str, tuple[list[str], float]]:
-    """A random sample in proportion to the strata: name → the drawn keys, and how many each stands for.
+    """A random sample in proportion to the strata: name → the drawn keys, and how many each stands
+    for.
 
-    Every stratum gives at least two, so that its share of errors has a spread; the weights say how strata differ.
+    Every stratum gives at least two, so that its share of errors has a spread; the weights say how
+    strata differ.
     """
     total = sum(len(keys) for keys in strata.values())
     if not 1 <= count <= total:
@@ -68,7 +70,8 @@ def draw_sample(
 def plan_reads(
     units: Sequence[PlannedUnit], readers: Sequence[str], protocol: ReadingProtocol, seed: int
 ) -> Plan:
-    """Lists for all readers: every set of readers meets about equally often, and some units are read by all."""
+    """Lists for all readers: every set of readers meets about equally often,
+    and some units are read by all."""
     if len(set(readers)) < protocol.reads:
         raise SitusError(
             f"{len(set(readers))} readers, the protocol wants {protocol.reads} for each unit",
@@ -77,8 +80,8 @@ def plan_reads(
         )
     draw = random.Random(seed)
     training = [unit for unit in units if unit.kind == "training"]
-    rest = [unit for unit in units if unit.kind != "training"]
-    order = draw.sample(rest, len(rest))
+    others = [unit for unit in units if unit.kind != "training"]
+    order = draw.sample(others, len(others))
     for_all = math.ceil(protocol.share_all * len(order)) if len(readers) > protocol.reads else 0
     lists: dict[str, list[PlannedUnit]] = {reader: [] for reader in readers}
     for unit in order[:for_all]:
@@ -104,7 +107,8 @@ def plan_reads(
 def replan(
     open_units: Mapping[int, set[str]], readers: Sequence[str], loads: Mapping[str, int], seed: int
 ) -> dict[int, str]:
-    """Who takes each unit that a leaving reader had not begun: the least busy who has not got it."""
+    """Who takes each unit that a leaving reader had not begun:
+    the least busy who has not got it."""
     busy = {reader: loads.get(reader, 0) for reader in readers}
     result = {}
     ranked = sorted(open_units, key=lambda key: digest("replan", str(seed), str(key)))
@@ -124,7 +128,8 @@ def _teams(
     """All sets of readers in turn: after each round every pair has met equally often."""
     sets = list(itertools.combinations(readers, size))
     if len(sets) > 5000:
-        # Too many to go round: shifted windows of a shuffled ring keep loads equal and mix the pairs.
+        # Too many to go round: shifted windows of a shuffled ring keep loads equal and mix the
+        # pairs.
         rings = [draw.sample(list(readers), len(readers)) for _ in range(50)]
         sets = [
             tuple(ring[(start + step) % len(ring)] for step in range(size))
@@ -156,7 +161,8 @@ def _training(reader: str, units: Sequence[PlannedUnit]) -> list[Place]:
 def _laid_out(
     reader: str, units: Sequence[PlannedUnit], protocol: ReadingProtocol, seed: int
 ) -> list[Place]:
-    """One reader's order: blocks without twins, a patient never twice in a row, repeats far behind."""
+    """One reader's order: blocks without twins,
+    a patient never twice in a row, repeats far behind."""
     ranked = sorted(units, key=lambda u: digest("order", str(seed), reader, str(u.key)))
     blocks: list[list[PlannedUnit]] = []
     groups: list[set[str]] = []

@@ -69,7 +69,8 @@ class ReadingProtocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return hashlib.sha256(canonical_json(self)).hexdigest()
 
     def keeps(self, scores: Sequence[int], key_wrong: bool, verdicts: Sequence[bool] = ()) -> bool:
-        """Whether an item stays, from its readers' scores; `key_wrong` as it stands after adjudication.
+        """Whether an item stays, from its readers' scores; `key_wrong` as it stands after
+        adjudication.
 
         (2, 2, 0) passes both of SpatialMed's rules; (1, 1, 1) only that of its data card.
         """
@@ -108,8 +109,8 @@ def load_protocol(name: str) -> ReadingProtocol:
         raise SitusError(
             "does not hold exactly one protocol", where=path, fix="write one table, [name]"
         )
-    ((given, body),) = tables.items()
-    return _protocol(given, body, path)
+    ((name_in_file, body),) = tables.items()
+    return _protocol(name_in_file, body, path)
 
 
 def _protocol(name: str, body: object, where: str | Path) -> ReadingProtocol:

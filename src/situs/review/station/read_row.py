@@ -44,8 +44,8 @@ class ReadRow(msgspec.Struct, frozen=True):
     @property
     def is_right(self) -> bool | None:
         """Whether the unaided answer fits the key."""
-        said = self.choice
-        return None if said is None or not self.right else said in self.right
+        choice = self.choice
+        return None if choice is None or not self.right else choice in self.right
 
     @property
     def says_wrong(self) -> bool:

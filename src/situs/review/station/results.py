@@ -1,4 +1,5 @@
-"""What a station's export tells other commands: audit sheet, verdicts on keys, and what to fix or drop."""
+"""What a station's export tells other commands:
+audit sheet, verdicts on keys, and what to fix or drop."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def read_results(path: Path) -> Results:
 
 
 def keep_key_readings(bench: Path, content_hash: str, results: Results) -> str:
-    """Put readers' verdicts into a bench and its key-error rate onto the card; returns the sentence."""
+    """Put readers' verdicts into a bench and its key-error rate onto the card;
+    returns the sentence."""
     if results.bench_hash != content_hash:
         raise SitusError(
             "is of another bench",
@@ -75,8 +77,8 @@ def keep_key_readings(bench: Path, content_hash: str, results: Results) -> str:
             fix="give the bench it was read from",
         )
     new = {(r.reader, r.profile, r.seed) for r in results.key_readings}
-    kept = [r for r in read_readings(bench) if (r.reader, r.profile, r.seed) not in new]
-    readings = [*kept, *results.key_readings]
+    other_readings = [r for r in read_readings(bench) if (r.reader, r.profile, r.seed) not in new]
+    readings = [*other_readings, *results.key_readings]
     errors = key_errors(readings)
     sentence = errors.words if errors is not None else ""
     write_readings(bench, readings, sentence)

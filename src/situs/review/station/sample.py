@@ -1,4 +1,5 @@
-"""What is taken of a bench into a project: which items are drawn, and a copy of each; the database is not needed."""
+"""What is taken of a bench into a project:
+which items are drawn, and a copy of each; the database is not needed."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class Sample(msgspec.Struct, frozen=True):
     items: int
     seed: int = 0
     disputes: tuple[str, ...] = ()
-    """Items that must be read, whatever is drawn: a stratum of their own, outside the key-error rate."""
+    """Items that must be read, whatever is drawn:
+    a stratum of their own, outside the key-error rate."""
     training: int = 0
     wordings: bool = False
 
@@ -69,10 +71,11 @@ def take_sample(
     data: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> TakenSample:
-    """Copy a sample of a bench, without the database: this takes minutes, and readers go on writing meanwhile."""
+    """Copy a sample of a bench, without the database:
+    this takes minutes, and readers go on writing meanwhile."""
     every = list(bench.items())
-    shown = Viewing(bench, STATION_PROFILE)
-    obstacles = {item.item_id: _obstacle(item, shown) for item in every}
+    viewing = Viewing(bench, STATION_PROFILE)
+    obstacles = {item.item_id: _obstacle(item, viewing) for item in every}
     readable = [item for item in every if not obstacles[item.item_id]]
     known = {item.item_id: item for item in readable}
     strangers = [one for one in sample.disputes if one not in known]
@@ -105,11 +108,11 @@ def take_sample(
     return TakenSample(info.name, info.content_hash, protocol, sample.seed, units, strata, left_out)
 
 
-def _obstacle(item: Item, shown: Viewing) -> str:
+def _obstacle(item: Item, viewing: Viewing) -> str:
     """Why an item cannot be read at the station; empty if it can."""
     if not item.series:
         return "not about a scan"
-    return shown.obstacle(item) if has_places(item.answer) else ""
+    return viewing.obstacle(item) if has_places(item.answer) else ""
 
 
 def _drawn(items: Sequence[Item], sample: Sample) -> dict[str, tuple[str, float]]:
@@ -167,8 +170,8 @@ def _wordings(items: Sequence[Item], seed: int) -> list[TakenUnit]:
         ranked = sorted(of_way, key=lambda item: digest("wording", str(seed), item.item_id))
         examples = list(dict.fromkeys(item.question for item in ranked))[:3]
         options = [[o.text for o in ranked[0].options]] if ranked[0].options else []
-        shown = {"wordings": examples, "options": options, "form": ranked[0].form}
+        visible = {"wordings": examples, "options": options, "form": ranked[0].form}
         hidden = {"wording": way, "items": len(of_way)}
-        encoded = msgspec.json.encode(shown), msgspec.json.encode(hidden)
+        encoded = msgspec.json.encode(visible), msgspec.json.encode(hidden)
         units.append(TakenUnit("wording", "wording", 0.0, way, *encoded))
     return units

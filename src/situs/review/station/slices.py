@@ -1,7 +1,7 @@
 """Volumes cut along every plane into compressed slices: any slice of any plane is one short read.
 
-A slice is compressed once, when its volume is taken in: compressing 512 × 512 voxels costs 8 ms, which twenty scrolling
-readers would make the server pay over and over.
+A slice is compressed once, when its volume is taken in: compressing 512 × 512 voxels costs 8 ms,
+which twenty scrolling readers would make the server pay over and over.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class VolumeInfo(msgspec.Struct, frozen=True):
     """What a page needs to draw a volume; nothing that tells whose it is."""
 
     shape: tuple[int, int, int]
-    """Voxels to the patient's right, front and head (across, down and frames, without millimetres)."""
+    """Voxels to the patient's right, front and head (across,
+    down and frames, without millimetres)."""
     spacing: tuple[float, float, float]
     modality: str
     slope: float
@@ -70,7 +71,8 @@ class VolumeMap:
             return stream.read(ends[index] - start)
 
     def outlines(self, structures: list[str], plane: str, index: int) -> dict[str, str]:
-        """The edge of each structure on a slice, as path data; a structure that is not there is left out."""
+        """The edge of each structure on a slice, as path data;
+        a structure that is not there is left out."""
         result = {}
         for name in structures:
             path = _outline(self.folder, name, plane, index, self.info.shape)
@@ -88,7 +90,10 @@ def open_volume_map(folder: Path) -> VolumeMap:
 def store_volume(
     folder: Path, array: Array, grid: Grid | None, modality: str, body_part: str = ""
 ) -> VolumeInfo:
-    """Write a volume's planes, unless they are there. Without a grid, `array` is (frames, height, width)."""
+    """Write a volume's planes, unless they are there.
+
+    Without a grid, `array` is (frames, height, width).
+    """
     if (folder / _META).is_file():
         return read_json(folder / _META, VolumeInfo)
     scratch = folder.with_name(f".{folder.name}.{os.getpid()}")
@@ -173,11 +178,11 @@ def _outline(folder: Path, name: str, plane: str, index: int, shape: tuple[int, 
     at = index - low[through]
     if not 0 <= at < part.shape[through]:
         return ""
-    whole = np.zeros([n for axis, n in enumerate(shape) if axis != through], dtype=bool)
+    full_slice = np.zeros([n for axis, n in enumerate(shape) if axis != through], dtype=bool)
     others = [axis for axis in range(3) if axis != through]
     spot = tuple(slice(low[axis], low[axis] + part.shape[axis]) for axis in others)
-    whole[spot] = np.take(part, at, axis=through)
-    flat = np.expand_dims(whole, through)
+    full_slice[spot] = np.take(part, at, axis=through)
+    flat = np.expand_dims(full_slice, through)
     volume = PatientVolume(flat, Grid(flat.shape, Affine(np.eye(4))), "labels")
     return outline_path(volume.mask_picture(volume.array, Plane(plane), 0))
 
@@ -192,8 +197,8 @@ def _patient_order(array: Array, grid: Grid | None, modality: str) -> PatientVol
 
 def _scale(values: Array) -> tuple[float, float]:
     """Whole numbers that fit are kept as they are; all else is spread over the range of int16."""
-    whole = np.issubdtype(values.dtype, np.integer)
-    if whole and int(values.min()) >= _INT16.min and int(values.max()) <= _INT16.max:
+    is_integer = np.issubdtype(values.dtype, np.integer)
+    if is_integer and int(values.min()) >= _INT16.min and int(values.max()) <= _INT16.max:
         return 1.0, 0.0
     finite = values[np.isfinite(values)] if np.issubdtype(values.dtype, np.floating) else values
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)

@@ -1,4 +1,5 @@
-"""What the station takes of a bench: each item as a reader sees it before and after the reveal, and its volume."""
+"""What the station takes of a bench:
+each item as a reader sees it before and after the reveal, and its volume."""
 
 from __future__ import annotations
 
@@ -57,12 +58,13 @@ def take_snapshots(
     data: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Iterator[ItemSnapshot]:
-    """Snapshots in the order of series, one volume in memory at a time; volumes go to the folder `volumes`."""
+    """Snapshots in the order of series, one volume in memory at a time;
+    volumes go to the folder `volumes`."""
     by_series: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in items:
         by_series[item.study_id, item.series].append(item)
     studies = {study.study_id: study for study in bench.studies()}
-    shown = Viewing(bench, STATION_PROFILE)
+    viewing = Viewing(bench, STATION_PROFILE)
     source = FileVolumes(bench, data=data)
     done = 0
     for (study_id, name), of_series in by_series.items():
@@ -74,7 +76,7 @@ def take_snapshots(
                 where=bench.folder,
                 fix="build the bench with images, or choose other items",
             )
-        opened = _Series(bench, study, series, source, volumes, shown)
+        opened = _Series(bench, study, series, source, volumes, viewing)
         for item in of_series:
             yield opened.snapshot(item)
             done += 1
@@ -91,9 +93,9 @@ class _Series:
         series: SeriesRecord,
         source: FileVolumes,
         volumes: Path,
-        shown: Viewing,
+        viewing: Viewing,
     ) -> None:
-        self.bench, self.study, self.series, self.shown = bench, study, series, shown
+        self.bench, self.study, self.series, self.shown = bench, study, series, viewing
         self.facts: dict[str, Fact] = {
             fact.fact_id: fact for fact in bench.facts(study_id=study.study_id)
         }
@@ -135,7 +137,7 @@ class _Series:
             "places": key_places(item, self.shown),
             **self._overlay(item, used),
         }
-        shown = {
+        visible = {
             "question": item.question,
             "form": item.form,
             "parts": [_part(name, part) for name, part in parts_of(item.answer).items()],
@@ -144,10 +146,11 @@ class _Series:
             "frames": list(item.frames) if item.level == "slice" else [],
             "size": list(self.info.shape),
         }
-        return ItemSnapshot(item, msgspec.to_builtins(shown), msgspec.to_builtins(hidden))
+        return ItemSnapshot(item, msgspec.to_builtins(visible), msgspec.to_builtins(hidden))
 
     def _overlay(self, item: Item, used: list[Fact]) -> dict[str, Any]:
-        """Structures and measured lines that the reveal draws; masks are stored beside the volume."""
+        """Structures and measured lines that the reveal draws;
+        masks are stored beside the volume."""
         if self.evidence is None:
             return {"structures": [], "overlay": None}
         evidence = self.evidence
@@ -174,7 +177,8 @@ class _Series:
 
 
 def wrong_key(snapshot: ItemSnapshot, pick: int) -> dict[str, Any] | None:
-    """The hidden part of a catch trial: the same item with a key that is plainly wrong; None if it has none."""
+    """The hidden part of a catch trial:
+    the same item with a key that is plainly wrong; None if it has none."""
     item = snapshot.item
     match item.answer:
         case YesNo(value):

@@ -1,4 +1,5 @@
-"""What the readings say: agreement by question and stratum, key errors, catch trials, and readers against the key."""
+"""What the readings say: agreement by question and stratum,
+key errors, catch trials, and readers against the key."""
 
 from __future__ import annotations
 
@@ -179,7 +180,8 @@ def _key_verdict(row: ReadRow) -> KeyVerdict:
 
 
 def _settled(rows: Sequence[ReadRow], decisions: Sequence[Decision]) -> dict[int, bool | None]:
-    """Unit → whether its key is wrong: as adjudicated, else by its readers; None where they split."""
+    """Unit → whether its key is wrong:
+    as adjudicated, else by its readers; None where they split."""
     decided = {decision.unit: decision.key_wrong for decision in decisions}
     # By how many readers more the key is called wrong than right; who did not see it has no vote.
     lead: dict[int, int] = {}
@@ -214,7 +216,8 @@ def _key_errors(rows: Sequence[ReadRow], decisions: Sequence[Decision]) -> dict[
 def _accuracy(
     rows: Sequence[ReadRow], readers: Sequence[str], seed: int
 ) -> dict[str, dict[str, Any]]:
-    """How often unaided answers fit the key: each reader, and all; from five readers on with readers random."""
+    """How often unaided answers fit the key: each reader, and all;
+    from five readers on with readers random."""
     verdicts = ((row, row.is_right) for row in rows)
     judged = [(row, right) for row, right in verdicts if right is not None]
     by_reader: dict[str, list[tuple[ReadRow, bool]]] = {reader: [] for reader in readers}
@@ -232,14 +235,15 @@ def _mean(judged: Sequence[tuple[ReadRow, bool]]) -> dict[str, Any]:
     if not judged:
         return {"value": None, "n": 0, "ci95": None}
     values = np.array([float(right) for _, right in judged])
-    found = cluster_mean(values, [row.patient for row, _ in judged])
-    return {"value": found.value, "n": found.n, "ci95": found.ci95, "note": found.note}
+    mean = cluster_mean(values, [row.patient for row, _ in judged])
+    return {"value": mean.value, "n": mean.n, "ci95": mean.ci95, "note": mean.note}
 
 
 def _both_random(
     judged: Sequence[tuple[ReadRow, bool]], readers: Sequence[str], seed: int
 ) -> tuple[float, float] | None:
-    """Percentile interval over resampled readers and patients (multi-reader multi-case bootstrap)."""
+    """Percentile interval over resampled readers and
+    patients (multi-reader multi-case bootstrap)."""
     line = {reader: n for n, reader in enumerate(readers)}
     patients = sorted({row.patient for row, _ in judged})
     column = {patient: n for n, patient in enumerate(patients)}
@@ -265,29 +269,30 @@ def _both_random(
 def outcomes(
     rows: Sequence[ReadRow], decisions: Sequence[Decision], protocol: ReadingProtocol
 ) -> dict[int, dict[str, Any]]:
-    """What becomes of every unit: keep, fix or drop, by the adjudicator or else by the protocol's rule."""
+    """What becomes of every unit: keep, fix or drop,
+    by the adjudicator or else by the protocol's rule."""
     decided = {decision.unit: decision for decision in decisions}
     by_unit: dict[int, list[ReadRow]] = defaultdict(list)
     for row in rows:
         if row.kind == "item":
             by_unit[row.unit].append(row)
     result = {}
-    for unit, own in sorted(by_unit.items()):
-        scores = [row.score for row in own if row.score is not None]
+    for unit, unit_rows in sorted(by_unit.items()):
+        scores = [row.score for row in unit_rows if row.score is not None]
         entry: dict[str, Any] = {
-            "item": own[0].item_id,
-            "verified_by": sorted(row.reader for row in own),
+            "item": unit_rows[0].item_id,
+            "verified_by": sorted(row.reader for row in unit_rows),
             "scores": scores,
         }
         if unit in decided:
             entry |= {"decision": decided[unit].decision, "reason": decided[unit].reason}
             entry["adjudicated"] = True
         else:
-            wrong = any(row.says_wrong for row in own)
-            verdicts = [v for row in own for v in row.verdicts.values()]
+            wrong = any(row.says_wrong for row in unit_rows)
+            verdicts = [v for row in unit_rows for v in row.verdicts.values()]
             stays = protocol.keeps(scores, wrong, verdicts)
             entry |= {"decision": "keep" if stays else "drop", "adjudicated": False}
-            entry["reason"] = "" if stays else _why(own, scores, protocol)
+            entry["reason"] = "" if stays else _why(unit_rows, scores, protocol)
         result[unit] = entry
     return result
 

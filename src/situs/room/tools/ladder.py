@@ -1,4 +1,5 @@
-"""The tool ladder: none, callipers, a truthful segmentation, one that errs within its interval, one that lies."""
+"""The tool ladder: none, callipers, a truthful segmentation,
+one that errs within its interval, one that lies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tools that lie in one named way: the truthful tool on changed masks, so every lie is consistent in itself."""
+"""Tools that lie in one named way:
+the truthful tool on changed masks, so every lie is consistent in itself."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ import numpy as np
 from situs.anatomy import lesion_family
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.facts import ALL, Ledger, number
+from situs.facts import (
+    ALL,
+    Ledger,
+    MaskedSeries,
+    number,
+)
 from situs.items import Answer, Item, NotAsked, Number, Question, YesNo, task_of_masks
 from situs.probe import Patient, derive, mirrored
 from situs.space import Affine, Grid
@@ -38,12 +44,14 @@ def lying_ledger(body: Patient, bench: Bench) -> Ledger:
     """What the lying tool knows. A body that no patient has would be doubted; here nothing is."""
     return Ledger(
         body.labels,
-        labels_hash=body.series.labels_hash,
-        study_id=body.study.study_id,
-        series=body.series.series,
+        MaskedSeries(
+            study_id=body.study.study_id,
+            series=body.series.series,
+            labels_hash=body.series.labels_hash,
+            annotation=body.series.annotation,
+            side_basis=body.series.side_basis,
+        ),
         recipe=bench.info.recipe,
-        annotation=body.series.annotation,
-        side_basis=body.series.side_basis,
         terms=body.terms,
         trusted=(ALL,),
     )
@@ -52,8 +60,9 @@ def lying_ledger(body: Patient, bench: Bench) -> Ledger:
 def lied_answer(item: Item, lying: Ledger, truthful: Ledger) -> Answer | None:
     """The answer that follows from the lie; None where none follows, or the right one does.
 
-    The question is posed anew to the lying tool's body. Where it would not be asked there (a value too near to a
-    limit, an organ that is cut), whoever believes the tool still reads a number off it: then that number decides.
+    The question is posed anew to the lying tool's body. Where it would not be asked there (a value
+    too near to a limit, an organ that is cut), whoever believes the tool still reads a number off
+    it: then that number decides.
     """
     derived = next(iter(derive([item], lying, "lie")))
     if derived.outcome != "undefined":
@@ -62,7 +71,8 @@ def lied_answer(item: Item, lying: Ledger, truthful: Ledger) -> Answer | None:
 
 
 def _by_number(item: Item, lying: Ledger, truthful: Ledger) -> Answer | None:
-    """The item's own measure as the lying tool tells it: as the answer, or against the item's limit."""
+    """The item's own measure as the lying tool tells it:
+    as the answer, or against the item's limit."""
     task = task_of_masks(item.task)
     if task is None or not isinstance(item.answer, Number | YesNo):
         return None
@@ -71,21 +81,21 @@ def _by_number(item: Item, lying: Ledger, truthful: Ledger) -> Answer | None:
         if isinstance(posed, NotAsked) or not posed.facts:
             return None
         fact = posed.facts[0]
-        true, told = number(fact), number(lying.fact(fact.kind, *fact.subjects))
+        true, lying_value = number(fact), number(lying.fact(fact.kind, *fact.subjects))
     except (SitusError, KeyError, ValueError):
         return None
     if isinstance(item.answer, Number):
         scale = item.answer.value / true if true else 1.0
-        value = told * scale
+        value = lying_value * scale
         near = sorted((value * (1 - _NEAR), value * (1 + _NEAR)))
-        said = Number(value, item.answer.unit, (near[0], near[1]))
+        lied_answer = Number(value, item.answer.unit, (near[0], near[1]))
         low, high = item.answer.interval or (item.answer.value, item.answer.value)
-        return None if low <= said.value <= high else said
+        return None if low <= lied_answer.value <= high else lied_answer
     limits = [s.value for s in posed.steps if s.value is not None and s.value.threshold is not None]
     if len(limits) != 1 or limits[0].threshold is None or not limits[0].value:
         return None
     limit = limits[0].threshold * true / limits[0].value
-    agrees = (told > limit) == (true > limit)
+    agrees = (lying_value > limit) == (true > limit)
     return None if agrees else YesNo(not item.answer.value)
 
 

@@ -65,11 +65,11 @@ def tool_values(ledger: Ledger, structure: str, other: str, shift: Shift) -> dic
 def say_values(structure: str, other: str, values: dict[str, Value]) -> str:
     """The measures in one line."""
     about = f"{structure} and {other}" if other else structure
-    told = "; ".join(
+    listed = "; ".join(
         f"{name} {value:.1f}" if isinstance(value, float) else f"{name} {value}"
         for name, value in values.items()
     )
-    return f"Segmentation of {about}: {told}."
+    return f"Segmentation of {about}: {listed}."
 
 
 def _of_one(ledger: Ledger, key: str, shift: Shift) -> Iterator[tuple[str, Value]]:
@@ -124,7 +124,10 @@ def _family(ledger: Ledger, name: str) -> str | None:
 
 
 def _key_of(ledger: Ledger, name: str) -> str:
-    """The subject that a plain name means. Nobody learns from an unknown one what else is annotated."""
+    """The subject that a plain name means.
+
+    Nobody learns from an unknown one what else is annotated.
+    """
     known: dict[str, str] = {}
     for subject in subjects(ledger):
         known.setdefault(_plain(subject.short), subject.key)

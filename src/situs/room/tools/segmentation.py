@@ -46,7 +46,8 @@ class SegmentationTool:
         return answer
 
     def lied_answer(self, item: Item, opened: OpenScan) -> Answer | None:
-        """The answer that whoever believes the tool gives; None if that is no lie, or the lie changes nothing."""
+        """The answer that whoever believes the tool gives;
+        None if that is no lie, or the lie changes nothing."""
         if not self._tools.lie or opened.ledger is None:
             return None
         lying = self._ledger(opened)
@@ -79,12 +80,14 @@ class SegmentationTool:
         return None if body is None else lying_ledger(body, self._bench)
 
     def _another(self, opened: OpenScan) -> Patient | None:
-        """The patient whose measures a stale tool still holds: the next one, in an order drawn by the ids."""
+        """The patient whose measures a stale tool still holds:
+        the next one, in an order drawn by the ids."""
         return self._scans.another_patient(opened.study, opened.series)
 
 
 def _within_interval(item: Item) -> Callable[[Fact], float]:
-    """A number within the fact's interval, drawn anew for every item and fact, and the same each time."""
+    """A number within the fact's interval,
+    drawn anew for every item and fact, and the same each time."""
 
     def told(fact: Fact) -> float:
         value = number(fact)

@@ -1,4 +1,5 @@
-"""What decides an item, and which of it a look showed: the visibility rule, applied to every picture."""
+"""What decides an item, and which of it a look showed:
+the visibility rule, applied to every picture."""
 
 from __future__ import annotations
 
@@ -82,19 +83,20 @@ class Masks:
         return [in_lattice_order(layer, self.labels.grid) for layer in self.labels.layers]
 
     def region(self, name: str, item: Item) -> _Region | None:
-        """A structure, or a lesion that the item knows by its role, inside its box; None if no mask has it."""
+        """A structure, or a lesion that the item knows by its role, inside its box;
+        None if no mask has it."""
         box = next((b for b in item.boxes if b.label == name and isinstance(b, WorldBox)), None)
         key = name, box
         if key not in self._regions:
-            self._regions[key] = self._found(name, box)
+            self._regions[key] = self._find_region(name, box)
         return self._regions[key]
 
-    def _found(self, name: str, box: WorldBox | None) -> _Region | None:
+    def _find_region(self, name: str, box: WorldBox | None) -> _Region | None:
         grid = self.labels.grid.in_patient_order()
         inside = None if box is None else index_slices(box, grid)
         if name in self._structures:
-            own = self._structures[name]
-            return _Region([(self._layers[own.layer], own.value)], None, inside)
+            structure = self._structures[name]
+            return _Region([(self._layers[structure.layer], structure.value)], None, inside)
         lesions = lesions_of_role(name, self.labels, self._terms)
         if inside is None or not lesions:
             return None
@@ -143,8 +145,8 @@ class _Region:
         others = tuple(axis for axis in range(3) if axis != through)
         counts = np.zeros(scan.count(plane), dtype=np.int64)
         for values, value in self.parts:
-            found = np.count_nonzero(values[box] == value, axis=others)
-            counts[box[through].start : box[through].start + len(found)] += found
+            part_counts = np.count_nonzero(values[box] == value, axis=others)
+            counts[box[through].start : box[through].start + len(part_counts)] += part_counts
         return counts
 
     def _within(self, axis: Any, number: int, flip: bool) -> NDArray[np.bool_]:
@@ -160,26 +162,27 @@ def targets_of(
 ) -> tuple[Target, ...]:
     """What has to be seen to answer from the scan; empty where nobody knows.
 
-    The structures the item needs, on two slices each (on its slice, for a question about one); for a distance its
-    witness points `points`, and the structures once. Without masks, the boxes it speaks of; without those, its slices.
+    The structures the item needs, on two slices each (on its slice, for a question about one); for
+    a distance its witness points `points`, and the structures once. Without masks, the boxes it
+    speaks of; without those, its slices.
     """
     limits = load_thresholds()
     of_slice = item.level == "slice" and bool(item.frames)
     names = [need.removeprefix(_SEES) for need in item.needs if need.startswith(_SEES)]
     labelled = {box.label for box in item.boxes}
-    found: list[Target] = []
+    targets: list[Target] = []
     for name in names:
         if masks is not None and masks.region(name, item) is not None:
             needed = 1 if of_slice or points else limits.slices
-            found.append(Target(name, "mask", needed))
+            targets.append(Target(name, "mask", needed))
         elif name in labelled:
-            found.append(Target(name, "boxes", _needed(item, name)))
-    found += [Target(name, "point", 1, at) for name, at in points.items()]
-    if not found and boxes_in(item.answer):
-        found.append(Target("", "boxes", 1))
-    if not found and of_slice:
-        found.append(Target("slice", "slice", len(set(item.frames))))
-    return tuple(found)
+            targets.append(Target(name, "boxes", _needed(item, name)))
+    targets += [Target(name, "point", 1, at) for name, at in points.items()]
+    if not targets and boxes_in(item.answer):
+        targets.append(Target("", "boxes", 1))
+    if not targets and of_slice:
+        targets.append(Target("slice", "slice", len(set(item.frames))))
+    return tuple(targets)
 
 
 def _needed(item: Item, name: str) -> int:
@@ -193,18 +196,18 @@ def sightings_on(
     picture: Picture, item: Item, targets: Iterable[Target], scan: Scan, masks: Masks | None
 ) -> list[Sighting]:
     """Every target that a picture shows, slice by slice."""
-    found: list[Sighting] = []
+    sightings: list[Sighting] = []
     for target in targets:
         if target.kind == "mask":
             assert masks is not None
             region = masks.region(target.name, item)
             if region is not None:
-                found += _of_region(picture, target, region)
+                sightings += _of_region(picture, target, region)
         elif target.kind == "boxes":
-            found += _of_boxes(picture, target, item)
+            sightings += _of_boxes(picture, target, item)
         else:
-            found += _of_places(picture, target, item)
-    return found
+            sightings += _of_places(picture, target, item)
+    return sightings
 
 
 def _of_region(picture: Picture, target: Target, region: _Region) -> Iterable[Sighting]:
@@ -231,23 +234,23 @@ def _sighting(
         high = int(there[-1]) + 1 if len(there) else 0
         spans.append((places, slice(max(0, low - rim - 1), min(count, high + rim + 1))))
     (rows, down), (columns, across) = spans
-    shown: NDArray[np.bool_] = mask[np.ix_(rows[down], columns[across])]
-    plane, width = "" if tile.plane is None else tile.plane.value, width_px(shown)
+    shown_mask: NDArray[np.bool_] = mask[np.ix_(rows[down], columns[across])]
+    plane, width = "" if tile.plane is None else tile.plane.value, width_px(shown_mask)
     # What is too small is not seen, however it stands out; telling how far takes longest.
     wide = width >= load_thresholds().width_px
-    seen = contrast(pixels[down, across], shown, rim) if wide else 0.0
+    seen = contrast(pixels[down, across], shown_mask, rim) if wide else 0.0
     return Sighting(target.name, plane, tile.source_index, width, round(seen, 3))
 
 
 def _of_boxes(picture: Picture, target: Target, item: Item) -> Iterable[Sighting]:
     """The item's boxes of that label, or those it asks for, on the slices that cut them."""
     boxes = [box for box in item.boxes if box.label == target.name]
-    own = boxes if target.name else list(boxes_in(item.answer))
+    wanted = boxes if target.name else list(boxes_in(item.answer))
     frame = picture.layout.frames[0]
     for tile in frame.tiles:
         one = Layout(picture.layout.lattice, (type(frame)([tile], (frame.width, frame.height)),))
         cut = [
-            box for box in own if not isinstance(box, FrameBox) or box.frame == tile.source_index
+            box for box in wanted if not isinstance(box, FrameBox) or box.frame == tile.source_index
         ]
         for box in one.shown_boxes(cut):
             plane = "" if tile.plane is None else tile.plane.value

@@ -101,7 +101,8 @@ class OpenScan:
         return possible(item, self.scan, self.masks)
 
     def _witness_points(self, item: Item) -> dict[str, Triple]:
-        """Where the structures of a distance are nearest to each other: on the first, and on each of the others."""
+        """Where the structures of a distance are nearest to each other:
+        on the first, and on each of the others."""
         names = [need[5:] for need in item.needs if need.startswith("sees:")]
         if item.task not in _OF_POINTS or len(names) < 2 or self.masks is None:
             return {}
@@ -148,12 +149,13 @@ class OpenScans:
 
     def record(self, key: SeriesKey) -> SeriesRecord | None:
         """What the bench says of a series; None if it has none of that name."""
-        found = self._known.get(key)
-        return None if found is None else found[1]
+        known = self._known.get(key)
+        return None if known is None else known[1]
 
     def another_patient(self, study: StudyRecord, series: SeriesRecord) -> Patient | None:
-        """The masks of the next patient with the same modality, in an order drawn by the ids; None if there is none."""
-        own = digest("other", study.study_id, series.series)
+        """The masks of the next patient with the same modality,
+        in an order drawn by the ids; None if there is none."""
+        own_rank = digest("other", study.study_id, series.series)
         others = [
             (digest("other", key[0], key[1]), known)
             for key, known in self._known.items()
@@ -164,7 +166,7 @@ class OpenScans:
         ]
         if not others:
             return None
-        later = [entry for entry in others if entry[0] > own]
+        later = [entry for entry in others if entry[0] > own_rank]
         _, (other_study, other) = min(later or others, key=lambda entry: entry[0])
         labels = restrict(self._volumes.labels(other), other.structures)
         terms = terms_for(other.structures, self._bench.info.terms)

@@ -1,4 +1,5 @@
-"""Whether a room lets anyone answer an item: the rule of profiles, over every picture that could be asked for."""
+"""Whether a room lets anyone answer an item:
+the rule of profiles, over every picture that could be asked for."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def possible(item: Item, scan: Scan, masks: Masks | None) -> Verdict:
 
 
 class _Evidence:
-    """What the judgement of an item looks at: a structure on the slices that show it best, in any plane."""
+    """What the judgement of an item looks at:
+    a structure on the slices that show it best, in any plane."""
 
     def __init__(self, item: Item, scan: Scan, masks: Masks | None) -> None:
         self._item = item
@@ -57,7 +59,8 @@ class _Evidence:
         return {}
 
     def best_views(self, name: str) -> list[SliceView]:
-        """The structure on its largest sections, until enough of them are clear; kept for the items to come."""
+        """The structure on its largest sections, until enough of them are clear;
+        kept for the items to come."""
         assert self._masks is not None
         item = self._item
         frames = item.frames if item.level == "slice" else ()
@@ -69,7 +72,7 @@ class _Evidence:
         return known[key]
 
     def _best_views(self, name: str) -> list[SliceView]:
-        limits, found = load_thresholds(), list[SliceView]()
+        limits, views = load_thresholds(), list[SliceView]()
         target = Target(name, "mask", limits.slices)
         window = next(iter(self._scan.windows))
         clear = 0
@@ -77,11 +80,11 @@ class _Evidence:
             look = Look(plane, (index,), window)
             picture = self._scan.picture(look, self._scan.windows[window], {})
             for one in sightings_on(picture, self._item, (target,), self._scan, self._masks):
-                found.append(SliceView(one.plane, one.index, one.width_px or 0, one.contrast))
+                views.append(SliceView(one.plane, one.index, one.width_px or 0, one.contrast))
                 clear += one.is_clear
             if clear >= limits.slices:
                 break
-        return found
+        return views
 
     def _slices(self, name: str) -> Iterator[tuple[str, int]]:
         assert self._masks is not None

@@ -1,4 +1,5 @@
-"""One series as it can be looked at: its planes, its windows, and the pictures that a look shows."""
+"""One series as it can be looked at:
+its planes, its windows, and the pictures that a look shows."""
 
 from __future__ import annotations
 
@@ -83,7 +84,10 @@ class Picture:
 
 
 class Scan:
-    """A series behind a viewer. One image is in memory; pictures are made when they are asked for."""
+    """A series behind a viewer.
+
+    One image is in memory; pictures are made when they are asked for.
+    """
 
     def __init__(
         self, series: SeriesRecord, room: Room, profile: Profile, image: NDArray[Any]
@@ -152,8 +156,8 @@ class Scan:
         """The slice of a plane that a point lies on."""
         lattice, through = self.answer_layout.lattice, plane_axis(plane)
         acquired = float(lattice.acquired_of(np.asarray(point, dtype=np.float64)[None])[0, through])
-        shown = lattice.axes[through].shown_at(acquired)
-        return int(np.clip(math.floor(shown + 0.5), 0, self.count(plane) - 1))
+        position = lattice.axes[through].shown_at(acquired)
+        return int(np.clip(math.floor(position + 0.5), 0, self.count(plane) - 1))
 
     def holds(self, point: Sequence[float] | Point) -> bool:
         """Whether a point lies inside the scan."""
@@ -222,11 +226,11 @@ class Scan:
 def marks_on_tiles(layout: Layout, points: Mapping[str, Point]) -> Marks:
     """Each mark on every tile whose slice it lies on."""
     marks: Marks = {}
-    for place, tile in enumerate(layout.frames[0].tiles):
+    for tile_number, tile in enumerate(layout.frames[0].tiles):
         half = 0.5 * float(layout.lattice.spacing[tile.screen.through]) + 1e-6
         for letter, point in points.items():
             if (at := shown_at(tile, point, half)) is not None:
-                marks.setdefault(place, {})[letter] = at
+                marks.setdefault(tile_number, {})[letter] = at
     return marks
 
 

@@ -9,7 +9,8 @@ __all__ = ["Used"]
 
 
 class Used:
-    """Counts pictures and their pixels; who goes beyond them is told which of the two is used up."""
+    """Counts pictures and their pixels;
+    who goes beyond them is told which of the two is used up."""
 
     def __init__(self, allowed: Allowance) -> None:
         self._allowed = allowed
@@ -22,7 +23,8 @@ class Used:
         return max(0, self._allowed.looks - self.looks)
 
     def exceeded_by(self, look: Look | None, scan: Scan) -> str:
-        """`looks` or `pixels` if a look would be beyond it; empty if it would not, or there is none."""
+        """`looks` or `pixels` if a look would be beyond it;
+        empty if it would not, or there is none."""
         if look is None:
             return ""
         if not self.looks_left:

@@ -30,7 +30,8 @@ FloatArray = NDArray[np.float64]
 _FOLDS = 5
 """Patients are put into so many groups; what one group is told was learnt from others."""
 _GRID = ((4, 7), (8, 15), (16, 16))
-"""Boxes of a quarter and an eighth of the side, half overlapping, and of a sixteenth, side by side: 530 a picture."""
+"""Boxes of a quarter and an eighth of the side, half overlapping,
+and of a sixteenth, side by side: 530 a picture."""
 _GRID_OF_MANY = ((4, 4),)
 
 
@@ -77,7 +78,8 @@ class _LabelPlaces:
         self._spans.extend((first, last))
 
     def of(self, patients: Container[str]) -> tuple[FloatArray, FloatArray]:
-        """Of these patients: the boxes, as shares of the picture's sides or in pixels, and the spans."""
+        """Of these patients: the boxes,
+        as shares of the picture's sides or in pixels, and the spans."""
         chosen = np.array([patient in patients for patient in self.patients], dtype=bool)
         sides = np.array(self._sides).reshape(-1, 4)[np.repeat(chosen, self._counts)]
         return sides, np.array(self._spans).reshape(-1, 2)[chosen]
@@ -86,8 +88,8 @@ class _LabelPlaces:
 class BoxPlaces:
     """Where the boxes of a bench lie, gathered item by item, and how far they reach."""
 
-    def __init__(self, shown: Viewing) -> None:
-        self.viewing = shown
+    def __init__(self, viewing: Viewing) -> None:
+        self.viewing = viewing
         self.places: dict[_Key, _LabelPlaces] = defaultdict(_LabelPlaces)
         self.patients: set[str] = set()
         self.trained: set[str] = set()
@@ -118,12 +120,12 @@ class BoxPlaces:
 
 
 class BoxPrior:
-    """Median or k-means boxes of each label and the pictures it is mostly seen on, learnt from other patients.
+    """Median or k-means boxes of each label and the pictures it is mostly seen on, learnt from
+    other patients.
 
-    These are the patients of the training split (for one of them, the other folds of it); of a label that is not in
-    it, all other patients.
-    This is the shortcut that a score without a precision term rewards: 5 or 20 boxes a label beat every published
-    model there.
+    These are the patients of the training split (for one of them, the other folds of it); of a
+    label that is not in it, all other patients. This is the shortcut that a score without a
+    precision term rewards: 5 or 20 boxes a label beat every published model there.
     """
 
     def __init__(self, gathered: BoxPlaces, count: int = 1) -> None:
@@ -137,7 +139,8 @@ class BoxPrior:
         self._fitted: dict[tuple[_Key, int], tuple[FloatArray, tuple[float, float]] | None] = {}
 
     def boxes(self, item: Item) -> list[FrameBox]:
-        """What other patients suggest for the item; the middle of the middle picture where they do not tell."""
+        """What other patients suggest for the item;
+        the middle of the middle picture where they do not tell."""
         sizes = self._viewing.sizes(item)
         known = math.isfinite(sizes[0][0])
         result: list[FrameBox] = []
@@ -165,11 +168,11 @@ class BoxPrior:
 
     def _fit(self, key: _Key, fold: int) -> tuple[FloatArray, tuple[float, float]] | None:
         if (key, fold) not in self._fitted:
-            own = self._places[key]
-            others = {patient for patient in own.patients if self._fold[patient] != fold}
+            label_places = self._places[key]
+            others = {patient for patient in label_places.patients if self._fold[patient] != fold}
             others = others & self._trained or others
             if others:
-                boxes, spans = own.of(others)
+                boxes, spans = label_places.of(others)
                 low, high = np.median(spans, axis=0)
                 self._fitted[key, fold] = (
                     centres(boxes, self._count),
@@ -181,25 +184,26 @@ class BoxPrior:
 
 
 def centres(boxes: FloatArray, count: int) -> FloatArray:
-    """The median box, or the centres of Lloyd's k-means from evenly spread starts in the order of the boxes' places."""
+    """The median box, or the centres of Lloyd's k-means from
+    evenly spread starts in the order of the boxes' places."""
     if count == 1:
         return np.asarray(np.median(boxes, axis=0, keepdims=True))
     distinct = np.unique(boxes, axis=0)
     if len(distinct) <= count:
         return np.asarray(distinct)
-    found = distinct[np.linspace(0, len(distinct) - 1, count).round().astype(int)]
+    means = distinct[np.linspace(0, len(distinct) - 1, count).round().astype(int)]
     for _ in range(25):
-        nearest = ((boxes[:, None, :] - found[None]) ** 2).sum(axis=2).argmin(axis=1)
+        nearest = ((boxes[:, None, :] - means[None]) ** 2).sum(axis=2).argmin(axis=1)
         moved = np.array(
             [
-                boxes[nearest == k].mean(axis=0) if (nearest == k).any() else found[k]
+                boxes[nearest == k].mean(axis=0) if (nearest == k).any() else means[k]
                 for k in range(count)
             ]
         )
-        if np.array_equal(moved, found):
+        if np.array_equal(moved, means):
             break
-        found = moved
-    return np.asarray(found)
+        means = moved
+    return np.asarray(means)
 
 
 def fixed_grid(sizes: Sequence[tuple[float, float]], extent: tuple[float, float]) -> list[FrameBox]:

@@ -1,4 +1,5 @@
-"""Baselines: they answer items without a model, and none but the oracle knows this patient's answer."""
+"""Baselines: they answer items without a model,
+and none but the oracle knows this patient's answer."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Kind:
     about: str = ""
     """What it does, as a table of blind rows says it."""
     beside: frozenset[str] = frozenset()
-    """Where it stands as a blind row: `all` tables, those with `boxes`, the wording of free `text`."""
+    """Where it stands as a blind row:
+    `all` tables, those with `boxes`, the wording of free `text`."""
     learns: bool = False
     """Whether it learns from other patients' answers; none is told this patient's."""
     thins: bool = False
@@ -85,7 +87,8 @@ BASELINES: dict[str, Kind] = {
 
 
 def blind_rows(where: str) -> dict[str, str]:
-    """The rows that stand beside every model in a place (`Kind.beside`), and what each does: none sees a picture."""
+    """The rows that stand beside every model in a place (`Kind.beside`),
+    and what each does: none sees a picture."""
     return {name: kind.about for name, kind in BASELINES.items() if where in kind.beside}
 
 
@@ -104,8 +107,8 @@ def make_baseline(
 ) -> Baseline:
     """The baseline a spec names, fitted to the bench where it learns from other patients.
 
-    It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored frames. Several
-    that are given one `viewing` learn from the bench once.
+    It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored
+    frames. Several that are given one `viewing` learn from the bench once.
     """
     if spec.kind not in BASELINES:
         raise SitusError(

@@ -33,7 +33,8 @@ __all__ = ["FixedGrid", "Oracle", "Random"]
 
 
 class Oracle(Speaker):
-    """Knows the answer and says it in one of the ways models do, so that parsers are tested with it."""
+    """Knows the answer and says it in one of the ways models do,
+    so that parsers are tested with it."""
 
     purpose = "oracle"
 
@@ -95,7 +96,8 @@ _HIGHEST_GRADE = 3
 
 
 class Random(Speaker):
-    """Draws an option, a set, a range, a box or a grade; a number on a log scale from 1 to the most of its unit."""
+    """Draws an option, a set, a range, a box or a grade;
+    a number on a log scale from 1 to the most of its unit."""
 
     purpose = "random"
 
@@ -125,7 +127,7 @@ class Random(Speaker):
         """Every set but the empty one is as likely."""
         offered = [option.value for option in item.options]
         drawn = rng.randrange(1, 2 ** len(offered))
-        return [value for place, value in enumerate(offered) if drawn >> place & 1]
+        return [value for bit, value in enumerate(offered) if drawn >> bit & 1]
 
 
 class FixedGrid(Random):
@@ -141,6 +143,6 @@ class FixedGrid(Random):
         """The same words for pictures of the same sizes."""
         if not isinstance(answer, Boxes):
             return super()._value(item, answer, rng)
-        sizes, whole = tuple(self._viewing.sizes(item)), isinstance(item.answer, Compound)
+        sizes, is_part = tuple(self._viewing.sizes(item)), isinstance(item.answer, Compound)
         say = super()._value
-        return self._viewing.once(("spoken grid", sizes, whole), lambda: say(item, answer, rng))
+        return self._viewing.once(("spoken grid", sizes, is_part), lambda: say(item, answer, rng))

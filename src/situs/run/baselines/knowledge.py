@@ -8,14 +8,15 @@ from collections import Counter
 __all__ = ["standing_out"]
 
 _CLEAR_Z = 2.0
-"""How far a majority must stand out from an even split before it counts as knowledge (standard errors)."""
+"""How far a majority must stand out from an even split
+before it counts as knowledge (standard errors)."""
 
 
 def standing_out(counts: Counter[str], offered: list[str]) -> list[str]:
     """The most frequent answer if it clearly stands out, else all that are offered.
 
-    Leaving one patient out of a balanced group makes the *other* answer the majority; without this bar the
-    baseline would sit below chance instead of at it.
+    Leaving one patient out of a balanced group makes the *other* answer the majority; without this
+    bar the baseline would sit below chance instead of at it.
     """
     total = sum(counts.values())
     if not total:

@@ -1,4 +1,5 @@
-"""Who learns from other patients: the commonest and rarest answer, the average anatomy, a reader of the prompt."""
+"""Who learns from other patients:
+the commonest and rarest answer, the average anatomy, a reader of the prompt."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ __all__ = ["Majority", "Minority", "Prior", "TextClassifier"]
 
 
 class Majority(Speaker):
-    """The most frequent answer to the same question among other patients, if it clearly stands out."""
+    """The most frequent answer to the same question among other patients,
+    if it clearly stands out."""
 
     purpose = "majority"
 
@@ -101,7 +103,8 @@ class Minority(Majority):
     purpose = "minority"
 
     def standing_out(self, item: Item) -> list[str]:
-        """The answers that the fewest other patients have; all that are offered where nobody else was asked."""
+        """The answers that the fewest other patients have;
+        all that are offered where nobody else was asked."""
         others = self._learned.keys.without(text_key(item), item.patient_id)
         offered = offered_keys(item)
         fewest = min(others[key] for key in offered)
@@ -109,15 +112,16 @@ class Minority(Majority):
 
 
 class Prior(Majority):
-    """The average anatomy: mean sizes and places of structures in other patients, else their majority answer.
+    """The average anatomy: mean sizes and places of structures in other patients, else their
+    majority answer.
 
     `boxes=5` says the five k-means boxes of each label instead of the median one.
     """
 
     purpose = "prior"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
-        super().__init__(bench, spec, shown)
+    def __init__(self, bench: Bench, spec: Spec, viewing: Viewing) -> None:
+        super().__init__(bench, spec, viewing)
         self._count = max(1, spec.whole("boxes", 1))
         patient_of = {study.study_id: study.patient_id for study in bench.studies()}
         self._anatomy = AverageAnatomy(
@@ -153,13 +157,14 @@ class Prior(Majority):
 
 
 class TextClassifier(Majority):
-    """A learner of the whole rendered prompt, fitted without the patient asked about; numbers are others' medians."""
+    """A learner of the whole rendered prompt, fitted without the patient asked about;
+    numbers are others' medians."""
 
     purpose = "text-classifier"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
-        super().__init__(bench, spec, shown)
-        prompts = {item.item_id: shown.prompt(item) for item in bench.items() if is_closed(item)}
+    def __init__(self, bench: Bench, spec: Spec, viewing: Viewing) -> None:
+        super().__init__(bench, spec, viewing)
+        prompts = {item.item_id: viewing.prompt(item) for item in bench.items() if is_closed(item)}
         self._learner = CrossFitted(bench.items(), prompts)
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:

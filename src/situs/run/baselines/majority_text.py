@@ -15,12 +15,12 @@ class MajorityText:
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._all: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        self._own: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+        self._by_patient: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         for item in items:
             if isinstance(item.answer, Text):
                 for key in _keys(item):
                     self._all[key][item.answer.references[0]] += 1
-                    self._own[(*key, item.patient_id)][item.answer.references[0]] += 1
+                    self._by_patient[(*key, item.patient_id)][item.answer.references[0]] += 1
         self._ranked = {
             key: sorted(c.items(), key=lambda pair: (-pair[1], pair[0]))
             for key, c in self._all.items()
@@ -29,13 +29,13 @@ class MajorityText:
     def answer(self, item: Item) -> str:
         """Without this patient's own answers; empty if there is no other patient."""
         for key in _keys(item):
-            own = self._own.get((*key, item.patient_id), Counter())
+            patient_texts = self._by_patient.get((*key, item.patient_id), Counter())
             best, most = "", 0
             for text, count in self._ranked.get(key, ()):
                 if count <= most:
                     break
-                if count - own[text] > most:
-                    best, most = text, count - own[text]
+                if count - patient_texts[text] > most:
+                    best, most = text, count - patient_texts[text]
             if most:
                 return best
         return ""

@@ -62,10 +62,10 @@ class Speaker:
 
     purpose = ""
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
+    def __init__(self, bench: Bench, spec: Spec, viewing: Viewing) -> None:
         self._seed = spec.whole("seed", 0)
         self._bench = bench
-        self._viewing = shown
+        self._viewing = viewing
 
     def answer(self, item: Item) -> str:
         """The answer; a compound one as one JSON object, a key a part."""
@@ -77,10 +77,11 @@ class Speaker:
         return self._simple(item, item.answer, item_rng(self._seed, item, self.purpose))
 
     def meant(self, item: Item) -> dict[str, Any] | None:
-        """What its words mean, part by part, for whoever need not hear them; None where it has no answer.
+        """What its words mean, part by part, for whoever need not hear them; None where it has no
+        answer.
 
-        Boxes are as they would be spoken: picture, label and numbers. Free text has no value. The values are those of
-        the words, rounded as these are.
+        Boxes are as they would be spoken: picture, label and numbers. Free text has no value. The
+        values are those of the words, rounded as these are.
         """
         if has_places(item.answer) and self._viewing.obstacle(item):
             return None
@@ -239,4 +240,6 @@ def option_words(item: Item, key: str) -> str:
 def guessed(item: Item, seed: int, purpose: str, among: Sequence[str]) -> str:
     """One of `among` that is offered, drawn; one of all where none is."""
     offered = offered_keys(item)
-    return item_rng(seed, item, purpose).choice(sorted(set(among) & set(offered)) or offered)
+    left = sorted(set(among) & set(offered)) or offered
+    # Nothing is left to chance among one, and a generator takes long to seed.
+    return left[0] if len(left) == 1 else item_rng(seed, item, purpose).choice(left)

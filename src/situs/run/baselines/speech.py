@@ -1,4 +1,5 @@
-"""Places, frames, grades and sets in the words, tags and JSON that models use, in a profile's coordinates."""
+"""Places, frames, grades and sets in the words,
+tags and JSON that models use, in a profile's coordinates."""
 
 from __future__ import annotations
 
@@ -25,9 +26,10 @@ Size = tuple[float, float]
 def speakable_boxes(
     boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]
 ) -> list[dict[str, object]]:
-    """The boxes as objects with `frame`, `bbox` and maybe `label`, or one `bbox` of six numbers per volume."""
+    """The boxes as objects with `frame`, `bbox` and maybe `label`,
+    or one `bbox` of six numbers per volume."""
     if space.box_form == "volume":
-        return [_volume(own, space, sizes) for own in _by_label(boxes).values()]
+        return [_volume(label_boxes, space, sizes) for label_boxes in _by_label(boxes).values()]
     return [
         {
             "frame": box.frame + space.frame_base,
@@ -75,15 +77,16 @@ def spoken_boxes(
 
 
 def list_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> str:
-    """All boxes in the plainest form, a line for each label and picture; also the published reader understands it."""
+    """All boxes in the plainest form, a line for each label and picture;
+    also the published reader understands it."""
     if space.box_form == "volume":
-        own = (
+        volumes = (
             [*_by_label(boxes).values()]
             if any(box.label for box in boxes)
             else [[box] for box in boxes]
         )
-        said = [_volume(part, space, sizes) for part in own]
-        return "\n".join(f"{one.get('label', 'Box')}: {one['bbox']}" for one in said) or "[]"
+        spoken = [_volume(part, space, sizes) for part in volumes]
+        return "\n".join(f"{one.get('label', 'Box')}: {one['bbox']}" for one in spoken) or "[]"
     opening, closing = ("<bbx>", "</bbx>") if space.box_order == "xywh" else ("", "")
     lines: dict[tuple[str, int], list[str]] = {}
     for box in boxes:
@@ -91,8 +94,9 @@ def list_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Si
         lines.setdefault((box.label, box.frame), []).append(numbers)
     return (
         "\n".join(
-            f"{label + ': ' if label else ''}Frame {frame + space.frame_base}: {', '.join(found)}"
-            for (label, frame), found in lines.items()
+            f"{label + ': ' if label else ''}Frame {frame + space.frame_base}:"
+            f" {', '.join(numbers_of_frame)}"
+            for (label, frame), numbers_of_frame in lines.items()
         )
         or "[]"
     )
@@ -100,13 +104,16 @@ def list_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Si
 
 def say_frames(frames: Sequence[int], first: int, rng: random.Random) -> str:
     """Positions of pictures as a range or list; `first` is the number of the first picture."""
-    said = [frame + first for frame in sorted(frames)]
-    if not said:
+    numbers = [frame + first for frame in sorted(frames)]
+    if not numbers:
         return "None."
-    listed = ", ".join(map(str, said))
-    ways = [f"Frames {listed}.", json.dumps({"frames": said if len(said) != 2 else listed})]
-    if len(said) > 1 and said == list(range(said[0], said[-1] + 1)):
-        ways += [f"{said[0]}-{said[-1]}", f"It is seen from frame {said[0]} to frame {said[-1]}."]
+    listed = ", ".join(map(str, numbers))
+    ways = [f"Frames {listed}.", json.dumps({"frames": numbers if len(numbers) != 2 else listed})]
+    if len(numbers) > 1 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        ways += [
+            f"{numbers[0]}-{numbers[-1]}",
+            f"It is seen from frame {numbers[0]} to frame {numbers[-1]}.",
+        ]
     return rng.choice(ways)
 
 
@@ -146,11 +153,11 @@ def _by_label(boxes: Sequence[FrameBox]) -> dict[str, list[FrameBox]]:
     return result
 
 
-def _volume(own: list[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> dict[str, object]:
+def _volume(boxes: list[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> dict[str, object]:
     """First and last picture, then x and y from – to, all ends included in the box."""
-    frames = [box.frame + space.frame_base for box in own]
-    x0, y0, x1, y1 = _ends(own[0], space, sizes)
-    return {**_labelled(own[0]), "bbox": [min(frames), max(frames), x0, x1, y0, y1]}
+    frames = [box.frame + space.frame_base for box in boxes]
+    x0, y0, x1, y1 = _ends(boxes[0], space, sizes)
+    return {**_labelled(boxes[0]), "bbox": [min(frames), max(frames), x0, x1, y0, y1]}
 
 
 def _numbers(box: FrameBox, space: AnswerSpace, sizes: Sequence[Size]) -> list[float]:
@@ -164,7 +171,9 @@ def _numbers(box: FrameBox, space: AnswerSpace, sizes: Sequence[Size]) -> list[f
 
 def _ends(box: FrameBox, space: AnswerSpace, sizes: Sequence[Size]) -> list[float]:
     width, height = sizes[box.frame]
-    whole, digits = {"unit": (1.0, 5), "thousand": (1000.0, 2), "pixel": (None, 2)}[space.box_scale]
-    factors = (1.0, 1.0) if whole is None else (whole / width, whole / height)
+    full_scale, digits = {"unit": (1.0, 5), "thousand": (1000.0, 2), "pixel": (None, 2)}[
+        space.box_scale
+    ]
+    factors = (1.0, 1.0) if full_scale is None else (full_scale / width, full_scale / height)
     ends = zip((box.x0, box.y0, box.x1, box.y1), (*factors, *factors))
     return [round(value * factor, digits) for value, factor in ends]

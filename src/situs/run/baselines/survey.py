@@ -17,8 +17,8 @@ __all__ = ["Survey", "survey_of", "surveyed", "text_key"]
 class Survey:
     """What the patients of a bench answered, for whoever learns from the others."""
 
-    def __init__(self, shown: Viewing) -> None:
-        self._viewing = shown
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
         self._clear()
 
     def _clear(self) -> None:
@@ -52,29 +52,29 @@ class Survey:
             case Choices(values):
                 self.sets.add(item.question, item.patient_id, tuple(sorted(values)))
             case Frames(frames) if frames and not self._viewing.obstacle(item):
-                shown = self._viewing.frames(item, frames)
+                positions = self._viewing.frames(item, frames)
                 count = len(self._viewing.layout(item).frames)
-                if shown:
-                    self.firsts.add(item.question, item.patient_id, min(shown) / count)
-                    self.lasts.add(item.question, item.patient_id, max(shown) / count)
+                if positions:
+                    self.firsts.add(item.question, item.patient_id, min(positions) / count)
+                    self.lasts.add(item.question, item.patient_id, max(positions) / count)
             case _:
                 key = answer_key(answer)
                 if key is not None:
                     self.keys.add(text_key(item), item.patient_id, key)
 
 
-def survey_of(bench: Bench, shown: Viewing) -> Survey:
+def survey_of(bench: Bench, viewing: Viewing) -> Survey:
     """The survey of a bench, made once for all who look at it in this way."""
-    survey = shown.once("survey", lambda: Survey(shown))
+    survey = viewing.once("survey", lambda: Survey(viewing))
     if not survey.is_complete:
         for _ in survey.passing(bench.items(steps=False)):
             pass
     return survey
 
 
-def surveyed(shown: Viewing, items: Iterable[Item]) -> Iterator[Item]:
+def surveyed(viewing: Viewing, items: Iterable[Item]) -> Iterator[Item]:
     """All items of a bench, which somebody goes through, taken down on the way for `survey_of`."""
-    return shown.once("survey", lambda: Survey(shown)).passing(items)
+    return viewing.once("survey", lambda: Survey(viewing)).passing(items)
 
 
 def text_key(item: Item) -> tuple[str, ...]:

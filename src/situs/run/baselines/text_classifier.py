@@ -1,4 +1,5 @@
-"""A learner that reads the whole prompt and never a picture, fitted without the patients it is asked about."""
+"""A learner that reads the whole prompt and never a picture,
+fitted without the patients it is asked about."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ __all__ = ["CrossFitted", "is_closed"]
 _BUCKETS = 1 << 16
 _FOLDS = 5
 _CLEAR_Z = 2.0
-"""How far above chance it must be on the patients it may learn from before it is trusted (standard errors)."""
+"""How far above chance it must be on the patients it
+may learn from before it is trusted (standard errors)."""
 _WORD = re.compile(r"[\w().]+")
 _YES_NO = (Option("yes", "yes"), Option("no", "no"))
 
@@ -42,16 +44,18 @@ class _Asked:
         self.fold = fold
         self.kind = (item.task, item.form, item.stratum, len(options))
         self.truth = [option.value for option in options].index(str(answer_key(item.answer)))
-        self.rows = [_features(prompt, option, place) for place, option in enumerate(options)]
+        self.rows = [_features(prompt, option, number) for number, option in enumerate(options)]
 
 
 class CrossFitted:
-    """Naive Bayes on hashed words and word pairs of the prompt, beside each option: is this option right?
+    """Naive Bayes on hashed words and word pairs of the prompt, beside each option: is this option
+    right?
 
-    Patients are dealt into five folds, and an item is answered by what the other four tell. Within those four it is
-    first tried out, fold by fold, on each kind of question (task, form, stratum, number of options); where it is not
-    clearly above chance there, it guesses. Without that bar a learner that counts would sit *below* chance on
-    balanced questions: leaving a patient out makes the other answers the majority.
+    Patients are dealt into five folds, and an item is answered by what the other four tell. Within
+    those four it is first tried out, fold by fold, on each kind of question (task, form, stratum,
+    number of options); where it is not clearly above chance there, it guesses. Without that bar a
+    learner that counts would sit *below* chance on balanced questions: leaving a patient out makes
+    the other answers the majority.
     """
 
     def __init__(self, items: Iterable[Item], prompts: dict[str, str]) -> None:
@@ -62,8 +66,8 @@ class CrossFitted:
         }
         self._counts = np.zeros((_FOLDS, 2, _BUCKETS))
         for asked in self._asked.values():
-            for place, row in enumerate(asked.rows):
-                np.add.at(self._counts[asked.fold, int(place == asked.truth)], row, 1.0)
+            for number, row in enumerate(asked.rows):
+                np.add.at(self._counts[asked.fold, int(number == asked.truth)], row, 1.0)
         self._total = self._counts.sum(axis=0)
         self._trusted = [self._trusted_without(fold) for fold in range(_FOLDS)]
         self._weights = [_log_odds(self._total - self._counts[fold]) for fold in range(_FOLDS)]
@@ -77,7 +81,8 @@ class CrossFitted:
         return _best(asked, self._weights[asked.fold], item.item_id)
 
     def _trusted_without(self, fold: int) -> set[tuple[str, str, str, int]]:
-        """The kinds of question on which it is clearly above chance among the patients outside a fold."""
+        """The kinds of question on which it is clearly
+        above chance among the patients outside a fold."""
         right: dict[tuple[str, str, str, int], int] = {}
         tried: dict[tuple[str, str, str, int], int] = {}
         inner = {
@@ -100,7 +105,7 @@ def _clear(right: int, tried: int, chance: float) -> bool:
 def _best(asked: _Asked, weights: Counts, item_id: str) -> int:
     scores = [float(weights[row].sum()) for row in asked.rows]
     top = max(scores)
-    best = [place for place, score in enumerate(scores) if score >= top - 1e-9]
+    best = [number for number, score in enumerate(scores) if score >= top - 1e-9]
     return best[int(digest("tie", item_id, size=4), 16) % len(best)]
 
 
@@ -112,18 +117,19 @@ def _log_odds(counts: Counts) -> Counts:
     return odds
 
 
-def _features(prompt: str, option: Option, place: int) -> Bits:
-    """Each word and word pair of the prompt beside the option's value; the option's own words, and its letter."""
+def _features(prompt: str, option: Option, number: int) -> Bits:
+    """Each word and word pair of the prompt beside the option's value;
+    the option's own words, and its letter."""
     words = _WORD.findall(prompt.lower())
     marks = {
         f"{option.value}|{mark}" for mark in (*words, *(f"{a} {b}" for a, b in pairwise(words)))
     }
     marks |= {f"option|{word}" for word in _WORD.findall(option.text.lower())}
-    marks.add(f"letter|{place}")
+    marks.add(f"letter|{number}")
     return np.array(sorted(zlib.crc32(mark.encode()) % _BUCKETS for mark in marks), dtype=np.int64)
 
 
 def _folds(patients: set[str]) -> dict[str, int]:
     """Patients dealt out evenly, in an order drawn by their ids."""
     order = sorted(patients, key=lambda patient: digest("fold", patient))
-    return {patient: place % _FOLDS for place, patient in enumerate(order)}
+    return {patient: number % _FOLDS for number, patient in enumerate(order)}

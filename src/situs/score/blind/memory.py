@@ -1,4 +1,5 @@
-"""What the blind rows answered, kept while the program runs: all runs of a bench stand beside the same ones."""
+"""What the blind rows answered, kept while the program runs:
+all runs of a bench stand beside the same ones."""
 
 from __future__ import annotations
 
@@ -47,10 +48,10 @@ def asked_key(
 ) -> str:
     """Names all that a blind row's answers and their scores depend on.
 
-    That is the items that are asked and how they are shown, and the tables from which a row learns. Those are told by
-    their files' sizes and times and not read: a table is never changed in place.
+    That is the items that are asked and how they are shown, and the tables from which a row learns.
+    Those are told by their files' sizes and times and not read: a table is never changed in place.
     """
     files = [entry.stat() for entry in sorted(bench.folder.glob("*.parquet"))]
     tables = [(file.st_ino, file.st_size, file.st_mtime_ns) for file in files]
-    shown = msgspec.json.encode([str(bench.folder.resolve()), tables, gives, profile, hidden])
-    return digest(shown, *(msgspec.msgpack.encode(item) for item in items))
+    conditions = msgspec.json.encode([str(bench.folder.resolve()), tables, gives, profile, hidden])
+    return digest(conditions, *(msgspec.msgpack.encode(item) for item in items))

@@ -21,8 +21,8 @@ TRICKS: dict[str, Callable[[Item], str]] = {
 def option_tricks(items: Iterable[Item]) -> dict[str, dict[str, tuple[float, int]]]:
     """Stratum → trick → (right, asked), on questions with options; beside them `chance`.
 
-    `most frequent answer` is worked out on the very items it is tried on, which flatters it; a set of options that
-    is offered once only has no most frequent answer and counts as chance.
+    `most frequent answer` is worked out on the very items it is tried on, which flatters it; a set
+    of options that is offered once only has no most frequent answer and counts as chance.
     """
     counts: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0]))
     answers: dict[str, dict[tuple[str, ...], Counter[str]]] = defaultdict(

@@ -1,18 +1,20 @@
-"""The blind rows of a table: baselines that never see a picture, scored on the items of the run beside them."""
+"""The blind rows of a table: baselines that never see a picture,
+scored on the items of the run beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from situs.items import Item
 from situs.run import AnswerRow, Baseline, Spec, blind_rows, make_baseline
 from situs.score.blind.memory import Memory, asked_key
 from situs.score.columns import Columns
-from situs.score.outcomes import Asked, ReadAnswer, score_answers
-from situs.score.records import columns_of, scored_table
+from situs.score.outcomes import Asked, ReadAnswer, judge_answers
+from situs.score.records import asked_arrays, columns_of, judged_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["BlindRow", "BlindRows", "blind_rows_of"]
 
 _MOST_REMEMBERED = 50_000
-"""Replies of blind rows that are kept at a time, about 1 kB each; those of a larger bench are not."""
+"""Replies of blind rows that are kept at a time, about 1 kB each;
+those of a larger bench are not."""
 _BATCH = 500
 """Items whose answers are scored at a time."""
 _COLUMNS: Memory[dict[str, Columns]] = Memory(_MOST_REMEMBERED)
@@ -55,7 +58,8 @@ class BlindRows:
 
 
 def blind_rows_of(answers: Replies) -> BlindRows:
-    """The blind rows beside a run, each on the items of the run that are drawn for them (`Replies.blind_sample`)."""
+    """The blind rows beside a run, each on the items of the
+    run that are drawn for them (`Replies.blind_sample`)."""
     sample = answers.blind_sample
     key = ""
     if sample.items <= _MOST_REMEMBERED:
@@ -72,32 +76,35 @@ def blind_rows_of(answers: Replies) -> BlindRows:
 
 
 def _columns(answers: Replies, asked: Iterable[Item], names: Sequence[str]) -> dict[str, Columns]:
-    """The answers of all blind rows, item by item, so that all share what is shown of it, scored in batches."""
+    """The answers of all blind rows, item by item,
+    so that all share what is shown of it, scored in batches."""
     bench, shown = answers.bench, answers.viewing
     baselines = {name: make_baseline(bench, Spec(name), viewing=shown) for name in names}
-    read: dict[str, list[ReadAnswer]] = {name: [] for name in names}
-    tables = {name: [scored_table([])] for name in names}
-    for place, item in enumerate(asked, start=1):
-        hidden = answers.hidden.get(item.item_id, ())
-        one_asked = Asked.of(item, answers.gives, shown=shown, hidden=hidden)
-        for name, baseline in baselines.items():
-            read[name].append(_read(one_asked, baseline))
-        if place % _BATCH == 0:
-            _add_scored(tables, read)
-    _add_scored(tables, read)
+    tables = {name: [judged_table(asked_arrays([]), [])] for name in names}
+    stream = iter(asked)
+    while batch := list(islice(stream, _BATCH)):
+        read: dict[str, list[ReadAnswer]] = {name: [] for name in names}
+        for item in batch:
+            hidden = answers.hidden.get(item.item_id, ())
+            one_asked = Asked.of(item, answers.gives, shown=shown, hidden=hidden)
+            for name, baseline in baselines.items():
+                read[name].append(_read(one_asked, baseline))
+        _add_judged(tables, batch, read)
     return {name: columns_of(parts) for name, parts in tables.items()}
 
 
-def _add_scored(tables: dict[str, list[pa.Table]], read: dict[str, list[ReadAnswer]]) -> None:
-    """Score what was read, and empty it."""
+def _add_judged(
+    tables: dict[str, list[pa.Table]], items: Sequence[Item], read: dict[str, list[ReadAnswer]]
+) -> None:
+    """Score what was read; the columns of the items are made once for all rows."""
+    asked = asked_arrays(items)
     for name, answers in read.items():
         # Nobody looks at the boxes of a blind row, and a grid has hundreds.
-        scored = score_answers(answers, with_boxes=False)
+        judged = judge_answers(answers, with_boxes=False)
         # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
         # counted as wrong here.
-        judged = [one for one in scored if one.outcome.state != "unjudged"]
-        tables[name].append(scored_table(judged, sum(map(len, tables[name]))))
-        answers.clear()
+        first = sum(map(len, tables[name]))
+        tables[name].append(judged_table(asked, judged, first, unjudged=False))
 
 
 def _read(asked: Asked, baseline: Baseline) -> ReadAnswer:

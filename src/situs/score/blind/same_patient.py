@@ -1,8 +1,9 @@
 """How far the other answers of the same patient tell an answer.
 
-A bench asks several things of one patient, and they hang together: a tear on slice 12 says that the volume has one.
-No balance over patients can change that, so it is measured and printed. It concerns whoever is given several questions
-of a patient with their answers; a model that is asked one question at a time is not.
+A bench asks several things of one patient, and they hang together: a tear on slice 12 says that the
+volume has one. No balance over patients can change that, so it is measured and printed. It concerns
+whoever is given several questions of a patient with their answers; a model that is asked one
+question at a time is not.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ class _Answered(NamedTuple):
 def told_by_other_answers(items: Iterable[Item]) -> SamePatient | None:
     """What one reaches who knows a patient's other answers, and all answers of the other patients.
 
-    Naive Bayes: an option's score is the sum over the patient's other answers of the logarithm of how often they go
-    with it in other patients, with one added to every count. None if the headline asks nobody two things.
+    Naive Bayes: an option's score is the sum over the patient's other answers of the logarithm of
+    how often they go with it in other patients, with one added to every count. None if the headline
+    asks nobody two things.
     """
     patients = _drawn(items)
     together: Counter[tuple[object, ...]] = Counter()
@@ -63,11 +65,11 @@ def _guess(
     """The option that goes best with the others, the patient left out of the counts."""
 
     def score(option: str) -> float:
-        own = int(option == one.answer)
+        counted_self = int(option == one.answer)
         total = 0.0
         for other in others:
-            pair = together[one.text, option, other.text, other.answer] - own
-            beside = together[one.text, option, other.text] - own
+            pair = together[one.text, option, other.text, other.answer] - counted_self
+            beside = together[one.text, option, other.text] - counted_self
             total += math.log((pair + 1.0) / (beside + len(other.options)))
         return total
 

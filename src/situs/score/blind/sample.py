@@ -16,7 +16,8 @@ _MOST_KEPT = 100_000
 
 
 class BlindSample:
-    """About 1,000 of the questions for boxes, drawn by id so that every row has the same ones; all others are in it."""
+    """About 1,000 of the questions for boxes, drawn by id so that every row has the same ones;
+    all others are in it."""
 
     def __init__(self, items: Callable[[], Iterable[Item]]) -> None:
         """`items` gives them from the first to the last, as often as it is called."""
@@ -26,17 +27,18 @@ class BlindSample:
         self._kept: list[tuple[Item, float]] | None = []
 
     def passing(self, items: Iterable[Item]) -> Iterator[Item]:
-        """All items on their way to somebody else: who goes through them anyway spares this sample a pass."""
+        """All items on their way to somebody else:
+        who goes through them anyway spares this sample a pass."""
         self._boxed, self._kept, count = 0, [], 0
         for item in items:
             count += 1
-            place = 0.0
+            drawn = 0.0
             if boxes_of(item) is not None:
                 self._boxed += 1
-                place = _place(item)
+                drawn = _place(item)
             # The more there are, the fewer are drawn: what is out once stays out.
-            if self._kept is not None and place < self._share:
-                self._kept.append((item, place))
+            if self._kept is not None and drawn < self._share:
+                self._kept.append((item, drawn))
                 if len(self._kept) > _MOST_KEPT:
                     self._kept = None
             yield item
@@ -76,7 +78,10 @@ class BlindSample:
         """What a reader of the table must know; empty if nothing was left out."""
         if self.boxed <= MOST_BLIND_BOXES:
             return ""
-        return f"blind rows: about {MOST_BLIND_BOXES:,} of the {self.boxed:,} questions for boxes, drawn by id"
+        return (
+            f"blind rows: about {MOST_BLIND_BOXES:,} of the {self.boxed:,} questions for boxes,"
+            " drawn by id"
+        )
 
 
 def _place(item: Item) -> float:

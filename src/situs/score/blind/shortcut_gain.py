@@ -37,25 +37,30 @@ def gain_over_best(
 ) -> ShortcutGain:
     """The model minus the best shortcut on the same items: who is right, row by row.
 
-    Which shortcut is best is not known for sure either. The lower limit is the least of those against each shortcut,
-    so the model is said to beat the best only if it beats every one; the upper limit is that of a bootstrap of
-    patients that chooses the best anew each time.
+    Which shortcut is best is not known for sure either. The lower limit is the least of those
+    against each shortcut, so the model is said to beat the best only if it beats every one; the
+    upper limit is that of a bootstrap of patients that chooses the best anew each time.
     """
-    own = np.asarray(model, dtype=np.float64)
-    if not own.size or not shortcuts:
+    model_right = np.asarray(model, dtype=np.float64)
+    if not model_right.size or not shortcuts:
         return ShortcutGain(None, None, 0, 0, "", "no item to compare")
     others = np.array([np.asarray(row) for row in shortcuts.values()], dtype=np.float64)
     number = int(np.argmax(others.mean(axis=1)))
-    found = paired_difference(own, others[number], patients)
-    interval = found.ci95
+    difference = paired_difference(model_right, others[number], patients)
+    interval = difference.ci95
     if interval is not None and len(others) > 1:
         lowest = min(
-            paired_difference(own, other, patients).ci95 or (-1.0, 1.0) for other in others
+            paired_difference(model_right, other, patients).ci95 or (-1.0, 1.0) for other in others
         )[0]
-        highest = _upper(own, others, patients, seed)
-        interval = lowest, max(highest, found.value or 0.0)
+        highest = _upper(model_right, others, patients, seed)
+        interval = lowest, max(highest, difference.value or 0.0)
     return ShortcutGain(
-        found.value, interval, found.n, found.clusters, list(shortcuts)[number], found.note
+        difference.value,
+        interval,
+        difference.n,
+        difference.clusters,
+        list(shortcuts)[number],
+        difference.note,
     )
 
 

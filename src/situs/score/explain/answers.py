@@ -80,12 +80,13 @@ def answered_in(run: ScoredRun) -> Iterator[Answered]:
 
 
 def said_by(answered: Answered) -> str | None:
-    """The answer as a value that can be compared across orders of options; None where none was read."""
+    """The answer as a value that can be compared across orders of options;
+    None where none was read."""
     outcome = answered.scored.outcome
     if outcome.state != "answered":
         return None
     if isinstance(answered.item.answer, Choice):
-        place = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(outcome.parsed)
+        number = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(outcome.parsed)
         options = answered.item.options
-        return options[place].value if 0 <= place < len(options) else outcome.parsed
+        return options[number].value if 0 <= number < len(options) else outcome.parsed
     return outcome.parsed

@@ -1,20 +1,23 @@
-"""The error budget of a run: for every wrong answer the causes that fit it, and for every cause what chance would give.
+"""The error budget of a run: for every wrong answer the causes that fit it, and for every cause
+what chance would give.
 
-A cause fits an answer if undoing it makes the answer right (or, for the prior, if the answer is what other patients
-suggest). With few options a random error often fits one too, so a cause counts as found only where it is seen more
-often than chance explains:
+A cause fits an answer if undoing it makes the answer right (or, for the prior, if the answer is
+what other patients suggest). With few options a random error often fits one too, so a cause counts
+as found only where it is seen more often than chance explains:
 
-- Options: a wrong answer at random is any of the wrong options. Where there is only one wrong answer (yes/no, two
-  options) it always fits, and tells nothing; there, the answers right and wrong are compared with a guess: a reader
-  who guesses shows the cause half of the time, one who exchanges left and right more often.
+- Options: a wrong answer at random is any of the wrong options. Where there is only one wrong
+  answer (yes/no, two
+  options) it always fits, and tells nothing; there, the answers right and wrong are compared with a
+  guess: a reader who guesses shows the cause half of the time, one who exchanges left and right
+  more often.
 - Numbers: how densely the run's own wrong numbers lie beside the window in which a slip lands.
 - Frames and boxes: the same answer at other places.
 
-The p value is the larger of two: the exact upper tail for independent answers, and the test over patients, which
-holds where a patient's answers share a fate. Options and numbers need more: who says one thing per question whatever
-is shown has as many opinions as there are questions, not patients. There the cause must also show over questions, or
-in the patient's own answer more often than it would in those of others who were asked the same. Corrected after Holm
-over the causes.
+The p value is the larger of two: the exact upper tail for independent answers, and the test over
+patients, which holds where a patient's answers share a fate. Options and numbers need more: who
+says one thing per question whatever is shown has as many opinions as there are questions, not
+patients. There the cause must also show over questions, or in the patient's own answer more often
+than it would in those of others who were asked the same. Corrected after Holm over the causes.
 """
 
 from __future__ import annotations
@@ -83,7 +86,8 @@ class BudgetRow(msgspec.Struct, frozen=True):
     could: int
     """Answers in which it could have shown."""
     expected: float | None
-    """How many of these chance alone would show; None where chance plays no part or cannot be computed."""
+    """How many of these chance alone would show;
+    None where chance plays no part or cannot be computed."""
     excess: float | None = None
     """Shown minus expected, as a share of `could`."""
     ci95: tuple[float, float] | None = None
@@ -126,7 +130,8 @@ class _ClosedCase(NamedTuple):
     said: str
     shows: frozenset[str]
     expected: float | None
-    """How likely chance shows it; None where the answer is right and chance would have been another wrong one."""
+    """How likely chance shows it;
+    None where the answer is right and chance would have been another wrong one."""
 
 
 @dataclass(slots=True)
@@ -174,10 +179,10 @@ class FactsOfItems(Protocol):
 
 
 def budget_from(
-    answered: Iterable[Answered], facts: FactsOfItems, shown: Viewing, prior: ExpectsAnswers
+    answered: Iterable[Answered], facts: FactsOfItems, viewing: Viewing, prior: ExpectsAnswers
 ) -> Budget:
     """The error budget of scored answers."""
-    found, counted, wrong = _Found(), 0, 0
+    gathered, counted, wrong = _Found(), 0, 0
     for one in answered:
         item, row, scored = one.item, one.row, one.scored
         if scored.outcome.right is None or scored.outcome.state == "unjudged":
@@ -185,81 +190,92 @@ def budget_from(
         counted += 1
         wrong += not scored.outcome.right
         if not scored.outcome.right:
-            found.suspicions[item.item_id]  # an entry even if no cause fits
+            gathered.suspicions[item.item_id]  # an entry even if no cause fits
         if row is None or scored.outcome.state != "answered":
-            found.suspicions[item.item_id][Cause(scored.outcome.state)] = None
+            gathered.suspicions[item.item_id][Cause(scored.outcome.state)] = None
             continue
-        for reading in readings(item, row, shown, scored):
-            _look(item, reading, facts.of(item), shown, prior, found)
-    _number_chances(found)
-    _closed_exposures(found)
-    return Budget(counted, wrong, _rows(found), _answers(found), _warnings(found))
+        for reading in readings(item, row, viewing, scored):
+            _look(item, reading, facts.of(item), viewing, prior, gathered)
+    _number_chances(gathered)
+    _closed_exposures(gathered)
+    return Budget(counted, wrong, _rows(gathered), _answers(gathered), _warnings(gathered))
 
 
 def _look(
     item: Item,
     reading: Reading,
     facts: Mapping[str, Fact],
-    shown: Viewing,
+    viewing: Viewing,
     prior: ExpectsAnswers,
-    found: _Found,
+    gathered: _Found,
 ) -> None:
     """Gather the causes of one part of an answer."""
     if reading.part.state != "answered":
-        found.suspicions[item.item_id][Cause(reading.part.state)] = None
+        gathered.suspicions[item.item_id][Cause(reading.part.state)] = None
         return
     match reading.truth:
         case YesNo() | Choice():
-            _look_closed(item, reading, facts, prior, found)
+            _look_closed(item, reading, facts, prior, gathered)
         case Number() if not reading.part.right:
-            _look_number(item, reading, shown, prior, found)
+            _look_number(item, reading, viewing, prior, gathered)
         case Frames() if not reading.part.right:
-            own = _prior_said(item, reading, shown, prior)
-            _keep_places(item, frame_tests(item, reading.truth, reading.said, shown, own), found)
+            prior_answer = _prior_said(item, reading, viewing, prior)
+            _keep_places(
+                item,
+                frame_tests(item, reading.truth, reading.said, viewing, prior_answer),
+                gathered,
+            )
         case Boxes() if not reading.part.right:
-            own = _prior_said(item, reading, shown, prior)
-            _keep_places(item, box_tests(item, reading.truth, reading.said, shown, own), found)
+            prior_answer = _prior_said(item, reading, viewing, prior)
+            _keep_places(
+                item, box_tests(item, reading.truth, reading.said, viewing, prior_answer), gathered
+            )
         case _:
             return
 
 
 def _look_closed(
-    item: Item, reading: Reading, facts: Mapping[str, Fact], prior: ExpectsAnswers, found: _Found
+    item: Item, reading: Reading, facts: Mapping[str, Fact], prior: ExpectsAnswers, gathered: _Found
 ) -> None:
-    said = reading.said if isinstance(reading.truth, Choice) else ("yes" if reading.said else "no")
+    answer = (
+        reading.said if isinstance(reading.truth, Choice) else ("yes" if reading.said else "no")
+    )
     others = wrong_values(item, reading.truth)
     cluster = cluster_of(item)
     right = reading.part.right
     for cause, test in closed_tests(item, reading.truth, facts, prior.left_open(item)).items():
         shows = frozenset(filter(test, others))
         share = len(shows) / len(others) if others else 0.0
-        if said in shows:
-            found.suspicions[item.item_id][cause] = share
+        if answer in shows:
+            gathered.suspicions[item.item_id][cause] = share
         expected = 0.5 if len(others) == 1 else None if right else share
         if shows:
-            found.closed[cause].append(_ClosedCase(cluster, item.question, said, shows, expected))
+            gathered.closed[cause].append(
+                _ClosedCase(cluster, item.question, answer, shows, expected)
+            )
 
 
 def _look_number(
-    item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers, found: _Found
+    item: Item, reading: Reading, viewing: Viewing, prior: ExpectsAnswers, gathered: _Found
 ) -> None:
     assert isinstance(reading.truth, Number)
-    said = float(reading.said)
+    answer = float(reading.said)
     if "unit_missing" in reading.part.flags:
-        found.suspicions[item.item_id][Cause.UNIT_MISSING] = None
-    if said <= 0:
+        gathered.suspicions[item.item_id][Cause.UNIT_MISSING] = None
+    if answer <= 0:
         return
-    lengths, volumes = _spacings(item, shown)
+    lengths, volumes = _spacings(item, viewing)
     windows = windows_of(reading.truth, lengths, volumes, prior.number(item))
     for cause, where in windows.items():
         case = _NumberCase(
-            item.item_id, cluster_of(item), item.question, reading.truth, where, said
+            item.item_id, cluster_of(item), item.question, reading.truth, where, answer
         )
-        found.numbers[cause].append(case)
+        gathered.numbers[cause].append(case)
 
 
 def _spacings(item: Item, shown: Viewing) -> tuple[list[float], list[float]]:
-    """Lengths in mm of one voxel and of one pixel shown, and the volumes of one voxel in mm³ made of them."""
+    """Lengths in mm of one voxel and of one pixel shown,
+    and the volumes of one voxel in mm³ made of them."""
     grid = shown.grid(item)
     if not isinstance(grid, Grid):
         return [], []
@@ -314,7 +330,8 @@ def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
 
 
 def _closed_exposures(found: _Found) -> None:
-    """What each answer shows, beside how often it would show it in other patients who were asked the same."""
+    """What each answer shows, beside how often it would
+    show it in other patients who were asked the same."""
     for cause, cases in found.closed.items():
         others = _OtherPatients(cases)
         for case in cases:
@@ -330,7 +347,8 @@ def _closed_exposures(found: _Found) -> None:
 class _OtherPatients:
     """Of the patients who were asked the same text, how many an answer would show the cause in.
 
-    Counts are kept by text and by text and patient, so that the patient's own are taken away and not gone through.
+    Counts are kept by text and by text and patient, so that the patient's own are taken away and
+    not gone through.
     """
 
     def __init__(self, cases: Sequence[_ClosedCase]) -> None:
@@ -343,10 +361,10 @@ class _OtherPatients:
 
     def share(self, case: _ClosedCase) -> float | None:
         """None if nobody else was asked."""
-        text, own = (case.text,), (case.text, case.cluster)
-        asked = self._asked[text] - self._asked[own]
-        shown = self._shown[*text, case.said] - self._shown[*own, case.said]
-        return shown / asked if asked else None
+        text, of_patient = (case.text,), (case.text, case.cluster)
+        asked = self._asked[text] - self._asked[of_patient]
+        showing = self._shown[*text, case.said] - self._shown[*of_patient, case.said]
+        return showing / asked if asked else None
 
 
 def _answers(found: _Found) -> list[WrongAnswer]:
@@ -373,14 +391,14 @@ def _rows(found: _Found) -> list[BudgetRow]:
     for one in found.exposures:
         exposed[one.cause].append(one)
     rows = [_row(cause, first[cause.value], fits[cause], exposed.get(cause, [])) for cause in Cause]
-    shown = [row for row in rows if row.fits or row.could]
-    corrected = holm([row.p for row in shown])
-    shown = [
+    possible = [row for row in rows if row.fits or row.could]
+    corrected = holm([row.p for row in possible])
+    possible = [
         msgspec.structs.replace(row, p_holm=p, beyond_chance=None if p is None else p < _LEVEL)
-        for row, p in zip(shown, corrected)
+        for row, p in zip(possible, corrected)
     ]
     return [
-        *shown,
+        *possible,
         BudgetRow(UNEXPLAINED, first[UNEXPLAINED], first[UNEXPLAINED], len(answers), None),
     ]
 
@@ -415,38 +433,42 @@ def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> Bu
 
 
 def _beyond_opinions(exposed: Sequence[Exposure]) -> float:
-    """p of the better of two proofs that answers are more than one opinion per question (Bonferroni).
+    """p of the better of two proofs that answers are more than one opinion per question
+    (Bonferroni).
 
-    Over questions, each one try; or over patients, against the windows of others who were asked the same.
+    Over questions, each one try; or over patients, against the windows of others who were asked the
+    same.
     """
     by_text: dict[str, list[Exposure]] = defaultdict(list)
     for one in exposed:
         by_text[one.text].append(one)
     chances = np.array([np.mean([one.expected for one in group]) for group in by_text.values()])
-    shown = sum(np.mean([one.seen for one in group]) > 0.5 for group in by_text.values())
-    over_texts = upper_tail(chances, int(shown))
+    texts_showing = sum(np.mean([one.seen for one in group]) > 0.5 for group in by_text.values())
+    over_texts = upper_tail(chances, int(texts_showing))
     pairs = [
         (float(one.seen), one.elsewhere, one.cluster)
         for one in exposed
         if one.elsewhere is not None
     ]
-    # Without others who were asked the same there is no such proof, and an empty difference has no p.
-    own = paired_difference(
+    # Without others who were asked the same there is no such proof, and an empty difference has no
+    # p.
+    difference = paired_difference(
         [seen for seen, _, _ in pairs], [other for _, other, _ in pairs], [c for *_, c in pairs]
     )
-    ahead = own.p is not None and own.value is not None and own.value > 0
-    over_patients = own.p if ahead and own.p is not None else 1.0
+    ahead = difference.p is not None and difference.value is not None and difference.value > 0
+    over_patients = difference.p if ahead and difference.p is not None else 1.0
     return min(1.0, 2.0 * min(over_texts, over_patients))
 
 
 def upper_tail(chances: np.ndarray, seen: int) -> float:
     """P(at least `seen`) of independent tries with these chances (Poisson-binomial)."""
     if len(chances) > _EXACT:
-        from scipy.stats import norm
+        # The normal distribution's tail; `scipy.stats`, which has it too, takes a second to load.
+        from scipy.special import ndtr
 
         spread = float(np.sqrt((chances * (1 - chances)).sum()))
         return (
-            float(norm.sf((seen - 0.5 - chances.sum()) / spread))
+            float(ndtr(-((seen - 0.5 - chances.sum()) / spread)))
             if spread
             else float(seen <= chances.sum())
         )
@@ -462,6 +484,7 @@ def _warnings(found: _Found) -> list[str]:
     patients = len({one.cluster for one in found.exposures})
     if found.exposures and patients < _TOO_FEW:
         return [
-            f"only {patients} patients: no cause is tested against chance (at least {_TOO_FEW} needed)"
+            f"only {patients} patients: no cause is tested against chance (at least {_TOO_FEW}"
+            " needed)"
         ]
     return []

@@ -23,7 +23,8 @@ class Cause(StrEnum):
     BOX_SCALE = "box_scale"
     """Right if the numbers are shares of a thousand rather than pixels, or the other way round."""
     BOX_ORDER = "box_order"
-    """Right if the numbers are taken in another order (width and height for the far corner, y before x)."""
+    """Right if the numbers are taken in another order
+    (width and height for the far corner, y before x)."""
     OFF_BY_ONE = "off_by_one"
     """Right one picture further on or back: counted from another first number."""
     OFF_BY_TWO = "off_by_two"
@@ -51,7 +52,8 @@ class Suspicion(msgspec.Struct, frozen=True):
 
     cause: Cause
     chance: float | None
-    """The share of wrong answers at random that it would fit as well; None where that cannot be said."""
+    """The share of wrong answers at random that it would fit as well;
+    None where that cannot be said."""
 
 
 class Exposure(msgspec.Struct, frozen=True):
@@ -65,4 +67,5 @@ class Exposure(msgspec.Struct, frozen=True):
     text: str = ""
     """The question."""
     elsewhere: float | None = None
-    """Of numbers: how often the same number would show it in other patients who were asked the same question."""
+    """Of numbers: how often the same number would show it
+    in other patients who were asked the same question."""

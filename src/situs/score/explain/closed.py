@@ -1,4 +1,5 @@
-"""Signatures in answers with options: which wrong option the exchange of sides, a neighbour or the prior would give."""
+"""Signatures in answers with options:
+which wrong option the exchange of sides, a neighbour or the prior would give."""
 
 from __future__ import annotations
 
@@ -37,8 +38,10 @@ _WORDS = {
         ("ventral", "dorsal"),
     ),
 }
-_SWAPS = {axis: dict(pair for one, other in words for pair in ((one, other), (other, one))) for axis, words in
-          _WORDS.items()}  # fmt: skip
+_SWAPS = {
+    axis: dict(pair for one, other in words for pair in ((one, other), (other, one)))
+    for axis, words in _WORDS.items()
+}
 _LEVEL_PLACES = {name: place for place, name in enumerate(LEVELS)}
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)(?P<rest>\D*)")
 
@@ -99,10 +102,12 @@ def closed_tests(
             other = exchanged(truth.value, axis)
             if other is not None:
                 tests[cause] = _equals(other)
-        held = _structures(item, facts.values())
-        right = held.get(truth.value, truth.value)
+        structure_of = _structures(item, facts.values())
+        right = structure_of.get(truth.value, truth.value)
         touching = _touching(right, facts.values())
-        tests[Cause.NEIGHBOUR] = lambda said: _are_neighbours(right, held.get(said, said), touching)
+        tests[Cause.NEIGHBOUR] = lambda said: _are_neighbours(
+            right, structure_of.get(said, said), touching
+        )
     confident = list(prior)
     if len(confident) == 1:
         tests[Cause.PRIOR] = _equals(confident[0])
@@ -114,7 +119,8 @@ def _equals(value: str) -> Test:
 
 
 def _axes_asked(item: Item) -> list[Axis]:
-    """The axes whose exchange turns yes into no: that of the claim, or left–right where the two sides are compared."""
+    """The axes whose exchange turns yes into no:
+    that of the claim, or left–right where the two sides are compared."""
     claim = item.parameters.get("claim", "")
     if claim in set(Direction):
         return [Direction(claim).axis]

@@ -1,8 +1,10 @@
-"""Signatures in numbers: windows in which a slip would land, and how many answers land there by chance.
+"""Signatures in numbers: windows in which a slip would land, and how many answers land there by
+chance.
 
-Chance is read from the run itself: how densely its wrong numbers lie beside the windows, up to half a decade away on
-a log scale, or as far on the other side of the truth, whichever is denser. A model that is merely imprecise fills
-window and surroundings alike, and errs as far upwards as downwards; a slip fills the window only.
+Chance is read from the run itself: how densely its wrong numbers lie beside the windows, up to half
+a decade away on a log scale, or as far on the other side of the truth, whichever is denser. A model
+that is merely imprecise fills window and surroundings alike, and errs as far upwards as downwards;
+a slip fills the window only.
 """
 
 from __future__ import annotations
@@ -31,14 +33,18 @@ def windows_of(
 ) -> dict[Cause, Windows]:
     """Where each slip of this number would land, outside the true interval.
 
-    `lengths_mm` are the spacings of voxels and of pixels shown, `volumes_mm3` the volumes of one voxel.
+    `lengths_mm` are the spacings of voxels and of pixels shown, `volumes_mm3` the volumes of one
+    voxel.
     """
     low, high = truth.interval or (truth.value, truth.value)
-    own = _stretch(low, high)
-    if own is None:
+    true_stretch = _stretch(low, high)
+    if true_stretch is None:
         return {}
-    found: dict[Cause, Windows] = {}
-    wide = min(own[0], own[1] - _NARROWEST), max(own[1], own[0] + _NARROWEST)
+    windows: dict[Cause, Windows] = {}
+    wide = (
+        min(true_stretch[0], true_stretch[1] - _NARROWEST),
+        max(true_stretch[1], true_stretch[0] + _NARROWEST),
+    )
     unit = unit_named(truth.unit)
     slips = [_moved(wide, factor) for factor in unit.slips]
     sizes = {"length": lengths_mm, "volume": volumes_mm3, "": ()}[unit.voxel]
@@ -53,10 +59,10 @@ def windows_of(
         (Cause.VOXEL_AS_MM, voxels),
         (Cause.PRIOR, near),
     ):
-        kept = _without(_joined([one for one in stretches if one is not None]), [own])
-        if kept:
-            found[cause] = kept
-    return found
+        outside = _without(_joined([one for one in stretches if one is not None]), [true_stretch])
+        if outside:
+            windows[cause] = outside
+    return windows
 
 
 def holds(windows: Windows, said: float) -> bool:
@@ -65,8 +71,10 @@ def holds(windows: Windows, said: float) -> bool:
 
 
 def chance_in(cases: Sequence[tuple[Number, Windows, float]]) -> list[float]:
-    """For each wrong number (truth, windows of one cause, said): how likely it lands there by chance."""
-    # Errors are densest near the truth, and so is a window there: its surroundings alone would be too empty.
+    """For each wrong number (truth, windows of one cause, said):
+    how likely it lands there by chance."""
+    # Errors are densest near the truth, and so is a window there: its surroundings alone would be
+    # too empty.
     density = max(_density(cases, surroundings) for surroundings in (_beside, _opposite))
     return [min(1.0, density * _width(windows)) for _, windows, _ in cases]
 
@@ -91,17 +99,17 @@ def _beside(truth: Number, windows: Windows) -> Windows:
 
 def _opposite(truth: Number, windows: Windows) -> Windows:
     """The windows as far from the truth on its other side."""
-    own = _own(truth)
-    if not own:
+    true_windows = _own(truth)
+    if not true_windows:
         return []
-    twice = own[0][0] + own[0][1]
+    twice = true_windows[0][0] + true_windows[0][1]
     mirrored = _joined([(twice - high, twice - low) for low, high in windows])
-    return _without(mirrored, [*windows, *own])
+    return _without(mirrored, [*windows, *true_windows])
 
 
 def _own(truth: Number) -> Windows:
-    own = _stretch(*(truth.interval or (truth.value, truth.value)))
-    return [] if own is None else [own]
+    true_stretch = _stretch(*(truth.interval or (truth.value, truth.value)))
+    return [] if true_stretch is None else [true_stretch]
 
 
 def _stretch(low: float, high: float) -> tuple[float, float] | None:

@@ -1,7 +1,8 @@
-"""Signatures in frames and boxes: a slip is found by undoing it and asking whether the answer is then right.
+"""Signatures in frames and boxes: a slip is found by undoing it and asking whether the answer is
+then right.
 
-Chance: the same answer moved elsewhere, over all frames or a grid of places; the share of those wrong answers that
-undoing would put right as well.
+Chance: the same answer moved elsewhere, over all frames or a grid of places; the share of those
+wrong answers that undoing would put right as well.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ def frame_tests(
     if len(planes) == 1:
         undone[_through(planes.pop())] = lambda named: right(count - 1 - f for f in named)
     if prior is not None:
-        own = list(prior)
+        prior_frames = list(prior)
         undone[Cause.PRIOR] = lambda named: frames_right(
-            own, list(named), contiguous=truth.contiguous
+            prior_frames, list(named), contiguous=truth.contiguous
         )
     moved = [[f + step for f in said] for step in range(-min(said), count - max(said))]
     wrong = [named for named in moved if not right(named)]
@@ -67,7 +68,7 @@ def box_tests(
     """Every cause that could show in boxes drawn wrongly."""
     if not said:
         return {}
-    true, told = same_labels(shown.boxes(item, truth.boxes), said)
+    true, named = same_labels(shown.boxes(item, truth.boxes), said)
     sizes = shown.sizes(item)
     frames = shown.layout(item).frames
 
@@ -121,24 +122,24 @@ def box_tests(
             undos.setdefault(_through(plane), []).append(
                 lambda boxes: [_on(box, last - box.frame) for box in boxes if box.frame <= last]
             )
-    moved = [boxes for boxes in _moved(told, sizes, len(frames)) if not right(boxes)]
+    moved = [boxes for boxes in _moved(named, sizes, len(frames)) if not right(boxes)]
     result = {}
     for cause, ways in undos.items():
 
         def shows(boxes: list[FrameBox], ways: list[Undo] = ways) -> bool:
             return any(right(undo(boxes)) for undo in ways)
 
-        result[cause] = shows(told), _share(map(shows, moved))
+        result[cause] = shows(named), _share(map(shows, moved))
     if prior:
-        own, _ = same_labels(prior, prior)
+        prior_boxes, _ = same_labels(prior, prior)
 
         def like_prior(boxes: list[FrameBox]) -> bool:
             return (
-                _may_overlap(own, boxes, _LIKE_PRIOR)
-                and tube_iou(own, same_labels(own, boxes)[1]) >= _LIKE_PRIOR
+                _may_overlap(prior_boxes, boxes, _LIKE_PRIOR)
+                and tube_iou(prior_boxes, same_labels(prior_boxes, boxes)[1]) >= _LIKE_PRIOR
             )
 
-        result[Cause.PRIOR] = like_prior(told), _share(map(like_prior, moved))
+        result[Cause.PRIOR] = like_prior(named), _share(map(like_prior, moved))
     return result
 
 
@@ -179,11 +180,12 @@ def _may_meet(true: list[FrameBox], told: list[FrameBox]) -> bool:
 
 
 def _may_overlap(one: list[FrameBox], other: list[FrameBox], least: float) -> bool:
-    """Whether the overlap of two (IoU over all frames) can reach `least`; most moved boxes are dismissed here.
+    """Whether the overlap of two (IoU over all frames) can reach `least`; most moved boxes are
+    dismissed here.
 
-    What both mark is at most the sum, over frames, of the lesser sum of areas there, and what either
-    marks at least the largest single box of each frame. Where every label reaches `least` by itself,
-    all of them together do. A millionth is left for rounding.
+    What both mark is at most the sum, over frames, of the lesser sum of areas there, and what
+    either marks at least the largest single box of each frame. Where every label reaches `least` by
+    itself, all of them together do. A millionth is left for rounding.
     """
     areas: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for number, boxes in enumerate((one, other)):
@@ -223,7 +225,8 @@ def _stepped(boxes: list[FrameBox], step: int) -> list[FrameBox]:
 def _moved(
     boxes: list[FrameBox], sizes: Sequence[tuple[float, float]], count: int
 ) -> Iterator[list[FrameBox]]:
-    """The boxes as one piece, at a grid of places on the pictures, and on every stretch of pictures they fit on."""
+    """The boxes as one piece, at a grid of places on the pictures,
+    and on every stretch of pictures they fit on."""
     width, height = _size(boxes[0], sizes)
     x0, y0 = min(b.x0 for b in boxes), min(b.y0 for b in boxes)
     x1, y1 = max(b.x1 for b in boxes), max(b.y1 for b in boxes)

@@ -49,7 +49,8 @@ class Reading:
 def readings(
     item: Item, row: AnswerRow, shown: Viewing, scored: Scored | None = None
 ) -> list[Reading]:
-    """Every part of a reply that reads as an answer, with what was read; free text is left to judges.
+    """Every part of a reply that reads as an answer, with what was read; free text is left to
+    judges.
 
     Of an answer that was scored already (`scored`), only one of several parts is read again.
     """
@@ -64,13 +65,13 @@ def readings(
 def _read(
     item: Item, parts: Mapping[str, Simple], texts: Mapping[str, str], shown: Viewing
 ) -> list[Reading]:
-    found = []
+    readings = []
     for name, truth in parts.items():
         if not isinstance(truth, Text):
             result = read_reply(item, truth, texts[name], shown)
             part = score_reading(reading_of(item, truth, result, shown))
-            found.append(Reading(name, truth, part, result))
-    return found
+            readings.append(Reading(name, truth, part, result))
+    return readings
 
 
 def _reading_of(item: Item, truth: Simple, scored: Scored, shown: Viewing) -> Reading:
@@ -94,7 +95,7 @@ def _said(item: Item, truth: Simple, scored: Scored, shown: Viewing) -> Any:
         case Boxes():
             return list(scored.outcome.boxes)
         case Frames():
-            told = re.findall(r"[0-9]+", parsed)
-            return tuple(int(number) - shown.space.frame_base for number in told)
+            numbers = re.findall(r"[0-9]+", parsed)
+            return tuple(int(number) - shown.space.frame_base for number in numbers)
         case _:
             return None

@@ -25,7 +25,8 @@ class FaithfulnessCell(msgspec.Struct, frozen=True):
     answer: str
     """`right` or `wrong`."""
     steps: str
-    """`right` if every checked step holds, `wrong` if one does not, `none` if there was nothing to check."""
+    """`right` if every checked step holds, `wrong` if one does not,
+    `none` if there was nothing to check."""
     n: int
     share: float | None
     """Of all answers."""
@@ -60,9 +61,9 @@ def faithfulness(bench: Path | None, run: Path) -> Faithfulness:
 
 def faithfulness_of(run: ScoredRun) -> Faithfulness:
     """The table of a scored run."""
-    shown = run.replies.viewing
+    viewing = run.replies.viewing
     study, facts = "", StudyFacts(())
-    found: dict[str, list[Statement]] = {}
+    stated_by_item: dict[str, list[Statement]] = {}
     places: list[tuple[str, str, str]] = []
     for item, scored in run.pairs():
         if scored.outcome.state != "answered" or scored.outcome.right is None:
@@ -70,16 +71,16 @@ def faithfulness_of(run: ScoredRun) -> Faithfulness:
         if item.study_id != study:
             study = item.study_id
             facts = StudyFacts(run.bench.facts(study_id=study), run.bench.info.terms)
-        said = None
+        answered = None
         if isinstance(item.answer, Number) and scored.prediction is not None:
-            told = base_value(float(scored.prediction), item.answer.unit)
-            said = told[0] if told is not None else None
-        stated = statements(item, run.replies.rows[item.item_id].response, facts, shown, said)
+            base = base_value(float(scored.prediction), item.answer.unit)
+            answered = base[0] if base is not None else None
+        stated = statements(item, run.replies.rows[item.item_id].response, facts, viewing, answered)
         if stated:
-            found[item.item_id] = stated
+            stated_by_item[item.item_id] = stated
         steps = "none" if not stated else "right" if all(one.right for one in stated) else "wrong"
         places.append((scored.cluster, "right" if scored.outcome.right else "wrong", steps))
-    return Faithfulness(len(places), _table(places), _kinds(run, found), found)
+    return Faithfulness(len(places), _table(places), _kinds(run, stated_by_item), stated_by_item)
 
 
 def _table(places: list[tuple[str, str, str]]) -> list[FaithfulnessCell]:
@@ -96,17 +97,23 @@ def _table(places: list[tuple[str, str, str]]) -> list[FaithfulnessCell]:
     return cells
 
 
-def _kinds(run: ScoredRun, found: dict[str, list[Statement]]) -> list[StepKind]:
+def _kinds(run: ScoredRun, stated_by_item: dict[str, list[Statement]]) -> list[StepKind]:
     columns = run.columns
     patients = dict(zip(columns.item_ids, columns.table["patient_id"].to_pylist()))
     rows = [
-        (one.kind, patients[item], one.right) for item, stated in found.items() for one in stated
+        (one.kind, patients[item], one.right)
+        for item, stated in stated_by_item.items()
+        for one in stated
     ]
     result = []
     for kind in sorted({kind for kind, _, _ in rows}):
-        own = [(cluster, right) for name, cluster, right in rows if name == kind]
-        share = cluster_mean([float(right) for _, right in own], [cluster for cluster, _ in own])
+        of_kind = [(cluster, right) for name, cluster, right in rows if name == kind]
+        share = cluster_mean(
+            [float(right) for _, right in of_kind], [cluster for cluster, _ in of_kind]
+        )
         result.append(
-            StepKind(kind, len(own), sum(right for _, right in own), share.value, share.ci95)
+            StepKind(
+                kind, len(of_kind), sum(right for _, right in of_kind), share.value, share.ci95
+            )
         )
     return result

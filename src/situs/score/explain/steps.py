@@ -1,7 +1,8 @@
-"""What a reply states on its way to the answer, read by rule, each statement checked against the facts.
+"""What a reply states on its way to the answer, read by rule, each statement checked against the
+facts.
 
-Only what a rule reads with certainty and a fact decides is checked; everything else is passed over in silence. A
-statement that merely repeats the answer is no step, and left out.
+Only what a rule reads with certainty and a fact decides is checked; everything else is passed over
+in silence. A statement that merely repeats the answer is no step, and left out.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _DISTANCE = re.compile(
     r"\b(?:to the|from|away|distance|between|apart|within|near\w*|next to)\b", re.IGNORECASE
 )
 _SIDE = re.compile(
-    r"\b(?:on|in|at|to|towards) (?:the |his |her |its )?(?:patient's )?(left|right)(?: side| half| hemi\w+)?(?=\W|$)"
+    r"\b(?:on|in|at|to|towards) (?:the |his |her |its )?(?:patient's )?(left|right)(?: side| half|"
+    r" hemi\w+)?(?=\W|$)"
     r"(?! (?:of|kidney|lung|lobe|adrenal|femur|rib|hip))",
     re.IGNORECASE,
 )
@@ -108,7 +110,8 @@ class StudyFacts:
         return [fact for (_, own), fact in self._held.items() if own in wanted]
 
     def structure(self, key: str) -> str:
-        """The structure that a parameter names: a lesion's role stands for the lesion that plays it."""
+        """The structure that a parameter names:
+        a lesion's role stands for the lesion that plays it."""
         role, _, family = key.rpartition(":")
         kind = {"largest": "largest", "second": "second_largest"}.get(role, "")
         fact = self.get(kind, family) if kind else None
@@ -135,8 +138,11 @@ class StudyFacts:
 def statements(
     item: Item, response: str, facts: StudyFacts, shown: Viewing, said: float | None = None
 ) -> list[Statement]:
-    """Every statement of a reply that a fact decides. `said` is the number it answers, in base units, if it does."""
-    found = []
+    """Every statement of a reply that a fact decides.
+
+    `said` is the number it answers, in base units, if it does.
+    """
+    decided_statements = []
     subjects = [
         facts.structure(tag.partition(":")[2]) for tag in item.tags if tag.startswith("structure:")
     ]
@@ -149,8 +155,8 @@ def statements(
         for kind, right in _checks(item, sentence, named, subjects, facts, shown, said):
             repeats = kind in decided and {name for name, _, _ in named} <= set(subjects)
             if not repeats:
-                found.append(Statement(kind, sentence.strip()[:300], right))
-    return found
+                decided_statements.append(Statement(kind, sentence.strip()[:300], right))
+    return decided_statements
 
 
 Named = Sequence[tuple[str, int, int]]
@@ -189,7 +195,8 @@ def _checks(
 def _measured_between(
     item: Item, sentence: str, about: Sequence[str], facts: StudyFacts
 ) -> Sequence[str]:
-    """What a quantity is about: "to the aorta it is 95 mm" measures from what the item asks about."""
+    """What a quantity is about:
+    "to the aorta it is 95 mm" measures from what the item asks about."""
     is_extent = any(words.search(sentence) for words in _EXTENTS.values())
     if len(about) != 1 or is_extent or not _DISTANCE.search(sentence):
         return about
@@ -200,15 +207,16 @@ def _measured_between(
 def _measured(
     sentence: str, about: Sequence[str], facts: StudyFacts, said: float | None
 ) -> bool | None:
-    """A single quantity about one structure or between two; right if any fact it can mean holds it."""
-    found = quantities(sentence)
-    if len(found) != 1 or len(about) not in (1, 2) or _LARGER.search(sentence):
+    """A single quantity about one structure or between two;
+    right if any fact it can mean holds it."""
+    stated = quantities(sentence)
+    if len(stated) != 1 or len(about) not in (1, 2) or _LARGER.search(sentence):
         return None
-    value, dimension = found[0].value, found[0].dimension
+    value, dimension = stated[0].value, stated[0].dimension
     if said is not None and abs(value - said) <= 0.01 * abs(said):
         return None
     meant = [fact for fact in facts.about(*about) if _may_mean(fact, sentence)]
-    known = [held for fact in meant if (held := _held(fact, value, dimension)) is not None]
+    known = [fits for fact in meant if (fits := _held(fact, value, dimension)) is not None]
     return any(known) if known else None
 
 
@@ -224,13 +232,13 @@ def _held(fact: Fact, value: float, dimension: str) -> bool | None:
     """Whether a fact holds a value; None if it measures something else."""
     if isinstance(fact.value, bool) or not isinstance(fact.value, int | float):
         return None
-    own = base_value(abs(fact.value), fact.unit)
-    if own is None or own[1] != dimension:
+    fact_value = base_value(abs(fact.value), fact.unit)
+    if fact_value is None or fact_value[1] != dimension:
         return None
     ends = [base_value(abs(end), fact.unit) for end in fact.interval or ()]
     bounds = [end[0] for end in ends if end is not None] or [
-        own[0] * (1 - _TOLERANCE),
-        own[0] * (1 + _TOLERANCE),
+        fact_value[0] * (1 - _TOLERANCE),
+        fact_value[0] * (1 + _TOLERANCE),
     ]
     # Stated numbers are rounded: half of the last whole millimetre or millilitre is no error.
     slack = 0.5 if dimension in ("length", "slices") else 500.0
@@ -344,5 +352,5 @@ def _asks(item: Item, kind: type) -> bool:
 def _shown_boxes(item: Item, structure: str, facts: StudyFacts, shown: Viewing) -> list[FrameBox]:
     if shown.obstacle(item):
         return []
-    own = [box for box in item.boxes if facts.structure(box.label) == structure]
-    return list(shown.boxes(item, own))
+    structure_boxes = [box for box in item.boxes if facts.structure(box.label) == structure]
+    return list(shown.boxes(item, structure_boxes))

@@ -15,7 +15,8 @@ __all__ = ["StudyFactsById"]
 class StudyFactsById:
     """The facts of one study at a time, as items come study by study.
 
-    Items and facts mostly come in one order of studies: then the table is read once from its beginning to its end.
+    Items and facts mostly come in one order of studies: then the table is read once from its
+    beginning to its end.
     """
 
     def __init__(self, bench: Bench) -> None:

@@ -40,9 +40,10 @@ def budget_table(budget: Budget) -> Table:
         for row in budget.rows
     )
     caption = (
-        f"{budget.wrong:,} of {budget.items:,} answers are not right. A cause fits if undoing it makes the answer "
-        "right; it is found only where it shows more often than chance would let it. Excess is a share of the answers "
-        "in which it could show, its interval is over patients."
+        f"{budget.wrong:,} of {budget.items:,} answers are not right. A cause fits if undoing it"
+        " makes the answer right; it is found only where it shows more often than chance would let"
+        " it. Excess is a share of the answers in which it could show, its interval is over"
+        " patients."
     )
     styles = {"95 % interval": INTERVAL}
     return Table("signatures", "Why answers are wrong", columns, rows, caption, styles)
@@ -62,8 +63,9 @@ def faithfulness_tables(result: Faithfulness) -> list[Table]:
         columns += [f"steps {steps}", f"{steps}, share", interval]
         styles[interval] = Style(ends=(f"{steps} low", f"{steps} high"), absent="none")
     caption = (
-        f"{result.answers:,} answers. Steps are right if every stated measurement, comparison, direction, side, level, "
-        "frame and box that a fact decides holds; what only repeats the answer is not counted."
+        f"{result.answers:,} answers. Steps are right if every stated measurement, comparison,"
+        " direction, side, level, frame and box that a fact decides holds; what only repeats the"
+        " answer is not counted."
     )
     kinds = tuple((one.kind, one.checked, one.right, one.share, one.ci95) for one in result.kinds)
     return [

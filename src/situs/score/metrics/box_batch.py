@@ -1,8 +1,9 @@
-"""Boxes of many answers against the true ones at once: every box is a row, and what an answer scores a sum over rows.
+"""Boxes of many answers against the true ones at once: every box is a row, and what an answer
+scores a sum over rows.
 
-The numbers are those of `boxes.Matches`, to the last bit: sums add up the same terms in the same order. It works where
-no answer has two boxes on one picture under one label, as nearly all have not; then nothing is to choose in matching.
-Answers that have are left to `Matches`.
+The numbers are those of `boxes.Matches`, to the last bit: sums add up the same terms in the same
+order. It works where no answer has two boxes on one picture under one label, as nearly all have
+not; then nothing is to choose in matching. Answers that have are left to `Matches`.
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ BoolArray = NDArray[np.bool_]
 
 
 def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> list[bool | None]:
-    """Match the boxes of many answers with the true ones, for their metrics to find (`boxes.matches_of`).
+    """Match the boxes of many answers with the true ones, for their metrics to find
+    (`boxes.matches_of`).
 
-    Returns whether each overlaps the truth enough, label by label: its tube IoU is at least its own of `least`. None
-    for an answer with two boxes on one picture under one label, which is left to whoever looks at it.
+    Returns whether each overlaps the truth enough, label by label: its tube IoU is at least its own
+    of `least`. None for an answer with two boxes on one picture under one label, which is left to
+    whoever looks at it.
     """
     labelled = [_labelled(given) for given in answers]
     plain: list[int] = []
@@ -42,7 +45,8 @@ def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> list[bool |
         (plain if _is_plain(true) and _is_plain(said) else crowded).append(row)
     batch = BoxBatch(*([labelled[row][side] for row in plain] for side in (0, 1)))
     _share_solids(batch, [answers[row] for row in plain])
-    # What a label spans in millimetres needs no matching: it is the same however many boxes there are.
+    # What a label spans in millimetres needs no matching: it is the same however many boxes there
+    # are.
     solid = [row for row in crowded if _stack_of(answers[row]) is not None]
     if solid:
         all_boxes = BoxBatch(*([labelled[row][side] for row in solid] for side in (0, 1)))
@@ -57,7 +61,8 @@ def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> list[bool |
 
 
 def _share_solids(batch: BoxBatch, answers: Sequence[Given]) -> None:
-    """Work out the boxes of these answers in millimetres, for their metrics to find (`boxes.solids_of`)."""
+    """Work out the boxes of these answers in millimetres,
+    for their metrics to find (`boxes.solids_of`)."""
     stacks = [_stack_of(given) for given in answers]
     if any(stacks):
         solids = SolidBatch(batch, stacks)
@@ -67,7 +72,8 @@ def _share_solids(batch: BoxBatch, answers: Sequence[Given]) -> None:
 
 
 def _labelled(given: Given) -> tuple[Labelled, Labelled]:
-    """The true and the said boxes with comparable labels (`boxes.same_labels`), without copying them."""
+    """The true and the said boxes with comparable labels (`boxes.same_labels`),
+    without copying them."""
     assert given.viewing is not None
     assert isinstance(given.answer, Boxes)
     true = given.viewing.boxes(given.item, given.answer.boxes)
@@ -85,7 +91,8 @@ def _is_plain(labelled: Labelled) -> bool:
 
 
 def _stack_of(given: Given) -> Stack | None:
-    """The pictures of an answer all of whose true boxes are in millimetres, if they are one stack."""
+    """The pictures of an answer all of whose true boxes are in millimetres,
+    if they are one stack."""
     answer, viewing = given.answer, given.viewing
     assert isinstance(answer, Boxes)
     assert viewing is not None
@@ -330,7 +337,8 @@ class BoxBatch:
 
 
 class SolidBatch:
-    """The same boxes in millimetres, as `boxes.Solids` has them: what is said of each label against its true hull.
+    """The same boxes in millimetres, as `boxes.Solids` has them: what is said of each label against
+    its true hull.
 
     `stacks` are the pictures of each answer; None for an answer that is left to `Solids`.
     """
@@ -355,7 +363,8 @@ class SolidBatch:
         self._inside[met] = ((mine[0] <= centre) & (centre <= mine[1])).all(axis=1)
 
     def _hulls(self, boxes: BoxBatch, rows: BoxRows) -> tuple[IntArray, FloatArray, FloatArray]:
-        """What each answer marks of each label, in the order in which it does: key, low and high corner in mm."""
+        """What each answer marks of each label, in the order in which it does:
+        key, low and high corner in mm."""
         stack = self._stack[rows.owner]
         slices = np.array([len(one.places) for one in self._stacks] or [0])
         # A picture that was not shown lies nowhere in the patient.

@@ -1,7 +1,7 @@
 """Scores of boxes on the pictures shown: one answer against its truth.
 
-Boxes match only on the same picture and under the same label, one to one. With nothing to be found, an answer without
-boxes scores 1 and any other 0.
+Boxes match only on the same picture and under the same label, one to one. With nothing to be found,
+an answer without boxes scores 1 and any other 0.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.items import Boxes as BoxAnswer
+from situs.score.metrics.box_layers import Place, layers_of, sides_of, union_area
 from situs.score.metrics.registry import Given
 from situs.score.read.prose.folding import fold
 from situs.space import FrameBox, WorldBox
@@ -64,17 +65,25 @@ FloatArray = NDArray[np.float64]
 
 
 def same_labels(truth: Boxes, said: Boxes) -> tuple[list[FrameBox], list[FrameBox]]:
-    """Both with comparable labels: none where one thing is asked for; else the true label that each answer names.
+    """Both with comparable labels: none where one thing is asked for; else the true label that each
+    answer names.
 
-    A said label names a true one if they are equal but for case and punctuation, or one is contained in the other and
-    no other true label is. Among several things asked for, a box without a label, or with another, matches none.
+    A said label names a true one if they are equal but for case and punctuation, or one is
+    contained in the other and no other true label is. Among several things asked for, a box without
+    a label, or with another, matches none.
     """
     names = sorted({box.label for box in truth})
     if len(names) <= 1:
-        return [_relabelled(box, "") for box in truth], [_relabelled(box, "") for box in said]
+        return _unlabelled(truth), _unlabelled(said)
     true = {name: _words(name) for name in names}
     named = {label: _named(_words(label), true) for label in {box.label for box in said}}
     return list(truth), [_relabelled(box, named[box.label]) for box in said]
+
+
+def _unlabelled(boxes: Boxes) -> list[FrameBox]:
+    if isinstance(boxes, list) and not any(box.label for box in boxes):
+        return boxes
+    return [_relabelled(box, "") for box in boxes]
 
 
 class Matches:
@@ -104,12 +113,14 @@ class Matches:
     def f1_at(self, threshold: float) -> float:
         """2 TP / (true + said), TP the most pairs with IoU of at least the threshold.
 
-        Weakness: a finding seen on twelve pictures weighs as much as twelve on one; read it beside the tube IoU.
+        Weakness: a finding seen on twelve pictures weighs as much as twelve on one; read it beside
+        the tube IoU.
         """
         return _f1(len(self._matched(threshold)), *self._counts)
 
     def panoptic_quality(self) -> float:
-        """Σ IoU of pairs with IoU of at least .5 / (TP + ½ FP + ½ FN) (Kirillov et al. 2019, per item)."""
+        """Σ IoU of pairs with IoU of at least .5 / (TP + ½ FP + ½ FN) (Kirillov et al.
+        2019, per item)."""
         if not self._truth and not self._said:
             return 1.0
         return float(sum(self._matched(0.5))) / (0.5 * sum(self._counts))
@@ -133,19 +144,18 @@ class Matches:
 
     @functools.cached_property
     def _places(self) -> list[tuple[list[int], tuple[FloatArray, FloatArray]]]:
-        """Each picture and label that both mark: the numbers of its true boxes, and the sides of both.
+        """Each picture and label that both mark: the numbers of its true boxes, and the sides of
+        both.
 
         Boxes match only there, so that every place is matched by itself.
         """
-        said: dict[tuple[int, str], list[FrameBox]] = defaultdict(list)
-        for box in self._said:
-            said[box.frame, box.label].append(box)
-        true: dict[tuple[int, str], list[int]] = defaultdict(list)
+        said = layers_of(self._said)
+        true: dict[Place, list[int]] = defaultdict(list)
         for number, box in enumerate(self._truth):
-            if (box.frame, box.label) in said:
+            if (box.frame, box.label) in said.at:
                 true[box.frame, box.label].append(number)
         return [
-            (rows, (_sides([self._truth[row] for row in rows]), _sides(said[place])))
+            (rows, (sides_of([self._truth[row] for row in rows]), said.sides(place)))
             for place, rows in true.items()
         ]
 
@@ -160,7 +170,8 @@ class Matches:
 
 
 def matches_of(given: Given) -> Matches:
-    """The matches of an answer: those of its batch (`box_batch`), else worked out by the first metric that asks."""
+    """The matches of an answer: those of its batch (`box_batch`),
+    else worked out by the first metric that asks."""
     if "matches" not in given.shared:
         given.shared["matches"] = Matches(given.true_boxes, given.said_boxes)
     found: Matches = given.shared["matches"]
@@ -168,10 +179,11 @@ def matches_of(given: Given) -> Matches:
 
 
 class Solids:
-    """Boxes in millimetres: for each label the IoU of what is said with the truth, and whether its centre is inside.
+    """Boxes in millimetres: for each label the IoU of what is said with the truth, and whether its
+    centre is inside.
 
-    Both are as the pictures show them; 0 without any. Pictures that are oblique to the patient's axes show the hull of
-    a box; compared with the box itself, not even the truth would reach 1.
+    Both are as the pictures show them; 0 without any. Pictures that are oblique to the patient's
+    axes show the hull of a box; compared with the box itself, not even the truth would reach 1.
     """
 
     def __init__(self, given: Given) -> None:
@@ -236,37 +248,35 @@ def centre_f1(truth: Boxes, said: Boxes) -> float:
 
 def frame_f1(truth: Boxes, said: Boxes) -> float:
     """F1 of the pictures on which each label is marked; where on them does not count."""
-    true, told = ({(box.frame, box.label) for box in boxes} for boxes in (truth, said))
+    true, told = (layers_of(boxes).at.keys() for boxes in (truth, said))
     return _f1(len(true & told), len(true), len(told))
 
 
 def frame_iou(truth: Boxes, said: Boxes) -> float:
     """Pictures on which both mark a label / pictures on which either does."""
-    true, told = ({(box.frame, box.label) for box in boxes} for boxes in (truth, said))
+    true, told = (layers_of(boxes).at.keys() for boxes in (truth, said))
     return len(true & told) / len(true | told) if true or told else 1.0
 
 
 def tube_iou(truth: Boxes, said: Boxes) -> float:
-    """Area that both mark / area that either marks, label by label, summed over all pictures; overlaps count once."""
+    """Area that both mark / area that either marks, label by label,
+    summed over all pictures; overlaps count once."""
     if not truth and not said:
         return 1.0
-    layers: dict[tuple[int, str], tuple[list[FrameBox], list[FrameBox]]] = defaultdict(
-        lambda: ([], [])
-    )
-    for number, boxes in enumerate((truth, said)):
-        for box in boxes:
-            layers[box.frame, box.label][number].append(box)
+    one_side, other_side = layers_of(truth), layers_of(said)
     both = either = 0.0
-    for true, told in layers.values():
+    for place in {**one_side.at, **other_side.at}:
+        true, told = one_side.at.get(place, ()), other_side.at.get(place, ())
         if len(true) == len(told) == 1:
             shared = _shared_area(true[0], told[0])
             both += shared
             either += true[0].area + told[0].area - shared
             continue
         if not true or not told:
-            either += _area(true or told)
+            either += (one_side if true else other_side).area(place)
             continue
-        one, other, union = _area(true), _area(told), _area([*true, *told])
+        one, other = one_side.area(place), other_side.area(place)
+        union = union_area(np.concatenate([one_side.sides(place), other_side.sides(place)]))
         both += max(0.0, one + other - union)
         either += union
     return min(1.0, both / either) if either > 0 else 0.0
@@ -276,35 +286,6 @@ def _shared_area(one: FrameBox, other: FrameBox) -> float:
     width = min(one.x1, other.x1) - max(one.x0, other.x0)
     height = min(one.y1, other.y1) - max(one.y0, other.y0)
     return max(0.0, width) * max(0.0, height)
-
-
-def _area(boxes: Boxes) -> float:
-    """Area of the union of boxes on one picture."""
-    if len(boxes) <= 1:
-        return sum(box.area for box in boxes)
-    return _union_area(tuple([(box.x0, box.x1, box.y0, box.y1) for box in boxes]))
-
-
-@functools.lru_cache(maxsize=4096)
-def _union_area(rectangles: tuple[tuple[float, float, float, float], ...]) -> float:
-    """Area of the union of rectangles (x0, x1, y0, y1); one set is compared with many others, so it is kept."""
-    edges = np.array(rectangles)
-    xs, ys = np.unique(edges[:, :2]), np.unique(edges[:, 2:])
-    x0, x1 = np.searchsorted(xs, edges[:, :2]).T
-    y0, y1 = np.searchsorted(ys, edges[:, 2:]).T
-    # Each rectangle adds one at its near corners and takes it away at its far ones: sums over both axes then tell
-    # how many cover each cell.
-    shape = len(xs), len(ys)
-    corners = np.concatenate([x0 * shape[1] + y0, x1 * shape[1] + y1])
-    counters = np.concatenate([x0 * shape[1] + y1, x1 * shape[1] + y0])
-    size = shape[0] * shape[1]
-    steps = np.bincount(corners, minlength=size) - np.bincount(counters, minlength=size)
-    covered = steps.reshape(shape).cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
-    return float(np.diff(xs) @ covered @ np.diff(ys))
-
-
-def _sides(boxes: Boxes) -> FloatArray:
-    return np.array([(box.x0, box.y0, box.x1, box.y1) for box in boxes])
 
 
 def _overlaps(truth: FloatArray, said: FloatArray) -> FloatArray:
@@ -325,9 +306,11 @@ def _centres_inside(truth: FloatArray, said: FloatArray) -> FloatArray:
 
 
 def _matched(places: Sequence[tuple[list[int], FloatArray]], threshold: float) -> list[float]:
-    """The overlaps of a one-to-one matching: the most pairs that reach the threshold, among these the largest sum.
+    """The overlaps of a one-to-one matching: the most pairs that reach the threshold, among these
+    the largest sum.
 
-    `places` are matched by themselves: the numbers of true boxes, and their overlaps with the said ones there.
+    `places` are matched by themselves: the numbers of true boxes, and their overlaps with the said
+    ones there.
     """
     found: list[tuple[int, float]] = []
     for rows, overlaps in places:
@@ -348,7 +331,8 @@ def _assigned(overlaps: FloatArray, threshold: float) -> list[tuple[int, float]]
     allowed = (overlaps >= threshold) & (overlaps > 0)
     if not allowed.any():
         return []
-    # A pair more outweighs any sum of overlaps, which are at most 1 each; without a threshold only the sum counts.
+    # A pair more outweighs any sum of overlaps, which are at most 1 each; without a threshold only
+    # the sum counts.
     bonus = float(min(overlaps.shape) + 1) if threshold > 0 else 0.0
     rows, columns = linear_sum_assignment(np.where(allowed, overlaps + bonus, 0.0), maximize=True)
     return [

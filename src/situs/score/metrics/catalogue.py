@@ -68,8 +68,8 @@ def _is_level(item: Item, answer: Simple) -> bool:
 
 
 def _within_one_level(given: Given) -> float:
-    place = _LEVEL_PLACES.get(given.said)
-    return float(place is not None and abs(place - _LEVEL_PLACES[given.truth]) <= 1)
+    level = _LEVEL_PLACES.get(given.said)
+    return float(level is not None and abs(level - _LEVEL_PLACES[given.truth]) <= 1)
 
 
 def _is_not_zero(item: Item, answer: Simple) -> bool:
@@ -80,8 +80,8 @@ def _of_number(
     score: Callable[[NumberLike, NumberLike], Fraction | None],
 ) -> Callable[[Given], float | None]:
     def value(given: Given) -> float | None:
-        found = score(given.said, given.truth)
-        return None if found is None else float(found)
+        computed = score(given.said, given.truth)
+        return None if computed is None else float(computed)
 
     return value
 

@@ -1,7 +1,7 @@
 """Scores of grades over many answers: agreement on ordered scales, and presence.
 
-Grades of different sub-scores are never pooled into one table, since a scale's habits would then pass for agreement: a
-score is computed for each sub-score and averaged over them.
+Grades of different sub-scores are never pooled into one table, since a scale's habits would then
+pass for agreement: a score is computed for each sub-score and averaged over them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def is_nominal(tags: tuple[str, ...], name: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def absent_grade(tags: tuple[str, ...], name: str) -> int | None:
-    """The grade that means, by the tags of an item, that a sign is not there; None where none does."""
+    """The grade that means, by the tags of an item,
+    that a sign is not there; None where none does."""
     start = f"absent:{name}:"
     stated = next((tag.rpartition(":")[2] for tag in tags if tag.startswith(start)), "0")
     return int(stated) if stated else None
@@ -80,10 +81,11 @@ def share_within_one(item: Item, truth: Mapping[str, int], said: Mapping[str, in
 
 
 def grade_table(truths: Sequence[int], said: Sequence[int | None]) -> FloatArray:
-    """Counts by true grade (rows) and said grade (columns); the last column holds the unanswered."""
-    told = np.array([-1 if one is None else one for one in said], dtype=np.int64)
-    none = np.zeros(len(told), dtype=np.int64)
-    tables = GradeTables(none, np.array(truths, dtype=np.int64), told, none, 1)
+    """Counts by true grade (rows) and said grade (columns);
+    the last column holds the unanswered."""
+    said_grades = np.array([-1 if one is None else one for one in said], dtype=np.int64)
+    none = np.zeros(len(said_grades), dtype=np.int64)
+    tables = GradeTables(none, np.array(truths, dtype=np.int64), said_grades, none, 1)
     table: FloatArray = tables.counts(every(1))[0, 0]
     return table
 
@@ -91,8 +93,8 @@ def grade_table(truths: Sequence[int], said: Sequence[int | None]) -> FloatArray
 def quadratic_kappa(tables: FloatArray) -> FloatArray:
     """Cohen's κ with weights (i − j)²: 1 − Σ w O / Σ w E, of the answered pairs (Cohen 1968).
 
-    Not defined where truth and answers are all one grade. Weakness: only answered pairs enter, so read it beside the
-    exact share, in which unanswered ones count as wrong.
+    Not defined where truth and answers are all one grade. Weakness: only answered pairs enter, so
+    read it beside the exact share, in which unanswered ones count as wrong.
     """
     cells, sums = _flat(tables), _cell_sums(tables.shape[-1])
     truths, said = cells @ sums.answered_truths, cells @ sums.said
@@ -102,7 +104,8 @@ def quadratic_kappa(tables: FloatArray) -> FloatArray:
 
 
 def macro_f1(tables: FloatArray) -> FloatArray:
-    """The plain mean of F1 over the grades that occur as truth or answer; an unanswered pair is a miss."""
+    """The plain mean of F1 over the grades that occur as truth or answer;
+    an unanswered pair is a miss."""
     cells, sums = _flat(tables), _cell_sums(tables.shape[-1])
     occurs = cells @ (sums.truths + sums.said)
     right = 2.0 * np.diagonal(tables, axis1=-2, axis2=-1)
@@ -174,7 +177,8 @@ def _share(part: FloatArray, whole: NDArray[np.float64 | np.intp]) -> FloatArray
 
 
 class GradeTables:
-    """The tables of all sub-scores over any (re)sample of patients, without going through the answers again."""
+    """The tables of all sub-scores over any (re)sample of patients,
+    without going through the answers again."""
 
     def __init__(
         self,
@@ -184,7 +188,8 @@ class GradeTables:
         patient: IntArray,
         patients: int,
     ) -> None:
-        """A grade a row: its sub-score, the true grade, the one told (-1 for none) and the patient, by number."""
+        """A grade a row: its sub-score, the true grade,
+        the one told (-1 for none) and the patient, by number."""
         names, place = distinct_codes(sub_scores)
         most = int(max(truths.max(initial=0), told.max(initial=0)))
         self._shape = (most + 1, most + 2)
@@ -223,7 +228,8 @@ class GradeTables:
         return np.stack([self._tables[samples, own.key] for own in chosen], axis=1)
 
     def _counted(self, samples: Samples, chosen: Sequence[_SubScore]) -> FloatArray:
-        """Times drawn × own counts, over the cells that are not empty; the sums of whole numbers are exact."""
+        """Times drawn × own counts, over the cells that are not empty;
+        the sums of whole numbers are exact."""
         size = self._shape[0] * self._shape[1]
         cells = np.concatenate([own.cells + place * size for place, own in enumerate(chosen)])
         filled, place = distinct_codes(cells)

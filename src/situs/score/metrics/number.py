@@ -1,7 +1,7 @@
 """Scores of numbers: one answer against its truth, and many answers together.
 
-Single answers are compared in exact arithmetic. Floats enter by their shortest decimal form (`repr`), so that 0.1 means
-one tenth, as whoever wrote it down meant it.
+Single answers are compared in exact arithmetic. Floats enter by their shortest decimal form
+(`repr`), so that 0.1 means one tenth, as whoever wrote it down meant it.
 """
 
 from __future__ import annotations
@@ -54,11 +54,13 @@ def relative_error(prediction: NumberLike, truth: NumberLike) -> Fraction | None
 
 
 def mra_vsi_code(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
-    """Mean relative accuracy as VSI-Bench's code has it: the share of θ with |p − y| / |y| ≤ 1 − θ. None for truth 0.
+    """Mean relative accuracy as VSI-Bench's code has it: the share of θ with |p − y| / |y| ≤ 1 − θ.
+    None for truth 0.
 
-    Departures: exact comparison (the code's floats decide ties wrongly) and |y| for negative truths.
-    Weaknesses: ten steps, so errors under 5 % all score 1 and over 50 % all score 0; asymmetric (half the truth scores
-    0.1, twice the truth 0); a constant near the structure's mean scores well, so it never ranks alone.
+    Departures: exact comparison (the code's floats decide ties wrongly) and |y| for negative
+    truths. Weaknesses: ten steps, so errors under 5 % all score 1 and over 50 % all score 0;
+    asymmetric (half the truth scores 0.1, twice the truth 0); a constant near the structure's mean
+    scores well, so it never ranks alone.
     """
     error = relative_error(prediction, truth)
     return (
@@ -71,7 +73,8 @@ def mra_vsi_code(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
 def mra_vsi_paper(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
     """Mean relative accuracy as VSI-Bench's paper writes it: as `mra_vsi_code`, with < for ≤.
 
-    Weaknesses: those of `mra_vsi_code`; and ties, frequent for counts, lose a step, so the two must not be mixed.
+    Weaknesses: those of `mra_vsi_code`; and ties, frequent for counts, lose a step, so the two must
+    not be mixed.
     """
     error = relative_error(prediction, truth)
     return (
@@ -84,17 +87,19 @@ def mra_vsi_paper(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
 def relative_accuracy(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
     """max(0, 1 − |p − y| / |y|). None for truth 0.
 
-    Weaknesses: asymmetric (0 for every prediction of twice the truth or more, but 0.5 for half of it), so it rewards
-    guessing low; and it is generous: an error of 30 % still scores 0.7.
+    Weaknesses: asymmetric (0 for every prediction of twice the truth or more, but 0.5 for half of
+    it), so it rewards guessing low; and it is generous: an error of 30 % still scores 0.7.
     """
     error = relative_error(prediction, truth)
     return None if error is None else max(Fraction(0), 1 - error)
 
 
 def within_interval(prediction: NumberLike, interval: tuple[NumberLike, NumberLike]) -> bool:
-    """Whether the prediction lies in the fact's closed interval: then it is exact as far as the truth is known.
+    """Whether the prediction lies in the fact's closed interval: then it is exact as far as the
+    truth is known.
 
-    Weaknesses: all or nothing, and its difficulty depends on how sure the evidence is: a coarse scan is easier.
+    Weaknesses: all or nothing, and its difficulty depends on how sure the evidence is: a coarse
+    scan is easier.
     """
     low, high = exact(interval[0]), exact(interval[1])
     if low > high:

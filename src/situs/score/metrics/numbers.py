@@ -44,11 +44,13 @@ class Aggregate:
 def skill_over_mean(
     predictions: Sequence[NumberLike], truths: Sequence[NumberLike], means: Sequence[NumberLike]
 ) -> Aggregate:
-    """1 − Σ|p − y| / Σ|m − y|, with m the structure's mean over other patients (leave-patient-out), one per answer.
+    """1 − Σ|p − y| / Σ|m − y|, with m the structure's mean over other patients (leave-patient-out),
+    one per answer.
 
-    1 is perfect, 0 is no better than knowing the average anatomy, negative is worse. Undefined (None) where the means
-    make no error. Weaknesses: in absolute units, so big structures dominate a mixture of structures; a single absurd
-    prediction (a slip of units) can drag it far below 0; only answered items enter, so read it beside the coverage.
+    1 is perfect, 0 is no better than knowing the average anatomy, negative is worse. Undefined
+    (None) where the means make no error. Weaknesses: in absolute units, so big structures dominate
+    a mixture of structures; a single absurd prediction (a slip of units) can drag it far below 0;
+    only answered items enter, so read it beside the coverage.
     """
     _same_length(predictions, truths, means)
     error = math.fsum(float(abs(exact(p) - exact(y))) for p, y in zip(predictions, truths))
@@ -59,10 +61,12 @@ def skill_over_mean(
 def median_abs_log_ratio(
     predictions: Sequence[NumberLike], truths: Sequence[NumberLike]
 ) -> Aggregate:
-    """Median of |ln(p / y)|: 0 is perfect, ln 2 ≈ 0.69 is a factor of two either way. Lower is better.
+    """Median of |ln(p / y)|: 0 is perfect, ln 2 ≈ 0.69 is a factor of two either way. Lower is
+    better.
 
-    Predictions or truths that are not positive are undefined and counted. Weaknesses: a median ignores the worse
-    half, so a model that is wild on a third of the items looks fine; undefined answers (zero, negative) escape it.
+    Predictions or truths that are not positive are undefined and counted. Weaknesses: a median
+    ignores the worse half, so a model that is wild on a third of the items looks fine; undefined
+    answers (zero, negative) escape it.
     """
     _same_length(predictions, truths)
     ratios = [log_ratio(p, y) for p, y in zip(predictions, truths)]
@@ -79,11 +83,12 @@ def spearman_within_structure(
 ) -> Aggregate:
     """Mean of Spearman's rank correlation within each structure, weighted by its number of answers.
 
-    Within a structure the average anatomy earns nothing: a model must tell large patients from small ones. Structures
-    with fewer than three answers or with constant truths are undefined and their answers counted as such; constant
-    *predictions* score 0 there, since they tell nobody apart. Departure: Spearman is formally undefined for them, but
-    leaving them out would reward answering a constant wherever one is unsure.
-    Weaknesses: blind to scale and offset (a slip from cm to mm is perfect); noisy in small groups.
+    Within a structure the average anatomy earns nothing: a model must tell large patients from
+    small ones. Structures with fewer than three answers or with constant truths are undefined and
+    their answers counted as such; constant *predictions* score 0 there, since they tell nobody
+    apart. Departure: Spearman is formally undefined for them, but leaving them out would reward
+    answering a constant wherever one is unsure. Weaknesses: blind to scale and offset (a slip from
+    cm to mm is perfect); noisy in small groups.
     """
     _same_length(predictions, truths, structures)
     groups: dict[Hashable, list[tuple[float, float]]] = defaultdict(list)
@@ -96,7 +101,8 @@ def spearman_within_structure(
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Spearman's rank correlation, ties by average ranks; None if either side is constant or shorter than 2."""
+    """Spearman's rank correlation, ties by average ranks;
+    None if either side is constant or shorter than 2."""
     _same_length(x, y)
     if len(x) < 2:
         return None

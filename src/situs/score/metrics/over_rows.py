@@ -1,4 +1,5 @@
-"""Metrics of many answers together: balanced accuracy, twin groups, skill, correlation, agreement of grades."""
+"""Metrics of many answers together:
+balanced accuracy, twin groups, skill, correlation, agreement of grades."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def chance(rows: Rows, seed: int) -> Estimate | None:
 
 
 def balanced(rows: Rows, seed: int) -> Estimate | None:
-    """The mean over yes and no of the share that is right: always the same answer gives one half."""
+    """The mean over yes and no of the share that is right:
+    always the same answer gives one half."""
     columns = rows.columns
     asked = rows.where(columns.coded("form").is_("yes_no"))
     yes = columns.coded("answer").is_("yes")[asked.index].astype(np.float64)
@@ -68,7 +70,8 @@ def balanced(rows: Rows, seed: int) -> Estimate | None:
 
 
 def twin_groups(rows: Rows, seed: int) -> Estimate | None:
-    """The share of twin groups all of whose items are right; groups that share a patient are one cluster."""
+    """The share of twin groups all of whose items are right;
+    groups that share a patient are one cluster."""
     twins = rows.columns.coded("twin_group")
     paired = rows.where(~twins.is_(""))
     groups, place, sizes = np.unique(
@@ -86,7 +89,8 @@ def twin_groups(rows: Rows, seed: int) -> Estimate | None:
 def _linked(groups: NDArray[np.intp], patients: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """For each group a number, the same for groups that share a patient, also by way of others.
 
-    It is that of the first patient of all those linked, so that clusters keep the order of patients.
+    It is that of the first patient of all those linked, so that clusters keep the order of
+    patients.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -100,7 +104,8 @@ def _linked(groups: NDArray[np.intp], patients: NDArray[np.int64], count: int) -
 
 
 def skill(rows: Rows, seed: int) -> Estimate | None:
-    """Against the mean of other patients' answers to the same question, among the items of the table."""
+    """Against the mean of other patients' answers to the same question,
+    among the items of the table."""
     columns = rows.columns
     questions = columns.coded("question").codes
     means = _MeansOfOthers(questions, rows.where(~np.isnan(columns.truth)))
@@ -115,12 +120,15 @@ def skill(rows: Rows, seed: int) -> Estimate | None:
     def statistic(sums: FloatArray) -> FloatArray:
         return np.asarray(1.0 - _ratios(sums[:, 0], sums[:, 1]))
 
-    own = rows.only(np.array(compared, dtype=np.int64))
-    return _of_sums(np.array([errors, references]).T, statistic, own, bounds=(-math.inf, 1.0))
+    compared_rows = rows.only(np.array(compared, dtype=np.int64))
+    return _of_sums(
+        np.array([errors, references]).T, statistic, compared_rows, bounds=(-math.inf, 1.0)
+    )
 
 
 class _MeansOfOthers:
-    """The mean true answer to a question over all patients but one, worked out once for each pair."""
+    """The mean true answer to a question over all patients but one,
+    worked out once for each pair."""
 
     def __init__(self, questions: NDArray[np.int64], asked: Rows) -> None:
         truths: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -162,7 +170,8 @@ def log_ratio_median(rows: Rows, seed: int) -> Estimate | None:
     count = int(patient.max()) + 1
 
     def each(samples: Samples) -> FloatArray:
-        # A patient drawn twice counts twice: the median is found among sorted values with their times.
+        # A patient drawn twice counts twice: the median is found among sorted values with their
+        # times.
         return _weighted_medians(values, samples.times[:, own].astype(np.float64))
 
     return cluster_bootstrap_of_samples(
@@ -224,8 +233,8 @@ def ordered_grades(grades: GradeColumns) -> GradePairs:
 def presences(grades: GradeColumns) -> GradePairs:
     """0 for absent and 1 for present, of the sub-scores in which a grade means absence."""
     truths = (grades.truths != grades.absent).astype(np.int64)
-    told = np.where(grades.told < 0, -1, grades.told != grades.absent)
-    return grades.absent >= 0, truths, told
+    stated = np.where(grades.told < 0, -1, grades.told != grades.absent)
+    return grades.absent >= 0, truths, stated
 
 
 GradePairs = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]
@@ -263,7 +272,8 @@ def over_grades(
 def _graded(
     rows: Rows, pairs_of: Callable[[GradeColumns], GradePairs]
 ) -> tuple[GradeTables, int, int] | None:
-    """The tables of the rows' grades, and how many answers and patients they are of; None without any.
+    """The tables of the rows' grades, and how many answers and patients they are of; None without
+    any.
 
     Several statistics read the same tables.
     """

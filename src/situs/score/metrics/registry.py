@@ -1,8 +1,8 @@
 """What a metric is: one record, from which every list of metrics is made.
 
-A metric of single answers gives each answer a value and is averaged over answers; a metric over rows is worked out from
-many answers together. `catalogue.py` declares those of Situs; others are added with `situs.metric`, in a script or by
-the entry point `situs.metrics`.
+A metric of single answers gives each answer a value and is averaged over answers; a metric over
+rows is worked out from many answers together. `catalogue.py` declares those of Situs; others are
+added with `situs.metric`, in a script or by the entry point `situs.metrics`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from situs.base.docstrings import summary
 from situs.base.plugins import load_offered, offered_names
 from situs.errors import SitusError, did_you_mean
 from situs.items import Boxes, Choice, Choices, Frames, Grades, Item, Number, Simple, YesNo
@@ -89,10 +90,12 @@ class Given:
     answer: Simple
     """The true one."""
     said: Any
-    """What was read: a bool, an option's value, a set of them, a fraction, boxes, positions of pictures or grades."""
+    """What was read: a bool, an option's value, a set of them,
+    a fraction, boxes, positions of pictures or grades."""
     viewing: Viewing | None = None
     boxes: tuple[Sequence[FrameBox], Sequence[FrameBox]] | None = None
-    """The true and the said ones on the pictures, under the labels that both use; worked out when asked for."""
+    """The true and the said ones on the pictures, under the labels that both use;
+    worked out when asked for."""
     shared: dict[str, Any] = field(default_factory=dict)
     """What metrics of one answer work out together."""
     flags: tuple[str, ...] = ()
@@ -145,13 +148,19 @@ class Metric:
     """One metric."""
 
     id: str
-    """With its version, `name@1`: another formula is another version. Plain accuracies have none."""
+    """With its version, `name@1`: another formula is another version.
+
+    Plain accuracies have none.
+    """
     about: str = ""
     """What it is, in a line."""
     forms: tuple[str, ...] = ()
     """The kinds of answer it is about; empty if it is about any."""
     of_answer: Callable[[Given], float | None] | None = None
-    """The value of one answer that was read; one that was not counts as 0. None where it is undefined."""
+    """The value of one answer that was read; one that was not counts as 0.
+
+    None where it is undefined.
+    """
     applies: Callable[[Item, Simple], bool] = always
     """Whether an answer of these forms has it."""
     of_columns: Callable[[Columns], NDArray[np.float64]] | None = None
@@ -169,7 +178,8 @@ class Metric:
     blind: bool = True
     """Whether it says something of rows that do not look."""
     golden: tuple[tuple[Any, Any, float], ...] = ()
-    """Worked out by hand: what is said, the true answer, and the value; of metrics from elsewhere."""
+    """Worked out by hand: what is said, the true answer, and the value;
+    of metrics from elsewhere."""
 
     @property
     def is_mean(self) -> bool:
@@ -237,18 +247,21 @@ def metric(
     shown: Iterable[str] = ("terminal", "comparison", "report"),
     golden: Iterable[tuple[Any, Any, float]] = (),
 ) -> Callable[[Function], Function]:
-    """Make a function a metric of single answers: it is then in `score`, its tables, `compare` and the report.
+    """Make a function a metric of single answers: it is then in `score`, its tables, `compare` and
+    the report.
 
-    The function may ask, by the names of its arguments, for what was `said`, the `truth`, the `interval` in which a
-    number is right, and the `item`. It returns the answer's value, or None where that is undefined. An answer that
-    could not be read counts as 0.
+    The function may ask, by the names of its arguments, for what was `said`, the `truth`, the
+    `interval` in which a number is right, and the `item`. It returns the answer's value, or None
+    where that is undefined. An answer that could not be read counts as 0.
 
     Args:
         name: The id with its version, such as "close@1".
-        forms: The kinds of answer it is about: yes_no, choice, choices, number, boxes, frames or grades.
+        forms: The kinds of answer it is about: yes_no, choice, choices, number, boxes, frames
+            or grades.
         bounds: The least and the greatest possible value.
         higher_is_better: False for errors.
-        shown: Where it is shown beside the JSON: terminal, tag, breakdown, comparison, report, leaderboard.
+        shown: Where it is shown beside the JSON: terminal, tag, breakdown, comparison, report,
+            leaderboard.
         golden: (said, truth, value) worked out by hand; each is tried at once.
 
     Raises:
@@ -266,7 +279,7 @@ def metric(
         register(
             Metric(
                 id=name,
-                about=(inspect.getdoc(function) or "").partition("\n")[0],
+                about=summary(function),
                 forms=tuple(forms),
                 of_answer=value,
                 bounds=bounds,
@@ -277,10 +290,10 @@ def metric(
             )
         )
         for said, truth, expected in vectors:
-            found = function(**_only(function, {"said": said, "truth": truth}))
-            if found is None or abs(found - expected) > 1e-9:
+            computed = function(**_only(function, {"said": said, "truth": truth}))
+            if computed is None or abs(computed - expected) > 1e-9:
                 problem = (
-                    f"metric {name!r} gives {found} for {said!r} and {truth!r}, not {expected}"
+                    f"metric {name!r} gives {computed} for {said!r} and {truth!r}, not {expected}"
                 )
                 raise SitusError(problem, fix="correct the function or its golden value")
         return function
@@ -305,11 +318,11 @@ def _called(name: str, function: Function) -> Callable[[Given], float | None]:
         raise SitusError(f"metric {name!r}: its function asks for {odd!r}", fix=fix)
 
     def value(given: Given) -> float | None:
-        said = float(given.said) if isinstance(given.said, Fraction) else given.said
+        answer = float(given.said) if isinstance(given.said, Fraction) else given.said
         interval = given.answer.interval if isinstance(given.answer, Number) else None
-        known = {"said": said, "truth": given.truth, "interval": interval, "item": given.item}
-        found = function(**_only(function, known))
-        return None if found is None else float(found)
+        known = {"said": answer, "truth": given.truth, "interval": interval, "item": given.item}
+        computed = function(**_only(function, known))
+        return None if computed is None else float(computed)
 
     return value
 

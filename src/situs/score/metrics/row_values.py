@@ -1,4 +1,5 @@
-"""Metrics that are read off the columns of scored answers: a value for each row, NaN where it has none."""
+"""Metrics that are read off the columns of scored answers:
+a value for each row, NaN where it has none."""
 
 from __future__ import annotations
 
@@ -67,8 +68,8 @@ def beyond_chance(columns: Columns) -> FloatArray:
 
 def right_though_hidden(columns: Columns) -> FloatArray:
     """Of items that the profile hides, whether the answer was right nevertheless."""
-    told = columns.tri_state("hidden_right")
-    return _where(told == 1, told >= 0)
+    hidden_right = columns.tri_state("hidden_right")
+    return _where(hidden_right == 1, hidden_right >= 0)
 
 
 def read_otherwise(columns: Columns) -> FloatArray:

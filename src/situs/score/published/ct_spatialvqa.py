@@ -40,10 +40,11 @@ def published_scores(
     items: Sequence[Item],
     right: Mapping[str, bool],
 ) -> PublishedScores:
-    """The i-th verdicts of all files are taken as one item's, that of the Gemini file; a null is a no.
+    """The i-th verdicts of all files are taken as one item's, that of the Gemini file; a null is a
+    no.
 
-    A row's value is the mean, floored to two decimals, and right from 0.66 on. The jury is the share of right rows; a
-    category's value counts the items without a row as wrong.
+    A row's value is the mean, floored to two decimals, and right from 0.66 on. The jury is the
+    share of right rows; a category's value counts the items without a row as wrong.
     """
     if not files:
         raise SitusError(
@@ -82,22 +83,24 @@ def published_scores(
 
 
 def _share(file: VerdictFile) -> float | None:
-    given = [row.correct for row in file.rows if row.correct is not None]
-    return sum(given) / len(given) if given else None
+    verdicts = [row.correct for row in file.rows if row.correct is not None]
+    return sum(verdicts) / len(verdicts) if verdicts else None
 
 
 def _notes(files: Sequence[VerdictFile], base: int, changed: int, items: int) -> list[str]:
     notes = []
     lengths = {file.judge: len(file.rows) for file in files}
     if len(set(lengths.values())) > 1:
-        held = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
+        row_counts = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
         notes.append(
-            f"the files differ in length ({held}), so the published join by position shifts verdicts"
+            f"the files differ in length ({row_counts}), so the published join by position shifts"
+            " verdicts"
         )
     if changed:
         share = 100 * changed / items
         notes.append(
-            f"the published matrix gives {changed:,} of {items:,} items ({share:.1f} %) the wrong verdict"
+            f"the published matrix gives {changed:,} of {items:,} items ({share:.1f} %) the wrong"
+            " verdict"
         )
     if "gemini" not in files[base].judge.lower():
         notes.append(f"no judge is called gemini: the items are those of {files[base].judge}")

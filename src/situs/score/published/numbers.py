@@ -20,8 +20,8 @@ PUBLISHED = ("sgmri-vqa", "ct-spatialvqa", "spatialmed", "3dreasonknee")
 """Papers whose results are known."""
 
 OUTSIDE = (
-    "Published numbers were made with other prompts, pictures and parsers, on the paper's own items; "
-    "they are comparable only on the same bench with --protocol."
+    "Published numbers were made with other prompts, pictures and parsers, on the paper's own"
+    " items; they are comparable only on the same bench with --protocol."
 )
 
 _SPATIALMED = {
@@ -58,14 +58,16 @@ def published_tables(paper: str | None = None) -> list[PublishedTable]:
             fix=did_you_mean(paper, PUBLISHED),
         )
     text = files("situs.score").joinpath("data/published.toml").read_text("utf-8")
-    found = msgspec.convert(tomllib.loads(text)["table"], list[PublishedTable])
-    return [table for table in found if paper in (None, table.paper)]
+    tables = msgspec.convert(tomllib.loads(text)["table"], list[PublishedTable])
+    return [table for table in tables if paper in (None, table.paper)]
 
 
 def published_beside(scores: Mapping[str, Scores], paper: str) -> list[Table]:
-    """The paper's tables with a row for each of our runs: by the paper's own rules where they were computed.
+    """The paper's tables with a row for each of our runs: by the paper's own rules where they were
+    computed.
 
-    SpatialMed's rules are not published: its columns hold our accuracy on the same kinds of question.
+    SpatialMed's rules are not published: its columns hold our accuracy on the same kinds of
+    question.
     """
     result = []
     for table in published_tables(paper):
@@ -74,8 +76,8 @@ def published_beside(scores: Mapping[str, Scores], paper: str) -> list[Table]:
             for name, values in table.rows.items()
         ]
         for name, run in scores.items():
-            own = _ours(table, run)
-            rows.append((name, "this run", *(own.get(column) for column in table.columns)))
+            cells = _ours(table, run)
+            rows.append((name, "this run", *(cells.get(column) for column in table.columns)))
         caption = f"In {table.unit}. Source: {table.source}. {table.caveat} {OUTSIDE}"
         result.append(
             Table(
@@ -91,14 +93,15 @@ def published_beside(scores: Mapping[str, Scores], paper: str) -> list[Table]:
 
 
 def _ours(table: PublishedTable, scores: Scores) -> dict[str, float | None]:
-    """Our run's numbers under the paper's columns, by the released rules; empty if they were not asked for."""
+    """Our run's numbers under the paper's columns, by the released rules;
+    empty if they were not asked for."""
     if table.paper == "sgmri-vqa":
         level = "slice" if table.name == "sgmri_image" else "volume"
-        own = next((one for one in scores.sgmri if one.level == level), None)
-        if own is None:
+        sgmri_table = next((one for one in scores.sgmri if one.level == level), None)
+        if sgmri_table is None:
             return {}
-        cells = {_key(cell.column): _percent(cell.value) for cell in own.cells}
-        return {"Avg": _percent(own.average)} | {
+        cells = {_key(cell.column): _percent(cell.value) for cell in sgmri_table.cells}
+        return {"Avg": _percent(sgmri_table.average)} | {
             column: cells.get(_key(column)) for column in table.columns[:-1]
         }
     if table.paper == "ct-spatialvqa" and scores.published is not None:

@@ -27,7 +27,8 @@ def without_thinking(text: str) -> str:
 
 
 def yes_no(text: str) -> bool | None:
-    """First word, else "the answer is yes", else whichever of the two is a part of the text, also inside a word."""
+    """First word, else "the answer is yes",
+    else whichever of the two is a part of the text, also inside a word."""
     lower = squeezed(text[:LONGEST]).strip().lower()
     words = lower.split()
     first = words[0].strip(".,!;:") if words else ""
@@ -41,7 +42,8 @@ def yes_no(text: str) -> bool | None:
 
 
 def count(text: str) -> int | None:
-    """The whole text, else the final answer, else the last number of all, else 0 where nothing is said to be there."""
+    """The whole text, else the final answer, else the last number of all,
+    else 0 where nothing is said to be there."""
     text = squeezed(text[:LONGEST]).strip()
     try:
         return int(text)
@@ -61,7 +63,8 @@ def _is_nothing(line: str) -> bool:
 
 
 def letters(text: str) -> set[str]:
-    """Letters in parentheses that no "It is not (X)" denies; without any, every lone letter, the article "a" too."""
-    kept = _DENIED.sub("", squeezed(text[:LONGEST]))
-    found = re.findall(r"\(([A-Da-d])\)", kept) or re.findall(r"\b([A-Da-d])\b", kept)
-    return {letter.upper() for letter in found}
+    """Letters in parentheses that no "It is not (X)" denies;
+    without any, every lone letter, the article "a" too."""
+    affirmed = _DENIED.sub("", squeezed(text[:LONGEST]))
+    named = re.findall(r"\(([A-Da-d])\)", affirmed) or re.findall(r"\b([A-Da-d])\b", affirmed)
+    return {letter.upper() for letter in named}

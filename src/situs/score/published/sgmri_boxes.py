@@ -1,7 +1,8 @@
-"""How SGMRI-VQA's released code reads boxes, its oddities included. Our own reader is `parse_boxes`.
+"""How SGMRI-VQA's released code reads boxes, its oddities included. Our own reader is
+`parse_boxes`.
 
-Forms are tried in order, and the first that yields a box wins. A "Frame N" directly before a box holds for the boxes
-behind it too, until the next one.
+Forms are tried in order, and the first that yields a box wins. A "Frame N" directly before a box
+holds for the boxes behind it too, until the next one.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ _MOST_DIGITS = 4000
 def published_boxes(text: str, size: Size) -> list[FoundBox]:
     """All boxes, as the released code finds them."""
     text = squeezed(text[:LONGEST])
-    found, whole = _structured(text, size)
-    if found and whole:
-        return found
+    boxes, is_complete = _structured(text, size)
+    if boxes and is_complete:
+        return boxes
     for pattern, form in (
         (_TAG, _tag),
         (_TOKEN, _token),
@@ -54,14 +55,15 @@ def published_boxes(text: str, size: Size) -> list[FoundBox]:
         (_CORNERS, _corners),
         (_BBOX_2D, _bbox_2d),
     ):
-        found += _framed(pattern, form, text, size)
-        if found:
-            return found
+        boxes += _framed(pattern, form, text, size)
+        if boxes:
+            return boxes
     return list(_objects(text)) or list(_framed(_BRACKETS, _brackets, text, size))
 
 
 def _structured(text: str, size: Size) -> tuple[list[FoundBox], bool]:
-    """Boxes of a reply that is nothing but Gemini's JSON, and whether it could be read to its end."""
+    """Boxes of a reply that is nothing but Gemini's JSON,
+    and whether it could be read to its end."""
     found: list[FoundBox] = []
     try:
         record = json.loads(text)
@@ -124,7 +126,8 @@ def _brackets(match: re.Match[str], size: Size) -> list[float] | None:
     box = _four(match["list"])
     if box is None or not all(0 <= value <= _LARGEST_BRACKET for value in box) or min(box[2:]) <= 0:
         return None
-    # Which order it is comes first, from the numbers as they stand; whether they are thousandths is asked afterwards.
+    # Which order it is comes first, from the numbers as they stand; whether they are thousandths is
+    # asked afterwards.
     return _shrunk(_between(box) or box, size)
 
 
@@ -158,7 +161,10 @@ def _stretched(values: list[float], size: Size, whole: float) -> list[float]:
 
 
 def true_boxes(entries: list[dict[str, Any]]) -> tuple[list[list[float]], list[int | None]]:
-    """The boxes of a sample, and its frames. A malformed box is left out but its frame is not, which shifts them."""
+    """The boxes of a sample, and its frames.
+
+    A malformed box is left out but its frame is not, which shifts them.
+    """
     boxes: list[list[float]] = []
     for entry in entries:
         try:

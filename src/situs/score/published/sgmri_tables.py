@@ -1,4 +1,5 @@
-"""The tables of SGMRI-VQA by the rules of its released code, beside what Situs finds right in the same answers."""
+"""The tables of SGMRI-VQA by the rules of its released code,
+beside what Situs finds right in the same answers."""
 
 from __future__ import annotations
 
@@ -61,7 +62,10 @@ _COLUMNS = {
 _ANSWERED = ("detection", "counting", "classification", "diagnosis")
 _DUPLICATE = "Locate the bounding box"
 _PUBLISHED_SIZE = {"brain": (256, 256), "knee": (320, 320)}
-"""What the released code takes for the size of every picture of an organ. Brain pictures are mostly 320 px wide."""
+"""What the released code takes for the size of every picture of an organ.
+
+Brain pictures are mostly 320 px wide.
+"""
 _BLIND = ("random", "majority", "prior", "prior?boxes=5", "grid")
 
 
@@ -92,7 +96,8 @@ class SgmriTable(msgspec.Struct, frozen=True):
     level: str
     cells: list[SgmriCell]
     average: float | None
-    """The published "Avg": the plain mean of the six columns, accuracy, IoU and wording alike; None if one lacks."""
+    """The published "Avg": the plain mean of the six columns,
+    accuracy, IoU and wording alike; None if one lacks."""
     notes: list[str]
 
 
@@ -104,18 +109,21 @@ def sgmri_tables(
     rates: SgmriRates | None = None,
     bertscores: Mapping[str, float] | None = None,
 ) -> list[SgmriTable]:
-    """Both levels, where the bench has items of them. Each cell is the plain mean over its samples, as published.
+    """Both levels, where the bench has items of them. Each cell is the plain mean over its samples,
+    as published.
 
-    With a judge's rates, AR is over the samples it rated. The AR of blind rows is BLEU and ROUGE-L alone.
+    With a judge's rates, AR is over the samples it rated. The AR of blind rows is BLEU and ROUGE-L
+    alone.
     """
     viewing = Viewing(bench, profile)
     asked = [item for item in items() if item.task in (*_ANSWERED, "localization", "captioning")]
-    own = _cells(asked, viewing, lambda item: rows.get(item.item_id), rates, bertscores or {})
+    samples = _cells(asked, viewing, lambda item: rows.get(item.item_id), rates, bertscores or {})
     notes = _ar_notes(asked, rows, rates, with_bertscore=bertscores is not None)
     ours = _ours(asked, viewing, rows)
     blind = {}
     sample = BlindSample(lambda: asked)
-    # Where no true box names a frame, the answer here is text: no blind row speaks of boxes, which is not a 0.
+    # Where no true box names a frame, the answer here is text: no blind row speaks of boxes, which
+    # is not a 0.
     drawn = [item for item in sample if "gt_boxes" not in item.parameters]
     for name in _BLIND:
         kind, _, count = name.partition("?boxes=")
@@ -128,10 +136,10 @@ def sgmri_tables(
         }
     tables = []
     for level, columns in _COLUMNS.items():
-        cells = [_cell(level, column, own, ours, blind) for column in columns]
+        cells = [_cell(level, column, samples, ours, blind) for column in columns]
         if any(cell.n for cell in cells):
-            said = [*notes[level], sample.note] if sample.note else notes[level]
-            tables.append(_table(level, cells, said))
+            level_notes = [*notes[level], sample.note] if sample.note else notes[level]
+            tables.append(_table(level, cells, level_notes))
     return tables
 
 
@@ -142,20 +150,25 @@ def _asking(baseline: Baseline) -> Callable[[Item], AnswerRow | None]:
 def _cell(
     level: str,
     column: str,
-    own: Mapping[tuple[str, str], list[float]],
+    samples: Mapping[tuple[str, str], list[float]],
     ours: Mapping[tuple[str, str], dict[str, float]],
     blind: Mapping[str, Mapping[tuple[str, str], float]],
 ) -> SgmriCell:
-    values = own.get((level, column), [])
-    held = {name: table[level, column] for name, table in blind.items() if (level, column) in table}
+    values = samples.get((level, column), [])
+    blind_values = {
+        name: table[level, column] for name, table in blind.items() if (level, column) in table
+    }
     value = sum(values) / len(values) if values else None
-    return SgmriCell(column, value, len(values), ours.get((level, column), {}), held)
+    return SgmriCell(column, value, len(values), ours.get((level, column), {}), blind_values)
 
 
 def sgmri_bertscores(
     items: Iterable[Item], rows: Mapping[str, AnswerRow]
 ) -> dict[str, float] | None:
-    """Item → BERTScore of its reply, for the AR-Score; None if no item has one. Refused without the weights."""
+    """Item → BERTScore of its reply, for the AR-Score; None if no item has one.
+
+    Refused without the weights.
+    """
     texts = {
         item.item_id: pair
         for item in items
@@ -164,8 +177,8 @@ def sgmri_bertscores(
     if not texts:
         return None
     scorer = BertScore(find_roberta())
-    said = {key: pair for key, pair in texts.items() if pair[0].strip()}
-    return dict(zip(said, scorer.f1(*zip(*said.values())))) if said else {}
+    replied = {key: pair for key, pair in texts.items() if pair[0].strip()}
+    return dict(zip(replied, scorer.f1(*zip(*replied.values())))) if replied else {}
 
 
 def _ar_notes(
@@ -193,7 +206,8 @@ def _ar_notes(
         notes = [f"AR is 0.4 {rates.judge} + 0.6 of {wording}{blind}"]
         if lacking:
             notes.append(
-                f"{lacking} replies have no rate of {rates.judge} and are left out of AR, not counted as 0"
+                f"{lacking} replies have no rate of {rates.judge} and are left out of AR, not"
+                " counted as 0"
             )
         result[level] = notes
     return result
@@ -201,12 +215,12 @@ def _ar_notes(
 
 def _table(level: str, cells: list[SgmriCell], about: list[str]) -> SgmriTable:
     values = [cell.value for cell in cells if cell.value is not None]
-    whole = len(values) == len(cells)
+    is_complete = len(values) == len(cells)
     notes = [*about]
-    if not whole:
+    if not is_complete:
         lacking = [cell.column for cell in cells if cell.value is None]
         notes.append(f"no average: the bench has no {', '.join(lacking)}")
-    return SgmriTable(level, cells, sum(values) / len(values) if whole else None, notes)
+    return SgmriTable(level, cells, sum(values) / len(values) if is_complete else None, notes)
 
 
 def _cells(
@@ -254,10 +268,10 @@ def _scores(
     rates: SgmriRates | None,
     bertscore: float | None,
 ) -> Iterable[tuple[str, float]]:
-    said = _said(row)
+    reply = _said(row)
     qa_type = item.parameters.get("qa_type") or _qa_type(item.answer)
     if item.task in _ANSWERED and qa_type != "open_ended":
-        answer = video_answer(said, qa_type) if item.level == "volume" else said
+        answer = video_answer(reply, qa_type) if item.level == "volume" else reply
         labels = [label for label in item.parameters.get("gt_labels", "").split("; ") if label]
         yield "A", a_score(answer, _gt_answer(item), qa_type, labels)
     texts = sgmri_texts(item, row)
@@ -266,13 +280,14 @@ def _scores(
         if rates is None or part is not None or not texts[0].strip():
             yield "AR", ar_score(*texts, gpt=part, bertscore=bertscore).ar_score
     if item.task == "localization" and not viewing.obstacle(item):
-        value = _v_score(item, said, viewing)
+        value = _v_score(item, reply, viewing)
         if value is not None:
             yield "V", value
 
 
 def _v_score(item: Item, said: str, viewing: Viewing) -> float | None:
-    """In pixels of the pictures shown; a box without a frame is put on the first, as the released script does."""
+    """In pixels of the pictures shown;
+    a box without a frame is put on the first, as the released script does."""
     truth = _truth(item, viewing)
     if not truth:
         return None
@@ -285,13 +300,15 @@ def _v_score(item: Item, said: str, viewing: Viewing) -> float | None:
 
 
 def _truth(item: Item, viewing: Viewing) -> list[dict[str, Any]]:
-    """True boxes as the released code takes them: on frames for a volume, but for those that name none."""
+    """True boxes as the released code takes them:
+    on frames for a volume, but for those that name none."""
     if "gt_boxes" in item.parameters:
-        given = msgspec.json.decode(
+        given_boxes = msgspec.json.decode(
             item.parameters["gt_boxes"], type=list[tuple[int | None, tuple[float, ...]]]
         )
         return [
-            dict(zip(("x", "y", "width", "height"), box)) | {"frame": frame} for frame, box in given
+            dict(zip(("x", "y", "width", "height"), box)) | {"frame": frame}
+            for frame, box in given_boxes
         ]
     asked = boxes_of(item)
     return [
@@ -326,8 +343,8 @@ def _ours(
 def _simple(answer: object) -> Simple:
     """The part of an answer that is not a place."""
     if isinstance(answer, Compound):
-        rest = [part for part in answer.parts.values() if not isinstance(part, Boxes)]
-        return rest[0] if rest else next(iter(answer.parts.values()))
+        others = [part for part in answer.parts.values() if not isinstance(part, Boxes)]
+        return others[0] if others else next(iter(answer.parts.values()))
     return answer  # type: ignore[return-value]
 
 

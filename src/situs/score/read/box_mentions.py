@@ -1,4 +1,5 @@
-"""Boxes as a reply writes them, before anything is decided about their scale, order or frame base."""
+"""Boxes as a reply writes them,
+before anything is decided about their scale, order or frame base."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from situs.score.read.prose.tables import without_tables
 
 __all__ = ["mentions"]
 
-# "Top left: (40, 60)" and "Bottom right: (90, 100)" on two lines are one box. (Blanks are taken once and never given
-# back: a reply may hold thousands of them in a row.)
+# "Top left: (40, 60)" and "Bottom right: (90, 100)" on two lines are one box. (Blanks are taken
+# once and never given back: a reply may hold thousands of them in a row.)
 _CORNER_BREAK = re.compile(
     r"(?<!\s)(?=[^\S\n]*+[;\n])\s*+;?\s*+[-*•]?\s*+(?=(?:the )?(?:lower|bottom)[- ]right\b)",
     re.IGNORECASE,
@@ -37,8 +38,9 @@ _SIDE_BREAK = re.compile(
 def mentions(text: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Mention], bool]:
     """All boxes of a text, and whether it gives an explicitly empty list of them.
 
-    Objects with named fields outweigh lists in prose, which then only explain. `labels` are names to look for in
-    prose; `volume` says that six numbers are first and last slice, then x and y from – to.
+    Objects with named fields outweigh lists in prose, which then only explain. `labels` are names
+    to look for in prose; `volume` says that six numbers are first and last slice, then x and y from
+    – to.
     """
     found: list[tuple[int, int, list[Mention]]] = []
     empty = False

@@ -24,12 +24,14 @@ Size: TypeAlias = tuple[float, float]
 _LONGEST = 200_000
 """Characters kept of a reply: a box per finding and picture makes long ones."""
 _TOLERANCE = 1.05
-"""How far beyond the edge, as a share of the side, a coordinate may lie before its scale is doubted."""
+"""How far beyond the edge, as a share of the side,
+a coordinate may lie before its scale is doubted."""
 _HIGHEST = 1e9
 """No picture is larger: a number beyond it is none of its pixels."""
 _NONE = re.compile(
     r"\W*(?:(?:the )?(?:answer|boxes|bounding boxes)(?: is| are)?:?\s*)?"
-    r"(?:\[\s*\]|\{\s*\}|none|no (?:bounding )?box(?:es)?|no (?:abnormality|abnormalities|findings?|lesions?)"
+    r"(?:\[\s*\]|\{\s*\}|none|no (?:bounding )?box(?:es)?|no"
+    r" (?:abnormality|abnormalities|findings?|lesions?)"
     r"(?: (?:is|are|was|were))?(?: (?:seen|present|found|visible|there))?)\W*",
     re.IGNORECASE,
 )
@@ -47,11 +49,12 @@ def parse_boxes(
 ) -> Result[list[FrameBox]]:
     """The boxes that a reply gives, on the pictures shown (`frame` is a position among them).
 
-    `sizes` are width and height of each picture, infinite if not known. Scale, order of numbers and the first
-    frame's number are as the profile declares (`space`), unless the form itself says otherwise (Qwen's box tokens,
-    named sides, two corners). Only numbers that cannot be meant as declared are read otherwise, and flagged
-    (`INFERRED`). A final answer outweighs what stands before it. A box whose picture is not told, among several
-    pictures, is left out and flagged. `labels` are names to look for in the words before a box.
+    `sizes` are width and height of each picture, infinite if not known. Scale, order of numbers and
+    the first frame's number are as the profile declares (`space`), unless the form itself says
+    otherwise (Qwen's box tokens, named sides, two corners). Only numbers that cannot be meant as
+    declared are read otherwise, and flagged (`INFERRED`). A final answer outweighs what stands
+    before it. A box whose picture is not told, among several pictures, is left out and flagged.
+    `labels` are names to look for in the words before a box.
     """
     stated = stated_boxes(text, labels, volume=space.box_form == "volume")
     if stated is not None:
@@ -59,12 +62,12 @@ def parse_boxes(
     plain = _BLANKS.sub(" ", _MARKUP.sub("", visible(text, _LONGEST)))
     if not plain.strip():
         return Unparsed("empty")
-    found, empty = _final_first(plain, labels, volume=space.box_form == "volume")
-    if not found:
+    box_mentions, empty = _final_first(plain, labels, volume=space.box_form == "volume")
+    if not box_mentions:
         if empty or _NONE.fullmatch(plain.strip()) or _denies_all(plain, labels):
             return Parsed([])
         return RefusedInWords() if refuses(plain) else Unparsed("no box given")
-    return placed_boxes(found, space, sizes)
+    return placed_boxes(box_mentions, space, sizes)
 
 
 def _denies_all(plain: str, labels: Sequence[str]) -> bool:
@@ -114,18 +117,19 @@ _Placed = tuple[tuple[int, float, float, float, float], str]
 def _kept(placed: Sequence[_Placed], flags: list[str]) -> Result[list[FrameBox]]:
     """The boxes that have an extent, each once."""
     boxes: dict[tuple[int, float, float, float, float], str] = {}
-    for place, label in placed:
-        _, x0, y0, x1, y1 = place
+    for corners, label in placed:
+        _, x0, y0, x1, y1 = corners
         if x1 > x0 and y1 > y0:
-            boxes[place] = boxes.get(place) or label
-    found = [FrameBox(*place, label) for place, label in boxes.items()]
-    return Parsed(found, tuple(flags)) if boxes else Unparsed("no box with an extent")
+            boxes[corners] = boxes.get(corners) or label
+    distinct = [FrameBox(*corners, label) for corners, label in boxes.items()]
+    return Parsed(distinct, tuple(flags)) if boxes else Unparsed("no box with an extent")
 
 
 def _plainly_placed(
     found: Sequence[Mention], space: AnswerSpace, sizes: Sequence[Size]
 ) -> list[_Placed] | None:
-    """Boxes in pixels on pictures that are there, all just as the profile asks; None if one of them is not.
+    """Boxes in pixels on pictures that are there, all just as the profile asks; None if one of them
+    is not.
 
     Most replies are so; for all others it is worked out how they can be meant.
     """
@@ -162,25 +166,33 @@ def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[li
     """The boxes behind the last "final answer", if there are any; else all of them."""
     finals = list(_FINAL.finditer(plain))
     if finals:
-        found, empty = mentions(plain[finals[-1].end() :], labels, volume=volume)
-        if found or empty:
-            return found, empty
+        box_mentions, empty = mentions(plain[finals[-1].end() :], labels, volume=volume)
+        if box_mentions or empty:
+            return box_mentions, empty
     return mentions(plain, labels, volume=volume)
 
 
 def _placed(
-    found: Sequence[Mention], base: int, count: int, flags: list[str]
+    box_mentions: Sequence[Mention], base: int, count: int, flags: list[str]
 ) -> list[tuple[int, Mention]]:
     """Each box with the position of its picture; one that spans several pictures stands on each."""
-    said = {frame for mention in found if not mention.ordinal for frame in mention.frames}
-    if count > 1 and base == 1 and 0 in said and max(said) < count:
+    named_frames = {
+        frame for mention in box_mentions if not mention.ordinal for frame in mention.frames
+    }
+    if count > 1 and base == 1 and 0 in named_frames and max(named_frames) < count:
         base = 0
         flags.append("frame_base_inferred")
-    elif count > 1 and base == 0 and count in said and 0 not in said and max(said) == count:
+    elif (
+        count > 1
+        and base == 0
+        and count in named_frames
+        and 0 not in named_frames
+        and max(named_frames) == count
+    ):
         base = 1
         flags.append("frame_base_inferred")
     placed: list[tuple[int, Mention]] = []
-    for mention in found:
+    for mention in box_mentions:
         if count == 1:
             placed.append((0, mention))
         elif mention.frames:
@@ -268,8 +280,8 @@ def _sides(frame: int, sizes: Sequence[Size]) -> Size:
 
 
 def _factor(side: Size, scale: str) -> tuple[float, float]:
-    whole = {"unit": 1.0, "thousand": 1000.0}.get(scale)
-    return (side[0] / whole, side[1] / whole) if whole else (1.0, 1.0)
+    full_scale = {"unit": 1.0, "thousand": 1000.0}.get(scale)
+    return (side[0] / full_scale, side[1] / full_scale) if full_scale else (1.0, 1.0)
 
 
 def _clipped(value: float, side: float) -> float:

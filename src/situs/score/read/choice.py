@@ -48,9 +48,10 @@ def parse_choice(
 ) -> Result[str]:
     """The value of the option that the reply chooses, by its letter or by its words.
 
-    A final answer wins; then whatever the reply announces, concludes or says alone; then the only option that it names
-    without denying, doubting or comparing with it. Letters in prose ("hepatitis B", "A large lesion") are no answers.
-    The `question` tells which comparison is asked for: "the spleen is larger" does not answer "which is smaller?".
+    A final answer wins; then whatever the reply announces, concludes or says alone; then the only
+    option that it names without denying, doubting or comparing with it. Letters in prose
+    ("hepatitis B", "A large lesion") are no answers. The `question` tells which comparison is asked
+    for: "the spleen is larger" does not answer "which is smaller?".
     """
     stated = stated_option(text, options, language)
     if stated is not None:
@@ -75,16 +76,16 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     if first is not None:
         return Parsed(options[first].value)
     mentions += _yes_no(plain, names)
-    found = statements(
+    sentences = statements(
         plain, mentions, english(), question=question, offered=names.offered, single=True
     )
-    turn_directions(found, plain, question, names.cores)
-    compare(found, plain, question, names.count - len({*names.unsure, *names.alike}))
-    conclude_shared(found, plain)
-    prefer_largest(found, plain, question)
+    turn_directions(sentences, plain, question, names.cores)
+    compare(sentences, plain, question, names.count - len({*names.unsure, *names.alike}))
+    conclude_shared(sentences, plain)
+    prefer_largest(sentences, plain, question)
     compared = words_of_comparison(question)[0] | names.words
-    set_aside_other_topics(found, plain, question, answers=compared)
-    result = decide(found)
+    set_aside_other_topics(sentences, plain, question, answers=compared)
+    result = decide(sentences)
     if not isinstance(result, Parsed) and "as mark X" in question:
         beside = mark_beside_x(plain)
         if beside is not None and ALPHABET.index(beside) < names.count:
@@ -96,10 +97,10 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     if ranked is not None:
         return Parsed(options[ranked].value)
     if isinstance(result, Parsed):
-        if _cannot_be_told(result.value, found, plain, names):
+        if _cannot_be_told(result.value, sentences, plain, names):
             return Parsed(options[names.unsure[0]].value)
-        return _option(result.value, found, plain, names)
-    return _unless_unsure(result, found, plain, names)
+        return _option(result.value, sentences, plain, names)
+    return _unless_unsure(result, sentences, plain, names)
 
 
 def _yes_no(plain: str, names: OptionNames) -> list[Mention]:
@@ -107,18 +108,21 @@ def _yes_no(plain: str, names: OptionNames) -> list[Mention]:
     by_word = {words: index for index, words in enumerate(names.cores) if words in {"yes", "no"}}
     if not by_word:
         return []
-    found = (
+    indexed = (
         (mention, by_word.get("yes" if mention.value else "no")) for mention in bare_answers(plain)
     )
     return [
-        Mention(mention.start, mention.end, index) for mention, index in found if index is not None
+        Mention(mention.start, mention.end, index)
+        for mention, index in indexed
+        if index is not None
     ]
 
 
 def _cannot_be_told(
     value: object, found: Sequence[Statement], plain: str, names: OptionNames
 ) -> bool:
-    """Whether a reply names a structure only to say why nothing can be told, and that is an option."""
+    """Whether a reply names a structure only to say why nothing can be told,
+    and that is an option."""
     if len(names.unsure) != 1 or value in names.unsure or not cannot_tell(plain):
         return False
     roles = [claim.role for one in found for claim in one.claims if value in claim.values]
@@ -166,9 +170,9 @@ def _by_words(value: int, found: Sequence[Statement], plain: str, names: OptionN
 
 
 def _unless_unsure(
-    result: Result[object] | None, found: Sequence[Statement], plain: str, names: OptionNames
+    result: Result[object] | None, sentences: Sequence[Statement], plain: str, names: OptionNames
 ) -> Result[str]:
-    claims = [claim for statement in found for claim in statement.claims]
+    claims = [claim for statement in sentences for claim in statement.claims]
     sure = isinstance(result, Unparsed) and any(
         claim.role >= Role.LEAD and claim.asserted for claim in claims
     )
@@ -176,10 +180,10 @@ def _unless_unsure(
         left = _left_over(claims, names)
         if left is not None and not (names.count == 2 and refuses(plain)):
             return Parsed(names.options[left].value)
-        told = plain
+        without_echo = plain
         for start, end in reversed(names.echo(plain)):
-            told = told[:start] + told[end:]
-        if says_untold(told) and not declines(plain) and len(names.unsure) == 1:
+            without_echo = without_echo[:start] + without_echo[end:]
+        if says_untold(without_echo) and not declines(plain) and len(names.unsure) == 1:
             return Parsed(names.options[names.unsure[0]].value)
         if refuses(plain):
             return RefusedInWords()
@@ -210,7 +214,8 @@ def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:
 def _left_over(claims: Sequence[Claim], names: OptionNames) -> int | None:
     """The only option that is not ruled out, where all others are.
 
-    "The spleen is not larger" leaves the other structure, not that nothing can be told; "it is not B" leaves that too.
+    "The spleen is not larger" leaves the other structure, not that nothing can be told; "it is not
+    B" leaves that too.
     """
     denied = {value for claim in claims if claim.denied for value in claim.values}
     named = {

@@ -105,9 +105,10 @@ def parse_choices(
 ) -> Result[tuple[str, ...]]:
     """The values of all options that the reply chooses, in the order of the options.
 
-    By letters ("A, C", "(A)(C)", "AC", a JSON list), by the options' words, or by a verdict on each ("A: yes"). A final
-    or announced answer wins over prose. What the `question` asks of the options may be said of each
-    of them. Denied options do not count; "A or B" and "A, maybe C" leave the reply unread.
+    By letters ("A, C", "(A)(C)", "AC", a JSON list), by the options' words, or by a verdict on each
+    ("A: yes"). A final or announced answer wins over prose. What the `question` asks of the options
+    may be said of each of them. Denied options do not count; "A or B" and "A, maybe C" leave the
+    reply unread.
     """
     stated = stated_options(text, options, language)
     if stated is not None:
@@ -123,9 +124,9 @@ def _read_choices(
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
-    given = _given(visible(text))
-    if given:
-        plain = f"Final answer: {given}"
+    structured = _given(visible(text))
+    if structured:
+        plain = f"Final answer: {structured}"
     head = _OPTIONS_HEAD.match(plain)
     if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
         plain = plain[head.end() :]
@@ -139,28 +140,31 @@ def _read_choices(
     names.several = True
     glued = _glued(plain, names)
     mentions = glued or names.mentions(plain)
-    found = statements(plain, mentions, english(), question="", offered=names.offered)
-    _deny_under_headings(found, plain)
-    _doubt_other_predicates(found, plain, f"{names.offered} {question}")
-    chosen = _chosen(found)
+    sentences = statements(plain, mentions, english(), question="", offered=names.offered)
+    _deny_under_headings(sentences, plain)
+    _doubt_other_predicates(sentences, plain, f"{names.offered} {question}")
+    chosen = _chosen(sentences)
     if isinstance(chosen, Unparsed):
         return RefusedInWords() if refuses(plain) else chosen
-    stated = any(claim.role >= Role.CONCLUDED for statement in found for claim in statement.claims)
+    stated = any(
+        claim.role >= Role.CONCLUDED for statement in sentences for claim in statement.claims
+    )
     if chosen and not stated and declines(plain):
         return RefusedInWords()
     if any(index >= names.count for index in chosen):
         return Unparsed("no such option")
-    if chosen and _half_named(plain, mentions, found, names):
+    if chosen and _half_named(plain, mentions, sentences, names):
         return Unparsed("an option is named in part")
     if chosen:
         return Parsed(
             tuple(option.value for index, option in enumerate(options) if index in chosen)
         )
-    return _whole(plain, options, found, names, question)
+    return _whole(plain, options, sentences, names, question)
 
 
 def _deny_under_headings(found: Sequence[Statement], plain: str) -> None:
-    """Deny what is listed on the lines under "Findings absent:", up to an empty line or the next heading."""
+    """Deny what is listed on the lines under "Findings absent:",
+    up to an empty line or the next heading."""
     for heading in _ABSENT_HEADING.finditer(plain):
         end = _LIST_END.search(plain, heading.end())
         last = end.start() if end else len(plain)
@@ -242,22 +246,26 @@ _NOT_FOUND = re.compile(
 
 
 def _half_named(
-    plain: str, mentions: Sequence[Mention], found: Sequence[Statement], names: OptionNames
+    plain: str, mentions: Sequence[Mention], sentences: Sequence[Statement], names: OptionNames
 ) -> bool:
-    """Whether a word of an option that is not claimed stands in a sentence with claims, as if it were meant.
+    """Whether a word of an option that is not claimed stands in a sentence with claims, as if it
+    were meant.
 
-    "A joint effusion with a torn meniscus" leaves open whether the option "meniscus tear" is chosen as well.
+    "A joint effusion with a torn meniscus" leaves open whether the option "meniscus tear" is chosen
+    as well.
     """
-    if any(claim.role >= Role.STATED for statement in found for claim in statement.claims):
+    if any(claim.role >= Role.STATED for statement in sentences for claim in statement.claims):
         return False
-    claimed = {value for statement in found for claim in statement.claims for value in claim.values}
+    claimed = {
+        value for statement in sentences for claim in statement.claims for value in claim.values
+    }
     known = {
         word
         for index in claimed
         if isinstance(index, int) and index < names.count
         for word in _words_of(names, index)
     }
-    rest = {
+    unclaimed = {
         word
         for index in range(names.count)
         if index not in claimed
@@ -266,14 +274,15 @@ def _half_named(
     taken = bytearray(len(plain))
     for mention in mentions:
         taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
-    for statement in found:
+    for statement in sentences:
         for clause in (
             _CLAUSE.finditer(plain, statement.start, statement.end) if statement.claims else ()
         ):
             if not _NOT_FOUND.search(plain, statement.start, clause.end()):
                 words = _CONTENT.finditer(plain, clause.start(), clause.end())
                 if any(
-                    noun(match[0].lower()) in rest and not taken[match.start()] for match in words
+                    noun(match[0].lower()) in unclaimed and not taken[match.start()]
+                    for match in words
                 ):
                     return True
     return False

@@ -58,7 +58,8 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 _ALL = re.compile(
-    r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+ )?(?:frames?|slices?|images?)\b",
+    r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+"
+    r" )?(?:frames?|slices?|images?)\b",
     re.IGNORECASE,
 )
 _KEYS = (
@@ -75,12 +76,15 @@ _KEYS = (
     "finalanswer",
 )
 _ENDS = (
-    ("start", "end"), ("first", "last"), ("from", "to"), ("startframe", "endframe"), ("firstframe", "lastframe"),
+    ("start", "end"), ("first", "last"), ("from", "to"), ("startframe", "endframe"),
+    ("firstframe", "lastframe"),
     ("startslice", "endslice"), ("firstslice", "lastslice"), ("min", "max"), ("begin", "end"),
 )  # fmt: skip
 _IN_WORDS = re.compile(
-    rf"(?:(?<=slice )|(?<=frame )|(?<=slices )|(?<=frames )|(?<=image )|(?<=images ))(?:{WORD.pattern})\b"
-    rf"|\b(?!one\b)(?:{WORD.pattern})(?= (?:to|through|until|up to) |[ .]*$)|(?:(?<= to )|(?<= through )|(?<= until ))"
+    r"(?:(?<=slice )|(?<=frame )|(?<=slices )|(?<=frames )|(?<=image )|(?<=images"
+    rf" ))(?:{WORD.pattern})\b"
+    rf"|\b(?!one\b)(?:{WORD.pattern})(?= (?:to|through|until|up to) |[ .]*$)|(?:(?<= to )|(?<="
+    r" through )|(?<= until ))"
     rf"(?:{WORD.pattern})\b",
     re.IGNORECASE,
 )
@@ -89,7 +93,8 @@ _SHORT = re.compile(r"\bS([0-9]{1,3})\s*(?:-|–|—|to)\s*S((?:[6-9]|[0-9]{2,3}
 # "14,15,16": numbers of pictures have no decimals, so that a comma between them parts them.
 _TIGHT = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")
 _AFTER_LABEL = re.compile(
-    rf"\b((?:slices?|frames?|images?|first|last|start|end)(?: is| ?[:=])? )(?!one\b)({WORD.pattern})",
+    r"\b((?:slices?|frames?|images?|first|last|start|end)(?: is| ?[:=])?"
+    rf" )(?!one\b)({WORD.pattern})",
     re.IGNORECASE,
 )
 _NOT_BEFORE = re.compile(r"\b(?:not|no|never) (?:seen )?(?:before|earlier than)\b", re.IGNORECASE)
@@ -133,10 +138,11 @@ def parse_frames(
 ) -> Result[tuple[int, ...]]:
     """Positions of the pictures that a reply names, in order.
 
-    `first` is the number of the first picture and `count` how many were shown; with `open_end` there may be more, so
-    that none is left out of an answer as not there. Where one range is asked for (`contiguous`), its two ends are
-    enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7. Where several ranges are told, those
-    beside the structure of the `question` count.
+    `first` is the number of the first picture and `count` how many were shown; with `open_end`
+    there may be more, so that none is left out of an answer as not there. Where one range is asked
+    for (`contiguous`), its two ends are enough: "starts on frame 3 and ends on frame 7" and `[3,
+    7]` say 3 to 7. Where several ranges are told, those beside the structure of the `question`
+    count.
     """
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
@@ -154,12 +160,12 @@ def parse_frames(
     there = sorted(
         number for number in named if number >= first and (open_end or number < first + count)
     )
-    shown = tuple(number - first for number in there)
-    if len(shown) < len(named):
-        if not shown:
+    positions = tuple(number - first for number in there)
+    if len(positions) < len(named):
+        if not positions:
             return Unparsed("no such frame")
         flags.append("no_such_frame")
-    return Parsed(shown, tuple(flags))
+    return Parsed(positions, tuple(flags))
 
 
 def _from_prose(
@@ -170,7 +176,7 @@ def _from_prose(
     plain = _TIGHT.sub(", ", _digits(plain))
     plain = _NOT_AFTER.sub("last", _NOT_BEFORE.sub("first", plain))
     groups = [group for group in _grouped(plain) if not group.measured]
-    found = statements(
+    sentences = statements(
         plain,
         [Mention(group.start, group.end, index) for index, group in enumerate(groups)],
         english(),
@@ -179,16 +185,17 @@ def _from_prose(
     if contiguous and len(groups) == 1 and not groups[0].ranged and refuses(plain):
         return Unparsed("one frame and a refusal")
     if contiguous:
-        _beside_subject(found, groups, plain, question)
-        set_aside_other_topics(found, plain, question)
-    chosen = _chosen(found, groups, contiguous)
+        _beside_subject(sentences, groups, plain, question)
+        set_aside_other_topics(sentences, plain, question)
+    chosen = _chosen(sentences, groups, contiguous)
     if chosen is None and _ALL.search(plain):
         return set(range(first, first + count))
     return chosen
 
 
 _SUBJECT = re.compile(
-    r"\b(?:is|are) (?:the )?(?P<subject>[a-z][a-z -]+?) seen\b|\bshow (?:the )?(?P<shown>[a-z][a-z -]+)"
+    r"\b(?:is|are) (?:the )?(?P<subject>[a-z][a-z -]+?) seen\b|\bshow (?:the )?(?P<shown>[a-z][a-z"
+    r" -]+)"
 )
 _OTHERS = re.compile(r"[.;,\n]|\b(?:while|whereas|and the|but)\b", re.IGNORECASE)
 
@@ -196,7 +203,8 @@ _OTHERS = re.compile(r"[.;,\n]|\b(?:while|whereas|and the|but)\b", re.IGNORECASE
 def _beside_subject(
     found: Sequence[Statement], groups: Sequence[_Listed], plain: str, question: str
 ) -> None:
-    """Ranges in clauses that name the structure asked about outweigh those in clauses that do not."""
+    """Ranges in clauses that name the structure asked
+    about outweigh those in clauses that do not."""
     match = _SUBJECT.search(question.lower())
     subject = (match["subject"] or match["shown"]).strip() if match else ""
     claims = [
@@ -233,7 +241,8 @@ def _clause_before(plain: str, start: int) -> str:
 
 
 def _digits(plain: str) -> str:
-    """With the numbers of frames that are written as words in digits; other words for numbers stay."""
+    """With the numbers of frames that are written as words in digits;
+    other words for numbers stay."""
     plain = _SHORT.sub(r"slices \1 to \2", plain)
     plain = _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
     return _AFTER_LABEL.sub(lambda match: f"{match[1]}{word_value(match[2])}", plain)
@@ -283,7 +292,8 @@ def _set_aside(found: Sequence[Statement], groups: Sequence[_Listed]) -> set[int
 
 
 def _deciding(found: Sequence[Statement]) -> list[Claim]:
-    """The claims that count: of the last final statement, of announcements, or all since the last turn."""
+    """The claims that count: of the last final statement,
+    of announcements, or all since the last turn."""
     claims = [
         claim
         for statement in found
@@ -356,7 +366,8 @@ def _grouped(plain: str) -> list[_Listed]:
 
 
 def _joint(between: str) -> str | None:
-    """Whether two numbers with this between them are the ends of a range, members of a list, or neither."""
+    """Whether two numbers with this between them are the ends of a range,
+    members of a list, or neither."""
     if len(between) > 80:
         return None
     bare = _ASIDE.sub(" ", between)
@@ -430,10 +441,10 @@ def _in_value(value: Loose, contiguous: bool, depth: int = 0) -> set[int] | None
         groups = [group for group in _grouped(value) if not group.measured]
         return groups[0].numbers if len(groups) == 1 else None
     numbers = [_whole(part) for part in (value if isinstance(value, list) else [value])]
-    whole = [number for number in numbers if number is not None]
-    if len(whole) != len(numbers):
+    integers = [number for number in numbers if number is not None]
+    if len(integers) != len(numbers):
         return None
-    return _spelled(*whole) if contiguous and len(whole) == 2 else set(whole)
+    return _spelled(*integers) if contiguous and len(integers) == 2 else set(integers)
 
 
 def _whole(value: Loose) -> int | None:

@@ -1,4 +1,5 @@
-"""What leads to a statement without being part of it: "I regret to inform you that …", "I don't think that …"."""
+"""What leads to a statement without being part of it:
+"I regret to inform you that …", "I don't think that …"."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ __all__ = ["without_asides", "without_frame"]
 # Any few words up to "that" lead to a statement, unless one of them bends it.
 _LED = re.compile(
     r"(?:and |so |thus |therefore )*"
-    r"(?P<frame>(?:i|we|it|this|one|you|the|my|everything|all|evidence|measurements?)\b[^,.;:]{0,70}?) that "
+    r"(?P<frame>(?:i|we|it|this|one|you|the|my|everything|all|evidence|"
+    r"measurements?)\b[^,.;:]{0,70}?)"
+    r" that "
 )
 _SURE = re.compile(
     r"i(?:'m| am) (?:(?!not\b|less\b|hardly\b)[a-z]+ )?"
@@ -34,7 +37,8 @@ def without_asides(sentence: str) -> str:
 
 
 def without_frame(clause: str) -> tuple[str, bool]:
-    """A clause in lower case without what leads to it, and whether that turns it into its opposite."""
+    """A clause in lower case without what leads to it,
+    and whether that turns it into its opposite."""
     for phrase, turned in _frames():
         if clause.startswith(phrase):
             return clause[len(phrase) :], turned
@@ -50,8 +54,8 @@ def without_frame(clause: str) -> tuple[str, bool]:
 
 def _bends(words: str) -> bool:
     """Whether words deny, doubt, condition or report what they lead to."""
-    told = re.findall(r"[a-z]+(?:'[a-z]+)?", words)
-    return any(word in _bending() or word.endswith("n't") for word in told)
+    tokens = re.findall(r"[a-z]+(?:'[a-z]+)?", words)
+    return any(word in _bending() or word.endswith("n't") for word in tokens)
 
 
 @lru_cache(maxsize=1)

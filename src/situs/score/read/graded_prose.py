@@ -1,7 +1,7 @@
 """Grades in prose: what is said of each sub-score, by the grammar of assertion and negation.
 
-The words of a sub-score's name open a passage that ends where another sub-score is named; each passage is read like any
-other reply ("size: 2? No, 1", "not 2 but 1").
+The words of a sub-score's name open a passage that ends where another sub-score is named; each
+passage is read like any other reply ("size: 2? No, 1", "not 2 but 1").
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ __all__ = ["Passage", "passages", "stated_grade"]
 
 _WORD = re.compile(r"[A-Za-z]+|%")
 _LINK = re.compile(
-    r"(?:[\s:=*,–—-]|\b(?:is|was|are|as|of|at|grade|graded|score|scored|moaks|would|be|should|a|an|the)\b)*",
+    r"(?:[\s:=*,–—-]|\b(?:is|was|are|as|of|at|grade|graded|score|scored|moaks|would|be|should|a|an|"
+    r"the)\b)*",
     re.IGNORECASE,
 )
 """What stands between a name and its grade without saying anything."""
@@ -42,7 +43,8 @@ class Passage(NamedTuple):
 def passages(
     plain: str, own_words: Mapping[str, frozenset[str]], same: Mapping[str, str]
 ) -> list[Passage]:
-    """The passages of a reply; `own_words` of a name are those that no other name has, `same` maps synonyms."""
+    """The passages of a reply; `own_words` of a name are those that no other name has,
+    `same` maps synonyms."""
     owner = {word: name for name, words in own_words.items() for word in words}
 
     def turned(match: re.Match[str]) -> str:
@@ -68,7 +70,8 @@ def passages(
 def stated_grade(
     text: str, words: Sequence[str], on_scale: Callable[[int | str], int | None]
 ) -> int | None:
-    """The grade that a passage states, in a number or in the `words` of its scale; None if it states none for sure."""
+    """The grade that a passage states, in a number or in the `words` of its scale;
+    None if it states none for sure."""
     link = _LINK.match(text)
     text = text[link.end() if link else 0 :]
     taken = bytearray(len(text))

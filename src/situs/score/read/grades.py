@@ -29,7 +29,8 @@ class Offered:
 
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\boxed(?=\{)", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"\b(?:if|whether|unclear|uncertain|otherwise|may be|might|could be|cannot|not|\w+n['’]t|never|neither|nor|"
+    r"\b(?:if|whether|unclear|uncertain|otherwise|may be|might|could"
+    r" be|cannot|not|\w+n['’]t|never|neither|nor|"
     r"unlikely|rather than|instead of|rules? out|ruled out|exclude[sd]?|no (?:grade|score))\b",
     re.IGNORECASE,
 )
@@ -40,7 +41,8 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _PAIR = re.compile(
-    r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b|\bas\b|\s[–—-]\s(?=[0-9])|"
+    r"(?P<key>[A-Za-z%][\w"
+    r" %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b|\bas\b|\s[–—-]\s(?=[0-9])|"
     r"(?<=\w) (?=(?:grade|score)d?\b))\s*"
     r"(?:(?:a|an|MOAKS)\s+)?(?:(?:grade|score)d?\s*(?:of\s*)?[:=]?\s*)?"
     r"(?P<value>[0-9]{1,2}(?![0-9.]*[0-9%])|none|absent|present|yes|no|"
@@ -60,14 +62,19 @@ _GRADED = re.compile(
 )
 _ALONE = re.compile(r"\W*(?:(?:moaks )?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})\W*", re.IGNORECASE)
 _VALUE = re.compile(
-    r"\s*(?:(?:moaks\s*)?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})(?:\.0+)?(?=$|[\s:;,(/\-–—.)])(.*)",
+    r"\s*(?:(?:moaks\s*)?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})(?:\.0+)?(?=$|"
+    r"[\s:;,(/\-–—.)])(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_GRADE = re.compile(
-    r"\s*(?:(?:\||-|–|—|or\b|to\b)\s*[0-9](?![0-9])|/(?!\s*[3-58]\b)|\.[0-9]|,?\s*(?:maybe|perhaps|possibly)\b|%|percent|mm\b|cm\b)",
+    r"\s*(?:(?:\||-|–|—|or\b|to\b)\s*[0-9](?![0-9])|/(?!\s*[3-58]\b)|\.[0-9]|,?\s*(?:maybe|perhaps|"
+    r"possibly)\b|%|percent|mm\b|cm\b)",
     re.IGNORECASE,
 )
-"""What stands behind a number that is no grade: a range, a fraction, a measure. `2/3` is two out of three."""
+"""What stands behind a number that is no grade: a range, a fraction, a measure.
+
+`2/3` is two out of three.
+"""
 _OF_THE_WHOLE = re.compile(r"%+ of the [a-z ]+$")
 _SIGNED_SHARE = re.compile(r"(?P<sign>[<>]) ?(?=[0-9]+ ?%)")
 _SHARES = re.compile(r"\b([0-9]{1,3}) ?%? ?[-–] ?([0-9]{1,3}) ?%")
@@ -91,15 +98,21 @@ _NUMERALS = {
     **{roman.lower(): grade for grade, roman in enumerate(_ROMAN, start=1)},
 }
 _SKIPPED = re.compile(
-    r"reason|explan|confiden|probab|thought|rationale|descri|box|slice|frame|coord|evidence|scale|max|out ?of|"
+    r"reason|explan|confiden|probab|thought|rationale|descri|box|slice|frame|coord|evidence|scale|"
+    r"max|out"
+    r" ?of|"
     r"(?:^|[_\W])mm(?:$|[_\W])|millimet|measurement"
 )
 _SAME = {
-    "percentage": "percent", "%": "percent", "pct": "percent", "proportion": "percent", "share": "percent",
+    "percentage": "percent", "%": "percent", "pct": "percent", "proportion": "percent",
+    "share": "percent",
     "count": "number", "numbers": "number", "num": "number", "amount": "number", "bmls": "bml",
-    "thickness": "depth", "full": "depth", "deep": "depth", "extent": "size", "area": "size", "lesions": "lesion",
-    "excl": "excluding", "incl": "including", "present": "presence", "exists": "presence", "teared": "tear",
-    "tears": "tear", "torn": "tear", "cysts": "cyst", "repaired": "repair", "meniscal": "meniscus", "anterior": "ant",
+    "thickness": "depth", "full": "depth", "deep": "depth", "extent": "size", "area": "size",
+    "lesions": "lesion",
+    "excl": "excluding", "incl": "including", "present": "presence", "exists": "presence",
+    "teared": "tear",
+    "tears": "tear", "torn": "tear", "cysts": "cyst", "repaired": "repair", "meniscal": "meniscus",
+    "anterior": "ant",
     "posterior": "post", "med": "medial", "lat": "lateral",
 }  # fmt: skip
 _NAMING = frozenset(
@@ -119,8 +132,10 @@ _NAMING = frozenset(
 )
 _FILLER = frozenset(
     {
-        "of", "the", "a", "in", "at", "is", "on", "within", "that", "and", "or", "to", "for", "with", "by", "moaks",
-        "scores", "score", "grade", "grades", "value", "answer", "subregion", "site", "result", "final", "diagnosis",
+        "of", "the", "a", "in", "at", "is", "on", "within", "that", "and", "or", "to", "for",
+        "with", "by", "moaks",
+        "scores", "score", "grade", "grades", "value", "answer", "subregion", "site", "result",
+        "final", "diagnosis",
         "level", "severity",
     }
 )  # fmt: skip
@@ -133,12 +148,14 @@ Said = int | str
 def parse_grades(
     text: str, names: Sequence[str], scales: Mapping[str, Offered]
 ) -> Result[dict[str, int]]:
-    """The grade of each named sub-score that the reply tells; those it does not tell are left out, and it is flagged.
+    """The grade of each named sub-score that the reply tells; those it does not tell are left out,
+    and it is flagged.
 
-    Keys may differ in case, punctuation and wording: a value goes to the sub-score whose own words its path holds.
-    Two different values for one sub-score leave it out. A schema that is only repeated ("0 | 1") says nothing.
-    `scales` are those the question offers: a grade that is not on its scale is none, and its words are read. For a
-    name without a scale any number up to 10 is a grade, and words of absence are 0.
+    Keys may differ in case, punctuation and wording: a value goes to the sub-score whose own words
+    its path holds. Two different values for one sub-score leave it out. A schema that is only
+    repeated ("0 | 1") says nothing. `scales` are those the question offers: a grade that is not on
+    its scale is none, and its words are read. For a name without a scale any number up to 10 is a
+    grade, and words of absence are 0.
     """
     words = frozenset(word for scale in scales.values() for word in _level_words(scale))
     plain = _ROMAN_GRADE.sub(
@@ -163,6 +180,8 @@ def parse_grades(
             if not _SKIPPED.search(pair[0].lower())
         ]
         grades, contradictory = _assigned(told, names, scales, prose=True)
+    if not grades and not contradictory:
+        grades = _shared(_sure(_after_final(plain)), names, scales)
     if not grades and len(names) == 1 and not contradictory:
         sure = _sure(_after_final(plain))
         alone = _ALONE.fullmatch(sure)
@@ -180,6 +199,27 @@ def parse_grades(
     return Parsed(grades, () if len(grades) == len(set(names)) else ("partial",))
 
 
+# "Both are 0.", "All sub-scores: 1".
+_SHARED = re.compile(
+    r"\b(?P<who>both|all)(?: of them)?(?: (?:the )?(?:two |three |four"
+    r" )?(?:grades|scores|sub-?scores|values))?"
+    r"(?:,? (?:are|get|equal|is|as)| ?[:=])?(?: graded?)? ?(?P<grade>[0-9]|zero)(?![0-9.,/]?[0-9])",
+    re.IGNORECASE,
+)
+
+
+def _shared(sure: str, names: Sequence[str], scales: Mapping[str, Offered]) -> dict[str, int]:
+    """One grade that a reply gives to all sub-scores, and no other number beside it."""
+    found = _SHARED.search(sure)
+    if found is None or len(re.findall(r"[0-9]+", sure)) > 1:
+        return {}
+    if found["who"].lower() == "both" and len(set(names)) != 2:
+        return {}
+    said = 0 if found["grade"].lower() == "zero" else int(found["grade"])
+    grades = {name: _on_scale(said, scales.get(name)) for name in names}
+    return {name: grade for name, grade in grades.items() if grade is not None}
+
+
 def _after_final(plain: str) -> str:
     finals = list(_FINAL.finditer(plain))
     return plain[finals[-1].end() :] if finals else plain
@@ -191,7 +231,8 @@ def _sure(plain: str) -> str:
 
 
 def _leaves_of(plain: str, words: frozenset[str]) -> list[tuple[str, Said]]:
-    """Path and grade of every leaf of the last JSON object that has any, the final answer's first."""
+    """Path and grade of every leaf of the last JSON object that has any,
+    the final answer's first."""
     for part in (_after_final(plain), plain):
         for found in reversed([found for found in loose_values(part) if _is_record(found.value)]):
             leaves = list(_leaves(found.value, "", 0, words))
@@ -257,7 +298,8 @@ def _plain(text: str) -> str:
 def _level_words(scale: Offered) -> dict[str, int]:
     """The words of a scale's levels; not those that two levels share.
 
-    Whole, up to a colon ("small: fluid …"), and without the whole that a share is of ("less than 33 %").
+    Whole, up to a colon ("small: fluid …"), and without the whole that a share is of ("less than 33
+    %").
     """
     told = [
         (_plain(part), grade)
@@ -269,7 +311,8 @@ def _level_words(scale: Offered) -> dict[str, int]:
 
 
 def _on_scale(said: Said, scale: Offered | None) -> int | None:
-    """The grade that a number or a word means on a scale; without one, words of absence are 0 and of presence 1."""
+    """The grade that a number or a word means on a scale;
+    without one, words of absence are 0 and of presence 1."""
     number = said if isinstance(said, int) else _NUMERALS.get(said)
     if scale is None:
         return 0 if said in _ABSENT else 1 if said in _PRESENT else number
@@ -296,7 +339,8 @@ def _pairs(plain: str) -> Iterator[tuple[str, Said]]:
 
 
 def _by_passages(plain: str, names: Sequence[str], scales: Mapping[str, Offered]) -> dict[str, int]:
-    """The grades that prose states, if it states one for each name and does not contradict itself; else none."""
+    """The grades that prose states, if it states one for
+    each name and does not contradict itself; else none."""
     tokens = {name: _tokens(name) for name in names}
     common = Counter(token for own in tokens.values() for token in own)
     own_words = {
@@ -335,10 +379,12 @@ def _assigned(
     *,
     prose: bool = False,
 ) -> tuple[dict[str, int], bool]:
-    """Each leaf's grade under the one name its path speaks of, and whether some name got two grades.
+    """Each leaf's grade under the one name its path speaks of, and whether some name got two
+    grades.
 
-    One leaf that names none goes to the one name that is left; not for a single name in prose, which speaks of more.
-    What is not on the name's scale is no grade: a measure beside it, or, under the very same path, a contradiction.
+    One leaf that names none goes to the one name that is left; not for a single name in prose,
+    which speaks of more. What is not on the name's scale is no grade: a measure beside it, or,
+    under the very same path, a contradiction.
     """
     tokens = {name: _tokens(name) for name in names}
     common = Counter(token for own in tokens.values() for token in own)
@@ -370,17 +416,20 @@ def _assigned(
 
 
 def _spoken_of(path: set[str], tokens: dict[str, set[str]], common: Counter[str]) -> str | None:
-    """The name whose words, weighed by how few names share them, the path holds most of; None if it is not one."""
+    """The name whose words, weighed by how few names share them,
+    the path holds most of; None if it is not one."""
     if len(tokens) == 1:
         ((name, own),) = tokens.items()
         return name if own & path or not own else None
     scores = {
-        name: 0.0
-        if (measures := own & _MEASURES) and not measures & path
-        else sum(
-            (1 if token in path else -0.25) / common[token]
-            for token in own
-            if common[token] < len(tokens)
+        name: (
+            0.0
+            if (measures := own & _MEASURES) and not measures & path
+            else sum(
+                (1 if token in path else -0.25) / common[token]
+                for token in own
+                if common[token] < len(tokens)
+            )
         )
         for name, own in tokens.items()
     }

@@ -1,4 +1,5 @@
-"""Options that are ranges of a measure ("80 to 120 mm", "more than 160 mm"), named by a range or by a value inside."""
+"""Options that are ranges of a measure ("80 to 120 mm",
+"more than 160 mm"), named by a range or by a value inside."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ __all__ = ["named_ranges"]
 
 _APPROXIMATELY = r"(?: about| approximately| roughly| around)? ?$"
 _AT_MOST = re.compile(
-    r"(?:\b(?:less|fewer|smaller|shorter|lower|no more|not more) than(?: or equal to)?|\bat most|\bup to"
+    r"(?:\b(?:less|fewer|smaller|shorter|lower|no more|not more) than(?: or equal to)?|\bat"
+    r" most|\bup to"
     rf"|\bunder|\bbelow|\bwithin|[<≤]=?){_APPROXIMATELY}",
     re.IGNORECASE,
 )
 _AT_LEAST = re.compile(
-    r"(?:\b(?:more|greater|larger|bigger|longer|higher) than(?: or equal to)?|\bat least|\bover|\babove"
+    r"(?:\b(?:more|greater|larger|bigger|longer|higher) than(?: or equal to)?|\bat"
+    r" least|\bover|\babove"
     rf"|\bexceed(?:s|ing)?|\bbeyond|[>≥]=?){_APPROXIMATELY}",
     re.IGNORECASE,
 )
@@ -46,7 +49,8 @@ class _Interval:
 
 
 def named_ranges(plain: str, options: tuple[str, ...], question: str) -> Iterator[Mention]:
-    """Where a reply names one of the options, if these are ranges: by the same ends, or by a value inside one."""
+    """Where a reply names one of the options, if these are ranges:
+    by the same ends, or by a value inside one."""
     ranges = _ranges(options)
     if ranges is None:
         yield from _converted(plain, options, question)
@@ -95,7 +99,8 @@ def _fits(told: _Interval, option: _Interval) -> bool:
 
 @lru_cache(maxsize=256)
 def _ranges(options: tuple[str, ...]) -> tuple[Unit, dict[int, _Interval]] | None:
-    """The unit and the intervals of the options; None unless at least two, and all with numbers, are intervals."""
+    """The unit and the intervals of the options;
+    None unless at least two, and all with numbers, are intervals."""
     found: dict[int, _Interval] = {}
     units: set[Unit] = set()
     for index, words in enumerate(options):
@@ -121,7 +126,8 @@ def _times(value: Fraction | None, unit: Unit) -> Fraction | None:
 
 
 def _told(plain: str, unit: Unit, question: str) -> Iterator[tuple[int, int, _Interval, bool]]:
-    """The intervals and values of a reply in the dimension of the options, and whether each serves something else."""
+    """The intervals and values of a reply in the dimension of the options,
+    and whether each serves something else."""
     numbers = tokens(plain)
     at = 0
     while at < len(numbers):

@@ -45,12 +45,15 @@ UNIT_MISSING = "unit_missing"
 
 Ranges = Literal["reject", "midpoint"]
 _ROUNDED = Fraction(2, 100)
-"""Two numbers in different units say the same if they differ by no more than rounding does: 111.4 mm is 11.1 cm."""
+"""Two numbers in different units say the same if they differ by no more than rounding does:
+111.4 mm is 11.1 cm."""
 _OTHER = Unparsed("unit of another dimension")
 _ANNOUNCED = re.compile(r"^(?:the )?(?:final )?answer(?: is)?\W*", re.IGNORECASE | re.MULTILINE)
-# Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also "1. The liver …".
+# Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also
+# "1. The liver …".
 _NUMBERED = re.compile(
-    r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)] (?=\S))",
+    r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)]"
+    r" (?=\S))",
     re.IGNORECASE,
 )
 
@@ -59,13 +62,14 @@ _NUMBERED = re.compile(
 def parse_number(
     text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en"
 ) -> Result[Fraction]:
-    """The reply's number, exactly, converted to `unit` (mm, cm², mL, %, `fraction`, …; empty for a count).
+    """The reply's number, exactly, converted to `unit` (mm, cm², mL, %, `fraction`, …; empty for a
+    count).
 
-    A final number wins; then one that is announced, concluded (behind an equals sign, "therefore …") or stands alone;
-    then the only number in a compatible unit, else the only number without one (flag `unit_missing`). Operands,
-    slice spacings, components along axes, normal values and measures of something else than the `question` asks for
-    are no answers, and neither are ranges, dimensions, bounds and alternatives; `ranges="midpoint"` takes the middle of
-    a range instead.
+    A final number wins; then one that is announced, concluded (behind an equals sign, "therefore
+    …") or stands alone; then the only number in a compatible unit, else the only number without one
+    (flag `unit_missing`). Operands, slice spacings, components along axes, normal values and
+    measures of something else than the `question` asks for are no answers, and neither are ranges,
+    dimensions, bounds and alternatives; `ranges="midpoint"` takes the middle of a range instead.
     """
     asked = known_unit(unit)
     if asked is None:
@@ -85,7 +89,8 @@ def parse_number(
 _OF_THEM = re.compile(r"\bof (?:them|which|these|those)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;!?\n]")
 _NO_THING = re.compile(
-    r"(?:there (?:is|are) |i (?:can )?see )?(?:no|none of the) (?P<things>[a-z-]+"
+    r"(?:there (?:is|are) |i (?:can )?see )?(?:no|none of the)"
+    r"(?: (?:definite|discrete|obvious|visible|such))? (?P<things>[a-z-]+"
     r"(?: [a-z-]+){0,3}?)"
     r"(?: (?:is|are|was|were) [a-z]+)?[ .!]*",
     re.IGNORECASE,
@@ -141,7 +146,8 @@ class _Reader:
         )
 
     def _promote(self, found: Sequence[Statement]) -> None:
-        """The result of a calculation stands out, and so does what the superlative of the question labels."""
+        """The result of a calculation stands out,
+        and so does what the superlative of the question labels."""
         for statement in found:
             for claim in statement.claims:
                 token = self.numbers[int(str(claim.values[0]))]
@@ -153,7 +159,8 @@ class _Reader:
                     claim.role = Role.CONCLUDED
 
     def _prefer_named(self, found: Sequence[Statement]) -> None:
-        """Beside numbers of no named measure, one that is called what the question asks for stands out."""
+        """Beside numbers of no named measure,
+        one that is called what the question asks for stands out."""
         claims = [
             claim
             for statement in found
@@ -172,7 +179,8 @@ class _Reader:
         return measures_asked(self.plain, self.numbers[int(str(claim.values[0]))], self.question)
 
     def _demote(self, found: Sequence[Statement]) -> None:
-        """Numbers of another kind or dimension count only where no fitting one stands beside them."""
+        """Numbers of another kind or dimension count
+        only where no fitting one stands beside them."""
         claims = [claim for statement in found for claim in statement.claims if claim.asserted]
         fits = [self._fits(claim) for claim in claims]
         units = [fit and self._units(claim) for claim, fit in zip(claims, fits)]
@@ -187,7 +195,8 @@ class _Reader:
                 claim.certainty = Certainty.ASIDE
 
     def _head_no_list(self, found: Sequence[Statement]) -> None:
-        """A number that heads a sentence with others beside it ("12 mm and 14 mm") is not said alone."""
+        """A number that heads a sentence with others
+        beside it ("12 mm and 14 mm") is not said alone."""
         for statement in found:
             asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
             plain = [
@@ -316,7 +325,8 @@ class _Reader:
         )
 
     def _conflict(self, token: Token, result: Parsed[Fraction]) -> Unparsed | None:
-        """A range or dimensions beside the only number: fine if they hold it or measure something else."""
+        """A range or dimensions beside the only number:
+        fine if they hold it or measure something else."""
         if token.kind in {Kind.VALUE, Kind.BOUND, Kind.LABEL, Kind.SPREAD}:
             return None
         if token.kind is Kind.RATIO and self.asked.dimension != "share":
@@ -354,7 +364,8 @@ class _Reader:
         return Unparsed(token.kind.value)
 
     def _converted(self, token: Token, index: int) -> Fraction | None:
-        """A part in the asked unit; a part without a unit takes that of the last part that has one."""
+        """A part in the asked unit;
+        a part without a unit takes that of the last part that has one."""
         value = token.parts[index]
         unit = token.units[index] or next((unit for unit in reversed(token.units) if unit), None)
         if value is None:

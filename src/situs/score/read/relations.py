@@ -1,9 +1,10 @@
 """Replies to a yes/no question that state how things are, instead of saying yes or no.
 
-The question is read as a subject, a relation and an object ("the left kidney", above, "the stomach") or a bound
-("within 50 mm of …"). A clause of the reply counts only if every word of it is explained: the two structures, a
-relation on the same axis, a negation, or a word that does not matter. One word more ("the *hilum of* the left kidney")
-and it says nothing. Sentences with a condition or a doubt say nothing either, and all clauses that do must agree.
+The question is read as a subject, a relation and an object ("the left kidney", above, "the
+stomach") or a bound ("within 50 mm of …"). A clause of the reply counts only if every word of it is
+explained: the two structures, a relation on the same axis, a negation, or a word that does not
+matter. One word more ("the *hilum of* the left kidney") and it says nothing. Sentences with a
+condition or a doubt say nothing either, and all clauses that do must agree.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _DIRECTION = re.compile(
     r"(?P<object>[^,?]+)(?:, from the patient's point of view)?\?"
 )
 _WITHIN = re.compile(
-    r"(?:is|are) (?P<subject>.+?) (?P<relation>within) (?P<bound>[0-9][^?]*?) of (?P<object>[^,?]+)\?"
+    r"(?:is|are) (?P<subject>.+?) (?P<relation>within) (?P<bound>[0-9][^?]*?) of"
+    r" (?P<object>[^,?]+)\?"
 )
 _BEYOND = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>more than|farther than|further than|less than"
@@ -38,21 +40,24 @@ _BEYOND = re.compile(
     r" (?P<bound>[0-9][^?]*?)(?: away)? from (?P<object>[^,?]+)\?"
 )
 _SIZE = re.compile(
-    r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than|more than|less than) (?P<bound>[0-9][^?]*)\?"
+    r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than|more than|less than)"
+    r" (?P<bound>[0-9][^?]*)\?"
 )
 _COMPARED = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than) (?P<object>[^,?]+?)"
     r"(?: (?:by|in) (?:volume|size|length|height|width))?\?"
 )
 _CONTACT = re.compile(
-    r"(?:is|are|does|do) (?P<subject>.+?) (?P<relation>touch|touching|in contact with|in direct contact with)"
+    r"(?:is|are|does|do) (?P<subject>.+?) (?P<relation>touch|touching|in contact with|in direct"
+    r" contact with)"
     r" (?P<object>[^,?]+)\?"
 )
 _PLACE = r"(?: anywhere)?(?: (?:on|in) (?:this|any|the) [a-z ]+)?"
 _PRESENCE = re.compile(
     rf"(?:(?:did|has) the reader (?P<relation>marke?d?) (?P<subject>[^,?]+?){_PLACE}"
     rf"|according to the reader, does this (?:slice|volume) show (?P<shown>[^,?]+)"
-    rf"|(?:is|are) (?:there )?(?P<there>[^,?]+?)(?: (?:annotated|present|visible|marked|seen)){_PLACE}"
+    r"|(?:is|are) (?:there )?(?P<there>[^,?]+?)(?:"
+    rf" (?:annotated|present|visible|marked|seen)){_PLACE}"
     rf"|(?:is|are) there (?:an? |any )?(?P<exists>[^,?]+?){_PLACE})\?"
 )
 _FORMS = (_WITHIN, _BEYOND, _SIZE, _DIRECTION, _COMPARED, _CONTACT, _PRESENCE)
@@ -105,7 +110,8 @@ class _Asked:
 
 
 def stated(plain: str, question: str) -> bool | None:
-    """True if the reply states what the question asks, False if it states the opposite; None if neither is sure."""
+    """True if the reply states what the question asks,
+    False if it states the opposite; None if neither is sure."""
     asked = _asked(question)
     if asked is None or len(plain) > _LONGEST:
         return None
@@ -187,7 +193,8 @@ def _clauses(plain: str, asked: _Asked) -> Iterator[tuple[str, bool]]:
             text = _SEPARATED.sub(r"\1", text)  # what lies between does not matter
         text = _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
         words = _WORD.findall(text)
-        # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …" does not.
+        # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …"
+        # does not.
         conditional = words[:1] in (["provided"], ["assuming"], ["were"], ["had"])
         if sentence["end"] == "?" or conditional:
             continue
@@ -205,11 +212,11 @@ def _answers(clause: str, asked: _Asked, *, turned: bool) -> list[bool | None]:
     """What a clause says, or else what its parts say ("it is enlarged and exceeds 300 mL")."""
     if asked.axis in _MEASURES and _ON_ONE_SLICE.search(clause):
         return [None]  # "larger on slice 12" compares sections, not structures
-    whole = _answer(clause, asked)
+    of_clause = _answer(clause, asked)
     if turned:
-        return [False if whole else None]  # "I doubt that it is below" does not say above
-    if whole is not None or not asked.bound:
-        return [whole]
+        return [False if of_clause else None]  # "I doubt that it is below" does not say above
+    if of_clause is not None or not asked.bound:
+        return [of_clause]
     return [_answer(part, asked) for part in clause.split(" and ")]
 
 
@@ -243,8 +250,8 @@ def _answer(clause: str, asked: _Asked) -> bool | None:
 def _placed(clause: str, asked: _Asked) -> list[str] | None:
     """The symbols of "there is a tear in the posterior horn", whose last words only tell where.
 
-    A finding that is named in part ("a tear") must be placed where the question's name places it: a tear of a ligament
-    is no tear of a meniscus.
+    A finding that is named in part ("a tear") must be placed where the question's name places it: a
+    tear of a ligament is no tear of a meniscus.
     """
     for where in _WHERE.finditer(clause):
         head, tail = clause[: where.start()], clause[where.start() :]
@@ -269,24 +276,24 @@ def _turned_round(symbols: Sequence[str]) -> bool:
 
 def _compared(clause: str, asked: _Asked) -> bool | None:
     """A measure against the bound of the question: "it is 32 mm away" answers "within 50 mm?"."""
-    bound, found = (
+    bound, measures = (
         tokens(asked.bound),
         [token for token in tokens(clause) if token.units != (None,)],
     )
-    if len(found) == 2 and len(bound) == 1:
-        found = [token for token in found if token.parts != bound[0].parts]  # "27 mm > 20 mm"
-    if len(bound) != 1 or len(found) != 1 or found[0].kind is not Kind.VALUE:
+    if len(measures) == 2 and len(bound) == 1:
+        measures = [token for token in measures if token.parts != bound[0].parts]  # "27 mm > 20 mm"
+    if len(bound) != 1 or len(measures) != 1 or measures[0].kind is not Kind.VALUE:
         return None
     value, unit, limit, limit_unit = (
-        found[0].parts[0],
-        found[0].units[0],
+        measures[0].parts[0],
+        measures[0].units[0],
         bound[0].parts[0],
         bound[0].units[0],
     )
     factor = (
         unit.to(limit_unit) if isinstance(unit, Unit) and isinstance(limit_unit, Unit) else None
     )
-    words = clause[: found[0].start] + " " + clause[found[0].end :]
+    words = clause[: measures[0].start] + " " + clause[measures[0].end :]
     symbols = _symbols(words, asked)
     if (
         factor is None
@@ -307,7 +314,8 @@ def _compared(clause: str, asked: _Asked) -> bool | None:
 
 
 def _symbols(clause: str, asked: _Asked) -> list[str] | None:
-    """The clause as structures (X, Y), relations (+, -) and negations; None if a word of it is not explained."""
+    """The clause as structures (X, Y), relations (+, -) and negations;
+    None if a word of it is not explained."""
     words = _WORD.findall(clause.lower())
     negations = frozenset(_words()["negations"])
     # "A large tear" is a tear; "no large tear" leaves a small one.
@@ -351,12 +359,14 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
         and result[absent + 1 : absent + 2] in (["X"], ["Y"])
     ):
         return None
-    # "The menisci are normal without a tear"; "a normal tear" and "it is normal to see a tear" say nothing.
+    # "The menisci are normal without a tear"; "a normal tear" and "it is normal to see a tear" say
+    # nothing.
     return None if healthy and not ("not" in result and asked.axis == "presence") else result
 
 
 def _length(words: Sequence[str], at: int, name: tuple[str, ...]) -> int:
-    """How many words a name covers from here on, articles and "of" inside it included; 0 if it is not there."""
+    """How many words a name covers from here on,
+    articles and "of" inside it included; 0 if it is not there."""
     end = at
     for part in name:
         while part is not name[0] and end < len(words) and words[end] in {"the", "of", "a"}:
@@ -369,7 +379,8 @@ def _length(words: Sequence[str], at: int, name: tuple[str, ...]) -> int:
 
 @lru_cache(maxsize=1024)
 def _names(asked: _Asked) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """How the two structures may be called, longest first: with or without their attributes, if that is unambiguous."""
+    """How the two structures may be called, longest first:
+    with or without their attributes, if that is unambiguous."""
     found: dict[tuple[str, ...], str] = {}
     ends = {
         symbol: _endings(words) for symbol, words in (("X", asked.subject), ("Y", asked.object))
@@ -394,8 +405,8 @@ def _endings(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     """A name and what is left of it without its first words, and without those in its middle."""
     if not words:
         return set()
-    found = {words[start:] for start in range(len(words))}
-    return found | {(words[0], words[-1]), (words[0],)}
+    endings = {words[start:] for start in range(len(words))}
+    return endings | {(words[0], words[-1]), (words[0],)}
 
 
 @lru_cache(maxsize=1024)

@@ -17,19 +17,24 @@ _AS_A_WHOLE = re.compile(r" as a whole\b| overall\b")
 _ASKS = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE
 )
-# Where the question leaves its subject: at its last comparison or verb, or else at its first preposition,
-# since a preposition may belong to the subject ("the lesion in the left lobe in front of the sulcus").
+# Where the question leaves its subject: at its last comparison or verb, or else at its first
+# preposition, since a preposition may belong to the subject ("the lesion in the left lobe in front
+# of the sulcus").
 _RELATION = re.compile(
-    r"\b(?:(?:more|less|as) )?(?:[a-z]{2,}er than|[a-z]+ than|above|below|behind|in front|to the (?:left|right) of|"
+    r"\b(?:(?:more|less|as) )?(?:[a-z]{2,}er than|[a-z]+ than|above|below|behind|in front|to the"
+    r" (?:left|right) of|"
     r"anterior to|posterior to|superior to|inferior to|medial to|lateral to|"
     r"within|inside|outside|beyond|beside|next to|"
-    r"adjacent|touch|reach|extend|cross|involve|abut|contain|compress|displace|invade|surround|contact|"
-    r"intact|torn|ruptured|enlarged|dilated|displaced|fractured|thickened|narrowed|collapsed|midline)\b"
+    r"adjacent|touch|reach|extend|cross|involve|abut|contain|compress|displace|invade|surround|"
+    r"contact|"
+    r"intact|torn|ruptured|enlarged|dilated|displaced|fractured|thickened|narrowed|collapsed|"
+    r"midline)\b"
 )
 _PREPOSITION = re.compile(r"\b(?:in|on|at|over|under|against|along|through|between|near|same)\b")
 _SENTENCE = re.compile(r"(?:[^.;!?\n]|\.(?=[0-9]))+(?P<end>[.;!?\n]|$)")
 _CLAUSE = re.compile(
-    r"[,:()–—]| - |\b(?:but|however|so|therefore|thus|hence|because|since|while|whereas|although|though|as)\b",
+    r"[,:()–—]| -"
+    r" |\b(?:but|however|so|therefore|thus|hence|because|since|while|whereas|although|though|as)\b",
     re.IGNORECASE,
 )
 # A condition holds for the whole sentence, a doubt for its clause.
@@ -37,7 +42,8 @@ _IF = re.compile(
     r"\b(?:if|whether|unless|provided that|assuming|suppos\w+|depend\w*|otherwise)\b", re.IGNORECASE
 )
 _CONDITION = re.compile(
-    r"\b(?:could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt(?:ful)?|would|should|"
+    r"\b(?:could|might|may|maybe|perhaps|possibly|unclear|unsure|not"
+    r" sure|doubt(?:ful)?|would|should|"
     r"question|unlikely|excluded?|ruled)\b",
     re.IGNORECASE,
 )
@@ -46,27 +52,32 @@ _PRESENCE = frozenset({"annotated", "present", "visible", "marked", "seen", "sho
 _LONGEST = 2_000
 """Characters of a reply that are read as statements; longer ones argue rather than answer."""
 _NONE_OF = re.compile(
-    r"(?:[^.,:;?]{1,60}, )?(?:there (?:is|are|was|were) |i (?:can )?see |i find )?no (?:(?:evidence|"
+    r"(?:[^.,:;?]{1,60}, )?(?:there (?:is|are|was|were) |i (?:can )?see |i find )?no"
+    r" (?:(?:evidence|"
     r"signs?|indication) of )?(?:an? |any )?"
     r"(?P<noun>[a-z][a-z -]{1,60}?)"
-    r"(?: (?:(?:is|are|was|were|has been|have been) )?(?:annotated|marked|seen|present|visible|found|identified|noted|"
+    r"(?: (?:(?:is|are|was|were|has been|have been)"
+    r" )?(?:annotated|marked|seen|present|visible|found|identified|noted|"
     r"detected|there|shown|evident)\b)?(?: (?:on|in|within) (?:this|the|any) [a-z ]{1,40})?[.!]?",
     re.IGNORECASE,
 )
 _NOT_SEEN = re.compile(
-    r"(?:i|we) (?:do not|don't|cannot|can't) (?:see|find|identify|detect) (?:an? |any )?(?P<noun>[a-z][a-z -]{1,60}?)"
+    r"(?:i|we) (?:do not|don't|cannot|can't) (?:see|find|identify|detect) (?:an? |any"
+    r" )?(?P<noun>[a-z][a-z -]{1,60}?)"
     r"(?: (?:on|in|within) (?:this|the|any) [a-z ]{1,40})?[.!]?",
     re.IGNORECASE,
 )
 _ASKS_FOR = re.compile(
-    r"\b(?:there|annotated|marked|includes?|present|seen|visible|found|identified|detected|evidence|shows?)\b",
+    r"\b(?:there|annotated|mark(?:ed)?|includes?|present|seen|visible|found|identified|detected|"
+    r"evidence|shows?)\b",
     re.IGNORECASE,
 )
 _TURNED_ROUND = re.compile(
     r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't", re.IGNORECASE
 )
 _STATES = re.compile(
-    r"\b(?:there|is|are|was|see|sees|seen|shows?|visible|present|has|have|contains?|no|not|without)\b|n't|'s\b",
+    r"\b(?:there|is|are|was|see|sees|seen|shows?|visible|present|has|have|contains?|no|not|"
+    r"without)\b|n't|'s\b",
     re.IGNORECASE,
 )
 """What makes a clause a statement that something is there, or is not."""
@@ -74,7 +85,8 @@ _ANYTHING = {"finding", "abnormality"}
 
 
 _LEAD_IN = re.compile(
-    r"(?:based on|looking at|judging (?:from|by)|according to|given|after reviewing|on|in|from|as seen on) "
+    r"(?:based on|looking at|judging (?:from|by)|according to|given|after reviewing|on|in|from|as"
+    r" seen on) "
     r"[a-z -]{0,40}, ",
     re.IGNORECASE,
 )
@@ -82,10 +94,11 @@ _LEAD_IN = re.compile(
 
 
 def denies(plain: str, question: str) -> bool:
-    """Whether a reply is nothing but "No X" (or "there is no X") to a question that asks whether X is there.
+    """Whether a reply is nothing but "No X" (or "there is no X") to a question that asks whether X
+    is there.
 
-    X must be named by the question, or be any finding at all; a question that itself speaks of absence or of what is
-    normal is left alone.
+    X must be named by the question, or be any finding at all; a question that itself speaks of
+    absence or of what is normal is left alone.
     """
     match = _NONE_OF.fullmatch(plain) or _NOT_SEEN.fullmatch(plain)
     if not match or not _ASKS_FOR.search(question) or _TURNED_ROUND.search(question):
@@ -96,7 +109,8 @@ def denies(plain: str, question: str) -> bool:
 
 
 def said_to_be_there(plain: str, question: str) -> bool | None:
-    """What a short reply says to a question whether something is there ("I don't see one", "Not on this slice")."""
+    """What a short reply says to a question whether something is there ("I don't see one",
+    "Not on this slice")."""
     if not _ASKS_FOR.search(question) or _TURNED_ROUND.search(question):
         return None
     words = language_file("en")["yes_no"]
@@ -116,10 +130,12 @@ def same_question(asked: str, question: str) -> bool:
 
 
 def restates(plain: str, question: str) -> bool | None:
-    """True if clauses of the reply say what the question asks, False if they deny it or say its opposite.
+    """True if clauses of the reply say what the question asks, False if they deny it or say its
+    opposite.
 
-    A clause counts only if all its words that carry content are words of the question, in its order, and if
-    it holds what the question asks of its subject. One word more and it says nothing; all must agree.
+    A clause counts only if all its words that carry content are words of the question, in its
+    order, and if it holds what the question asks of its subject. One word more and it says nothing;
+    all must agree.
     """
     asked = _question(question)
     if asked is None or len(plain) > _LONGEST:
@@ -210,9 +226,11 @@ def _is_absent(words: list[str], asked: _Question) -> bool:
 
 
 def _holds_predicate(stated: list[str], asked: _Question) -> bool:
-    """Whether a clause has all that is asked of the subject: "no lesion is within 10 mm of the aorta" denies it.
+    """Whether a clause has all that is asked of the subject: "no lesion is within 10 mm of the
+    aorta" denies it.
 
-    A predicate of a word or two may only say where the subject is not seen ("no gland on the left").
+    A predicate of a word or two may only say where the subject is not seen ("no gland on the
+    left").
     """
     predicate = asked.words[asked.subject :]
     return len(predicate) > 2 and set(predicate) <= set(stated) and _in_order(stated, asked.words)
@@ -231,7 +249,8 @@ def _elliptic(words: list[str], stated: list[str], asked: _Question) -> bool | N
 
 
 def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | None:
-    """False for the plain opposite of the question ("it lies below"); "not below" does not say above."""
+    """False for the plain opposite of the question ("it lies below");
+    "not below" does not say above."""
     if not asked.relation or negations:
         return None
     turned = [asked.relation if word in opposites()[asked.relation] else word for word in stated]
@@ -240,7 +259,8 @@ def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | Non
 
 
 def _swapped(stated: list[str], asked: _Question, negations: int) -> bool | None:
-    """False for the two things of a comparison in the other order ("the left is lower than the right")."""
+    """False for the two things of a comparison in the
+    other order ("the left is lower than the right")."""
     if asked.relation not in stated or negations or asked.relation not in asked.words:
         return None
     at = asked.words.index(asked.relation)

@@ -35,4 +35,5 @@ Result: TypeAlias = Parsed[T] | Unparsed | RefusedInWords
 
 CONTRADICTION = Unparsed("contradictory answers")
 INFERRED = frozenset({"scale_inferred", "order_inferred", "frame_base_inferred"})
-"""Flags of answers that were read otherwise than the profile declares, because they cannot be meant so."""
+"""Flags of answers that were read otherwise than the profile declares,
+because they cannot be meant so."""

@@ -1,7 +1,9 @@
-"""Boxes in the plainest forms, which most replies have: read at once, without looking for anything else in them.
+"""Boxes in the plainest forms, which most replies have: read at once, without looking for anything
+else in them.
 
-Whatever departs from these forms by a character is left to the full reader (`box_mentions`), and what is read here is
-what the full reader reads: `tests/score/test_stated_boxes.py` compares the two on thousands of replies.
+Whatever departs from these forms by a character is left to the full reader (`box_mentions`), and
+what is read here is what the full reader reads: `tests/score/test_stated_boxes.py` compares the two
+on thousands of replies.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ _LINE = re.compile(
     rf"(?P<before>(?:{_LABEL}: )?Frame (?P<frame>[0-9]{{1,5}}): (?:{_LABEL} )?)"
     rf"(?:<bbx>)?\[{_NUMBER}, {_NUMBER}, {_NUMBER}, {_NUMBER}\](?:</bbx>)?"
 )
-"""`bone lesion: Frame 3: <bbx>[…]</bbx>`, `Frame 3: bone lesion <bbx>[…]</bbx>` or `Frame 3: […]`."""
+"""`bone lesion: Frame 3: <bbx>[…]</bbx>`,
+`Frame 3: bone lesion <bbx>[…]</bbx>` or `Frame 3: […]`."""
 _PLAIN_LABEL = re.compile(r"(?:[A-Za-z(][A-Za-z(), -]*[A-Za-z)])?")
-"""In JSON a name may hold brackets and commas: "central (weight-bearing) part, in front of the tendon"."""
+"""In JSON a name may hold brackets and commas:
+"central (weight-bearing) part, in front of the tendon"."""
 _FENCE = "```json\n", "\n```"
 
 
@@ -62,7 +66,8 @@ _OBJECT = msgspec.json.Decoder(_Listed)
 
 @lru_cache(maxsize=8)
 def stated_in_json(text: str) -> list[Mention] | None:
-    """`[{"frame": 3, "label": "bone lesion", "bbox": [4 numbers]}, …]`, maybe fenced or under `bboxes`."""
+    """`[{"frame": 3, "label": "bone lesion", "bbox": [4 numbers]}, …]`,
+    maybe fenced or under `bboxes`."""
     if text.startswith(_FENCE[0]) and text.endswith(_FENCE[1]):
         text = text[len(_FENCE[0]) : -len(_FENCE[1])]
     is_list = text[:1] == "["
@@ -89,7 +94,7 @@ def _is_plain(label: str) -> bool:
 
 
 def _stated_in_lines(text: str, labels: tuple[str, ...]) -> list[Mention] | None:
-    found = []
+    box_mentions = []
     label = ""
     before: list[str] = []
     for line in text.split("\n"):
@@ -102,8 +107,8 @@ def _stated_in_lines(text: str, labels: tuple[str, ...]) -> list[Mention] | None
         if not before or before[-1] != words:
             before.append(words)
         numbers = float(a), float(b), float(c), float(d)
-        found.append(Mention(numbers, (int(frame),), label=label))
-    return found if _all_meant(tuple(before), labels) else None
+        box_mentions.append(Mention(numbers, (int(frame),), label=label))
+    return box_mentions if _all_meant(tuple(before), labels) else None
 
 
 @lru_cache(maxsize=4096)

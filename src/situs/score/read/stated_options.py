@@ -1,7 +1,9 @@
-"""Options in the plainest forms, which most replies have: "B", "(C)", "A, C, D", read without a grammar.
+"""Options in the plainest forms, which most replies have: "B", "(C)", "A, C, D", read without a
+grammar.
 
-Whatever departs from these forms by a character is left to the full readers (`choice`, `choices`), and what is read
-here is what they read: `tests/score/test_stated_options.py` compares the two on thousands of replies.
+Whatever departs from these forms by a character is left to the full readers (`choice`, `choices`),
+and what is read here is what they read: `tests/score/test_stated_options.py` compares the two on
+thousands of replies.
 """
 
 from __future__ import annotations
@@ -31,14 +33,16 @@ def stated_option(text: str, options: Sequence[Option], language: str) -> Option
 def stated_options(
     text: str, options: Sequence[Option], language: str
 ) -> tuple[Option, ...] | None:
-    """The options of a reply that is nothing but a list of their letters, in their order; None if it is not."""
+    """The options of a reply that is nothing but a list of their letters, in their order;
+    None if it is not."""
     if language != "en" or not _LETTERS.fullmatch(text):
         return None
     return _lettered(text.split(", "), options) or None
 
 
 def _lettered(letters: Sequence[str], options: Sequence[Option]) -> tuple[Option, ...]:
-    """Those under the letters; none where one is not offered, or an option's words may be a letter themselves."""
+    """Those under the letters; none where one is not offered,
+    or an option's words may be a letter themselves."""
     if any(len(option.text.strip()) < _SHORTEST for option in options):
         return ()
     places = {ALPHABET.index(letter) for letter in letters}

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from situs.score.read.framing import without_frame
 from situs.score.read.prose.claims import Certainty, Role, Statement
-from situs.score.read.prose.content import content_words
+from situs.score.read.prose.content import content_words, words_of
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.refusal import cannot_tell, could_not_see, refuses
@@ -38,22 +38,26 @@ _HEDGED = re.compile(
 )
 # "It is.", "It does not.", "There isn't one.": an answer that only repeats the question's verb.
 _ECHOED = re.compile(
-    r"(?:it|they|this|that|there|he|she|one) (?P<verb>is|are|was|were|does|do|did|has|have|can|will)(?P<not> not|n't)?"
+    r"(?:it|they|this|that|there|he|she|one)"
+    r" (?P<verb>is|are|was|were|does|do|did|has|have|can|will)(?P<not> not|n't)?"
     r"(?: (?:indeed|so|really|one|any|that|it|in fact))?",
     re.IGNORECASE,
 )
 _NOT_ECHOED = re.compile(
-    r"(?:it|they|this|that|there)(?:'s|'re| is| are) not(?: one| any| so)?|i (?:do not|don't) (?:think|"
+    r"(?:it|they|this|that|there)(?:'s|'re| is| are) not(?: one| any| so)?|i (?:do not|don't)"
+    r" (?:think|"
     r"believe) (?:that )?"
     r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |"
     r"highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
     re.IGNORECASE,
 )
-# "That statement is accurate", "This is certainly not the case": a verdict on the question as a whole.
+# "That statement is accurate", "This is certainly not the case": a verdict on the question as a
+# whole.
 _VERDICT = re.compile(
     r"(?:(?:that|this|it)|(?:that|this|the|your) "
     r"(?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))"
-    r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly| quite| indeed)?"
+    r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly|"
+    r" quite| indeed)?"
     r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)"
     r"|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))"
     r"|(?:that|this|the) (?:statement|claim|proposition|description|assertion)"
@@ -62,25 +66,31 @@ _VERDICT = re.compile(
 )
 # "…, thus the claim "the liver is below" is false": the same at the end of a sentence.
 _JUDGED = re.compile(
-    r"\b(?:statement|claim|proposition|assertion|premise|hypothesis)(?: (?:that [^.;!?\n]{1,120}|\"[^\"\n]{1,120}\"))?"
+    r"\b(?:statement|claim|proposition|assertion|premise|hypothesis)(?: (?:that"
+    r" [^.;!?\n]{1,120}|\"[^\"\n]{1,120}\"))?"
     r" (?:is|was|must be|seems|appears)(?: to be)?(?P<not> not)?(?: [a-z]+ly| indeed)? "
-    r"(?:(?P<true>correct|right|true|accurate|valid)|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))$",
+    r"(?:(?P<true>correct|right|true|accurate|valid)|(?P<false>incorrect|wrong|untrue|false|"
+    r"inaccurate|invalid))$",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
-    r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|"
+    r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?:"
+    r" is)?[:=]?|"
     r"[^:=]{0,60}[:=]) ?[\"'(\[*]*",
     re.IGNORECASE,
 )
-# "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone are answers.
+# "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone
+# are answers.
 _ANSWER_IS = re.compile(
     r"\b(?:answer|verdict|conclusion|response|reply)(?: here| then| therefore)?(?:,? therefore,?)?"
-    r" ?(?:is|would be|must be|has to be|should be|remains|:)(?: an?| the)?(?: clear(?:ly)?| definite(?:ly)?)? ",
+    r" ?(?:is|would be|must be|has to be|should be|remains|:)(?: an?| the)?(?: clear(?:ly)?|"
+    r" definite(?:ly)?)? ",
     re.IGNORECASE,
 )
 # "…, but in this patient it is not": what a contrast leads to.
 _TURNED = re.compile(
-    r"\b(?:but|however|yet|though),? (?:(?:in this (?:patient|case|scan|study|image|volume|one)|here"
+    r"\b(?:but|however|yet|though),? (?:(?:in this"
+    r" (?:patient|case|scan|study|image|volume|one)|here"
     r"|on this (?:scan|slice|image)),? )?",
     re.IGNORECASE,
 )
@@ -99,7 +109,8 @@ _THERE_IS = re.compile(
 )
 # Left and right are the patient's in every question: it adds nothing to say so before a statement.
 _PERSPECTIVE = re.compile(
-    r"(?:(?<=^)|(?<=[.;\n] ))from the patient's (?:perspective|point of view|viewpoint) (?=the |it )",
+    r"(?:(?<=^)|(?<=[.;\n] ))from the patient's (?:perspective|point of view|viewpoint) (?=the"
+    r" |it )",
     re.IGNORECASE,
 )
 _CONDITIONS = {
@@ -120,18 +131,39 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 
+_EVENTS = {
+    "displace": "displacement", "compress": "compression", "invade": "invasion",
+    "involve": "involvement", "infiltrate": "infiltration", "encase": "encasement",
+    "obstruct": "obstruction", "narrow": "narrowing", "indent": "indentation",
+}  # fmt: skip
+"""What one structure does to another, and the finding that this is."""
+_EVENT = re.compile(
+    rf"(?:does|do) (?:the |this )?(?P<subject>[a-z -]+?) (?P<verb>{'|'.join(_EVENTS)}) (?:the"
+    r" )?(?P<object>[^?]+)\?",
+    re.IGNORECASE,
+)
+# "Was this study read as showing focal lesions?" asks whether there are any.
+_AS_SHOWING = re.compile(
+    r"^was (?:this|the) [a-z]+ (?:read|reported|described) as (?:showing|having)"
+    r" (?P<what>[^?\n]+)\?$",
+    re.IGNORECASE,
+)
+_TOWARDS = {"left": "leftward", "right": "rightward", "front": "anterior", "back": "posterior"}
+
 
 @remembered
 def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Result[bool]:
     """True for yes, False for no.
 
-    "No" counts only as an answer, not as a determiner: "No abnormality is seen" says neither, but for a "No X" to a
-    `question` that asks whether X is there. "Not yes" and "it is unlikely that the answer is yes" say no. A reply that
-    only repeats the question's words as a statement, or their opposite, answers it too.
+    "No" counts only as an answer, not as a determiner: "No abnormality is seen" says neither, but
+    for a "No X" to a `question` that asks whether X is there. "Not yes" and "it is unlikely that
+    the answer is yes" say no. A reply that only repeats the question's words as a statement, or
+    their opposite, answers it too.
     """
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
+    question = _AS_SHOWING.sub(r"Are there \g<what>?", question)
     plain = _THERE_IS.sub(r"\1", plain)
     plain = _PERSPECTIVE.sub("", plain)
     found = statements(plain, list(_mentions(plain)), english(), subjects=False, question=question)
@@ -180,7 +212,19 @@ def _restated(plain: str, question: str) -> bool | None:
         noun = _CONDITIONS[condition["condition"].lower()]
         asked = f"Is there a {condition['structure']} {noun}?"
         there = False if denies(plain, asked) else stated(plain, asked)
-    return there
+    event = _EVENT.fullmatch(question.strip())
+    return _as_event(plain, event) if there is None and event else there
+
+
+def _as_event(plain: str, event: re.Match[str]) -> bool | None:
+    """ "Does the mass displace the aorta?" asks whether there is a displacement of the aorta."""
+    asked = f"Is there a {_EVENTS[event['verb'].lower()]} of the {event['object']}?"
+    towards = [word for side, word in _TOWARDS.items() if side in words_of(event["object"])]
+    named = f"{asked} {event['subject']} {' '.join(towards)}"
+    sentences = [sentence[0].strip() for sentence in _SENTENCE.finditer(plain)]
+    denied = any(denies(sentence, named) for sentence in sentences)
+    claimed = stated(plain, asked)
+    return None if denied and claimed else False if denied else claimed
 
 
 def bare_answers(plain: str) -> list[Mention]:
@@ -189,7 +233,8 @@ def bare_answers(plain: str) -> list[Mention]:
 
 
 def _both(value: bool, found: Sequence[Statement]) -> bool:
-    """Whether one sentence says yes and no of different things ("yes in the upper slices, no in the lower ones")."""
+    """Whether one sentence says yes and no of different things ("yes in the upper slices,
+    no in the lower ones")."""
     for statement in found:
         claims = [
             claim for claim in statement.claims if claim.asserted and claim.role is not Role.WEAK
@@ -242,7 +287,10 @@ def _not_followed(rest: str, question: str) -> bool:
 
 
 def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> None:
-    """A yes behind a question of the reply's own ("Is the vessel visible? Yes.") answers that one only."""
+    """A yes behind a question of the reply's own ("Is the vessel visible?
+
+    Yes.") answers that one only.
+    """
     for before, statement in itertools.pairwise(found):
         if (
             before.asks
@@ -253,12 +301,14 @@ def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> Non
             if first.role <= Role.LEAD:
                 first.role = Role.WEAK
         elif before.asks and statement.claims and before.claims:
-            # "Is the answer yes? No." denies the claim of the question; the second word is the answer.
+            # "Is the answer yes? No." denies the claim of the question; the second word is the
+            # answer.
             before.claims = [replace(claim, certainty=Certainty.ASIDE) for claim in before.claims]
 
 
 def _weigh_labels(found: Sequence[Statement], plain: str, question: str) -> None:
-    """ "Visible: yes. Larger than 20 mm: no." answers several questions; the label that is nearest to ours counts."""
+    """ "Visible: yes. Larger than 20 mm: no." answers several questions;
+    the label that is nearest to ours counts."""
     asked = set(content_words(question))
     labels = [
         (match.end(), len(asked & set(content_words(match[1]))))
@@ -277,7 +327,8 @@ def _weigh_labels(found: Sequence[Statement], plain: str, question: str) -> None
 
 
 def _opens_politely(found: Sequence[Statement], plain: str) -> bool:
-    """Whether the only answer is a "Certainly!" before other sentences: it may only greet the question."""
+    """Whether the only answer is a "Certainly!" before other sentences:
+    it may only greet the question."""
     claims = [
         claim for statement in found for claim in statement.claims if claim.role is not Role.WEAK
     ]
@@ -288,7 +339,8 @@ def _opens_politely(found: Sequence[Statement], plain: str) -> bool:
 
 
 def _courtesies(found: Sequence[Statement], plain: str) -> None:
-    """ "Sure! The answer is no.": a word that only opens the reply says nothing beside an answer."""
+    """ "Sure! The answer is no.":
+    a word that only opens the reply says nothing beside an answer."""
     claims = [claim for statement in found for claim in statement.claims]
     polite = [
         claim
@@ -319,7 +371,8 @@ def _alone() -> dict[str, bool]:
 def _anywhere() -> re.Pattern[str]:
     words = _words()
     return re.compile(
-        rf"(?<![\w-])(?:(?P<yes>{'|'.join(words['yes'])})|(?P<no>no|{'|'.join(words['no'])}))(?![\w-]|'\w)|(?P<tick>[✅✓✔])|(?P<cross>[❌✗✘])",
+        rf"(?<![\w-])(?:(?P<yes>{'|'.join(words['yes'])})|(?P<no>no|"
+        rf"{'|'.join(words['no'])}))(?![\w-]|'\w)|(?P<tick>[✅✓✔])|(?P<cross>[❌✗✘])",
         re.IGNORECASE,
     )
 
@@ -392,7 +445,8 @@ def _echo(words: str) -> bool | None:
 
 
 def _answers(plain: str, end: int) -> bool:
-    """Whether a "no" that ends here is an answer; before a noun it is a determiner, before a digit "number"."""
+    """Whether a "no" that ends here is an answer;
+    before a noun it is a determiner, before a digit "number"."""
     rest = plain[end : end + 40]
     if _NUMBERED.match(rest):
         return False

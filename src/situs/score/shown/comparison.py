@@ -76,7 +76,8 @@ def _sight_table(result: Comparison) -> Table:
             "patients",
         ),
         tuple(_sight_row(gain) for gain in result.sight),
-        "With chance credit a reply that declines or cannot be read counts as a guess; p is of that.",
+        "With chance credit a reply that declines or cannot be read counts as a guess; p is of"
+        " that.",
         {
             "gain": SIGNED,
             "gain, 95 %": Style(signed=True, ends=("gain low", "gain high"), absent="none"),

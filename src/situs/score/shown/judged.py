@@ -1,4 +1,5 @@
-"""Tables of judged free text: judges and jury, the published rule beside the correct one, wording."""
+"""Tables of judged free text: judges and jury,
+the published rule beside the correct one, wording."""
 
 from __future__ import annotations
 
@@ -85,8 +86,8 @@ def _agreement_tables(jury: JurySummary) -> list[Table]:
         f"{judge.judge} {_correlation(judge.length_correlation)}" for judge in jury.judges
     )
     caption = (
-        f"Jury without one judge: {without}. Spearman's correlation of an answer's length with being "
-        f"called right: jury {_correlation(jury.length_correlation)}, {lengths}."
+        f"Jury without one judge: {without}. Spearman's correlation of an answer's length with"
+        f" being called right: jury {_correlation(jury.length_correlation)}, {lengths}."
     )
     columns = ("judges", "items", "equal", "κ or α", _INTERVAL)
     table = Table(
@@ -116,9 +117,9 @@ def _calibration_tables(jury: JurySummary) -> list[Table]:
         "λ",
     )
     caption = (
-        "Corrected: Rogan and Gladen, answers taken as independent. Prediction-powered: human verdicts, "
-        "and the judge's elsewhere less its bias; interval over patients. Use it if the human sample was "
-        "drawn at random."
+        "Corrected: Rogan and Gladen, answers taken as independent. Prediction-powered: human"
+        " verdicts, and the judge's elsewhere less its bias; interval over patients. Use it if the"
+        " human sample was drawn at random."
     )
     styles = {
         "corrected, 95 %": Style(ends=("corrected low", "corrected high")),
@@ -157,8 +158,10 @@ def _category_table(scores: Scores) -> Table:
 
 
 def _wording_tables(scores: Scores, name: str) -> list[Table]:
-    shown = [e for e in scores.overall if e.metric in _WORDING or e.metric.startswith("fact_f1")]
-    if not shown:
+    wording_entries = [
+        e for e in scores.overall if e.metric in _WORDING or e.metric.startswith("fact_f1")
+    ]
+    if not wording_entries:
         return []
     controls = {
         row: table.overall
@@ -166,13 +169,13 @@ def _wording_tables(scores: Scores, name: str) -> list[Table]:
         if entry_of(table.overall, "fact_f1")
     }
     rows: list[tuple[Cell, ...]] = []
-    for entry in shown:
+    for entry in wording_entries:
         others = (_value(entry_of(table, entry.metric)) for table in controls.values())
         rows.append((entry.metric, entry.value, entry.ci95, entry.n, *others))
     caption = (
-        "Wording never ranks: `side-flipped` is the gold answer with left and right swapped (where it "
-        "names a side), `other-patient` another patient's gold answer; both are wrong. BLEU is 0–100, "
-        "the others 0–1."
+        "Wording never ranks: `side-flipped` is the gold answer with left and right swapped (where"
+        " it names a side), `other-patient` another patient's gold answer; both are wrong. BLEU is"
+        " 0–100, the others 0–1."
     )
     columns = ("metric", name, _INTERVAL, "items", *controls)
     styles = {_INTERVAL: INTERVAL}

@@ -28,8 +28,8 @@ def place_tables(scores: Scores, name: str) -> list[Table]:
     for title, prefix, caption in _FORMS:
         metrics = [entry.metric for entry in scores.overall if entry.metric.startswith(prefix)]
         if metrics:
-            said = f"{caption}{_read_otherwise(scores) if prefix == 'box.' else ''}".strip()
-            tables.append(_form_table(scores, name, title, metrics, said))
+            full_caption = f"{caption}{_read_otherwise(scores) if prefix == 'box.' else ''}".strip()
+            tables.append(_form_table(scores, name, title, metrics, full_caption))
     return tables + _grade_tables(scores, name)
 
 
@@ -43,8 +43,8 @@ def _form_table(scores: Scores, name: str, title: str, metrics: list[str], capti
     for metric in metrics:
         entry = entry_of(scores.overall, metric)
         others = (_value(table, metric) for table in blind.values())
-        shown = (None, None, None) if entry is None else (entry.n, entry.value, entry.ci95)
-        rows.append((metric, *shown, *others))
+        cells = (None, None, None) if entry is None else (entry.n, entry.value, entry.ci95)
+        rows.append((metric, *cells, *others))
     columns = ("metric", "items", name, "95 % interval", *blind)
     file_name = title.replace(" ", "_")
     return Table(file_name, title.capitalize(), columns, tuple(rows), caption, _STYLES)

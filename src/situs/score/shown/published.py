@@ -1,4 +1,5 @@
-"""The published scores of SGMRI-VQA, in percent as published, with ours and the blind rows beside them."""
+"""The published scores of SGMRI-VQA, in percent as published,
+with ours and the blind rows beside them."""
 
 from __future__ import annotations
 

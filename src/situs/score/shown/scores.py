@@ -20,7 +20,10 @@ _STYLES = {_INTERVAL: INTERVAL, "patients": Style(detail=True)}
 
 
 def score_tables(scores: Scores, name: str = "", *, brief: bool = False) -> list[Table]:
-    """All that the scores say. `name` heads the run's values; `brief` leaves out metrics that are rarely read."""
+    """All that the scores say.
+
+    `name` heads the run's values; `brief` leaves out metrics that are rarely read.
+    """
     return [
         *_headline(scores, name or "value"),
         _overall(scores, name or "value", shown_in(Shown.TERMINAL) if brief else None),
@@ -34,15 +37,15 @@ def score_tables(scores: Scores, name: str = "", *, brief: bool = False) -> list
 
 def _overall(scores: Scores, name: str, metrics: Sequence[str] | None) -> Table:
     """Every metric with the blind rows as columns."""
-    shown = [e for e in scores.overall if metrics is None or e.metric in metrics]
-    wanted = {entry.metric for entry in shown}
+    listed = [e for e in scores.overall if metrics is None or e.metric in metrics]
+    wanted = {entry.metric for entry in listed}
     blind = {
         row: table.overall
         for row, table in scores.baselines.items()
         if any(entry.metric in wanted for entry in table.overall)
     }
     rows: list[tuple[Cell, ...]] = []
-    for entry in shown:
+    for entry in listed:
         others = (_value(table, entry.metric) for table in blind.values())
         rows.append((entry.metric, entry.n, entry.clusters, entry.value, entry.ci95, *others))
     first = scores.overall[0].states if scores.overall else {}
@@ -64,13 +67,13 @@ def _overall(scores: Scores, name: str, metrics: Sequence[str] | None) -> Table:
 def _grouped(kind: str, scores: Scores, name: str) -> list[Table]:
     """Accuracy by stratum or task; nothing where there is none."""
     is_task = kind == "task"
-    own = scores.by_task if is_task else scores.by_stratum
+    run_groups = scores.by_task if is_task else scores.by_stratum
     blind = {
         row: table.by_task if is_task else table.by_stratum
         for row, table in scores.baselines.items()
     }
     rows: list[tuple[Cell, ...]] = []
-    for group, table in own.items():
+    for group, table in run_groups.items():
         metric = closed_or_all(table)
         entry = next((one for one in table if one.metric == metric), None)
         if entry is not None:
@@ -78,7 +81,7 @@ def _grouped(kind: str, scores: Scores, name: str) -> list[Table]:
             counts = (entry.n, entry.clusters)
             chance = _value(table, "chance")
             rows.append((group, *counts, entry.value, entry.ci95, chance, *others))
-    shown = Table(
+    grouped = Table(
         f"accuracy_by_{kind}",
         f"Accuracy by {kind}, beside the blind rows",
         (kind, "items", "patients", name, _INTERVAL, "chance", *blind),
@@ -86,37 +89,47 @@ def _grouped(kind: str, scores: Scores, name: str) -> list[Table]:
         "Questions with options, where there are any; else all.",
         _STYLES,
     )
-    return [shown] if rows else []
+    return [grouped] if rows else []
 
 
 def _headline(scores: Scores, name: str) -> list[Table]:
     """The one number of the run, chance and blind rows on the same items; numbers apart."""
-    own = scores.headline
-    if own is None or own.value is None:
+    headline = scores.headline
+    if headline is None or headline.value is None:
         return []
     blind = {
         row: table.headline
         for row, table in scores.baselines.items()
         if table.headline is not None and table.headline.value is not None
     }
-    rows: list[tuple[Cell, ...]] = [_accuracy_row(own, blind)]
+    rows: list[tuple[Cell, ...]] = [_accuracy_row(headline, blind)]
     gain = scores.over_best_shortcut
     if gain is not None and gain.value is not None:
         what = f"accuracy minus the best blind row ({gain.best})"
         nothing = (None for _ in blind)
         rows.append((what, gain.n, gain.patients, gain.value, gain.ci95, None, *nothing))
-    skill = own.numbers
+    skill = headline.numbers
     if skill is not None and skill.value is not None:
         others = (None if t.numbers is None else t.numbers.value for t in blind.values())
         what = "numbers: skill over the mean"
         rows.append((what, skill.n, skill.clusters, skill.value, skill.ci95, None, *others))
-    told = scores.same_patient
-    if told is not None:
+    same_patient = scores.same_patient
+    if same_patient is not None:
         what = "blind, told the patient's other answers"
-        rows.append((what, told.n, None, told.share, None, told.chance, *(None for _ in blind)))
+        rows.append(
+            (
+                what,
+                same_patient.n,
+                None,
+                same_patient.share,
+                None,
+                same_patient.chance,
+                *(None for _ in blind),
+            )
+        )
     caption = (
-        f"{own.items[:1].upper()}{own.items[1:]}. Unparsed and refused answers count as not right. "
-        "Chance and blind rows are of the same items. Intervals are over patients."
+        f"{headline.items[:1].upper()}{headline.items[1:]}. Unparsed and refused answers count as"
+        " not right. Chance and blind rows are of the same items. Intervals are over patients."
     )
     return [
         Table(

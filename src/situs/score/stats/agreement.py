@@ -1,4 +1,5 @@
-"""How far raters agree: percent, Cohen's κ, Gwet's AC1, Krippendorff's α; and how verdicts go with length."""
+"""How far raters agree: percent, Cohen's κ, Gwet's AC1, Krippendorff's α;
+and how verdicts go with length."""
 
 from __future__ import annotations
 
@@ -40,23 +41,27 @@ Weights = ArrayLike | None
 
 _NO_WIDTH = 1e-9
 _Parts = tuple[float, float] | None
-"""Observed disagreement, and that expected by chance; every statistic is 1 − the one / the other."""
+"""Observed disagreement, and that expected by chance;
+every statistic is 1 − the one / the other."""
 PartsFunction = Callable[[Ratings, Weights], _Parts]
 """Ratings and how often each item counts → the two disagreements."""
 
 
 def percent_agreement(ratings: Ratings, weights: Weights = None) -> float | None:
-    """The share of pairs of ratings of one item that are equal, over items with two or more ratings."""
+    """The share of pairs of ratings of one item that are equal,
+    over items with two or more ratings."""
     return _value(_percent_parts(ratings, weights))
 
 
 def cohen_kappa(ratings: Ratings, weights: Weights = None) -> float | None:
-    """Cohen's (1960) κ of two raters, over the items both rated; undefined if both always say the same one thing."""
+    """Cohen's (1960) κ of two raters, over the items both rated;
+    undefined if both always say the same one thing."""
     return _value(_kappa_parts(ratings, weights))
 
 
 def krippendorff_alpha(ratings: Ratings, weights: Weights = None) -> float | None:
-    """Krippendorff's α for nominal data with any number of raters and missing ratings (2011, section C).
+    """Krippendorff's α for nominal data with any number of raters and missing ratings (2011,
+    section C).
 
     Items with fewer than two ratings do not count. Undefined if all ratings are equal.
     """
@@ -86,14 +91,14 @@ def _kappa_parts(ratings: Ratings, weights: Weights = None) -> _Parts:
     if ratings.shape[1] != 2:
         raise ValueError("Cohen's kappa compares two raters")
     both = np.isfinite(ratings).all(axis=1)
-    held, w = ratings[both], _weights(ratings, weights)[both]
+    rated_by_both, w = ratings[both], _weights(ratings, weights)[both]
     total = float(w.sum())
     if not total:
         return None
-    observed = float(w @ (held[:, 0] != held[:, 1])) / total
+    observed = float(w @ (rated_by_both[:, 0] != rated_by_both[:, 1])) / total
     shares = [
-        [float(w @ (held[:, rater] == value)) / total for rater in (0, 1)]
-        for value in np.unique(held)
+        [float(w @ (rated_by_both[:, rater] == value)) / total for rater in (0, 1)]
+        for value in np.unique(rated_by_both)
     ]
     expected = sum(first * second for first, second in shares)
     return (observed, 1 - expected) if expected < 1 else None
@@ -104,9 +109,9 @@ def _alpha_parts(ratings: Ratings, weights: Weights = None) -> _Parts:
     n = counts.sum(axis=1)
     observed = float(w @ ((n**2 - (counts**2).sum(axis=1)) / (n - 1)))
     totals = w @ counts
-    whole = float(totals.sum())
-    expected = whole**2 - float((totals**2).sum())
-    return (observed / whole, expected / (whole * (whole - 1))) if expected > 0 else None
+    total = float(totals.sum())
+    expected = total**2 - float((totals**2).sum())
+    return (observed / total, expected / (total * (total - 1))) if expected > 0 else None
 
 
 def _ac1_parts(ratings: Ratings, weights: Weights = None) -> _Parts:
@@ -136,8 +141,8 @@ def _counts(
     """For items with enough ratings: how often each category was given, and the item's weight."""
     values = np.unique(ratings[np.isfinite(ratings)])
     counts = (ratings[:, :, None] == values).sum(axis=1).astype(np.float64)
-    held = counts.sum(axis=1) >= least
-    return counts[held], _weights(ratings, weights)[held]
+    rated_enough = counts.sum(axis=1) >= least
+    return counts[rated_enough], _weights(ratings, weights)[rated_enough]
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -178,10 +183,12 @@ def agreement(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RatingTable:
-    """Ratings as patterns and how often each cluster has each: every statistic of them is a short sum."""
+    """Ratings as patterns and how often each cluster has each:
+    every statistic of them is a short sum."""
 
     patterns: Ratings
-    """Different rows of ratings; infinity stands for a missing rating: it is equal to itself, and nothing counts it."""
+    """Different rows of ratings; infinity stands for a missing rating:
+    it is equal to itself, and nothing counts it."""
     table: NDArray[np.int64]
     """Clusters × patterns."""
 
@@ -193,12 +200,12 @@ class RatingTable:
 
 def rating_table(ratings: Ratings, clusters: Clusters) -> RatingTable:
     """Count the patterns of ratings by cluster, once for all statistics of them."""
-    patterns, place = np.unique(
+    patterns, pattern_of = np.unique(
         np.where(np.isnan(ratings), np.inf, ratings), axis=0, return_inverse=True
     )
-    place = place.ravel()
+    pattern_of = pattern_of.ravel()
     rows = cluster_rows(clusters)
-    counts = [np.bincount(place[own], minlength=len(patterns)) for own in rows]
+    counts = [np.bincount(pattern_of[cluster], minlength=len(patterns)) for cluster in rows]
     return RatingTable(
         patterns, np.array(counts, dtype=np.int64).reshape(len(counts), len(patterns))
     )
@@ -226,12 +233,14 @@ def agreement_of_table(
     n_boot: int = 500,
     seed: int = 0,
 ) -> Estimate:
-    """Any statistic of the form 1 − observed / expected disagreement, with an interval over patients.
+    """Any statistic of the form 1 − observed / expected disagreement, with an interval over
+    patients.
 
     Items with equal ratings are counted, not repeated.
 
-    Where raters agree equally far on every item (on all of them, say), resampling shows no spread: the interval of the
-    disagreement is then that of `cluster_mean` for equal outcomes, over the chance found.
+    Where raters agree equally far on every item (on all of them, say), resampling shows no spread:
+    the interval of the disagreement is then that of `cluster_mean` for equal outcomes, over the
+    chance found.
     """
     patterns, table, often = rated.patterns, rated.table, rated.often
 
@@ -239,7 +248,7 @@ def agreement_of_table(
         values = (_value(parts_of(patterns, times)) for times in samples.times @ table)
         return np.array([np.nan if value is None else value for value in values])
 
-    found = cluster_bootstrap_of_samples(
+    estimate = cluster_bootstrap_of_samples(
         each, int(often.sum()), len(table), n_boot=n_boot, seed=seed
     )
     several = np.isfinite(patterns).sum(axis=1) > 1
@@ -250,14 +259,17 @@ def agreement_of_table(
         cluster = np.repeat(np.arange(len(table)), items)
         equal = cluster_mean(np.full(len(cluster), apart[0]), cluster)
         if equal.ci95 is None:
-            return dataclasses.replace(found, ci95=None, method=equal.method, note=equal.note)
+            return dataclasses.replace(estimate, ci95=None, method=equal.method, note=equal.note)
         least, most = equal.ci95
         interval = max(lowest, 1 - most / parts[1]), min(1.0, 1 - least / parts[1])
-        return dataclasses.replace(found, ci95=interval, method=equal.method, note=equal.note)
-    if found.ci95 is None:
-        return found
-    if found.ci95[1] - found.ci95[0] < _NO_WIDTH:
+        return dataclasses.replace(estimate, ci95=interval, method=equal.method, note=equal.note)
+    if estimate.ci95 is None:
+        return estimate
+    if estimate.ci95[1] - estimate.ci95[0] < _NO_WIDTH:
         note = "no interval: every patient has the same agreement, so no spread is seen"
-        return dataclasses.replace(found, ci95=None, method="none", note=note)
-    # With few patients the interval is symmetric about the value, and may leave what the statistic can be.
-    return dataclasses.replace(found, ci95=(max(lowest, found.ci95[0]), min(1.0, found.ci95[1])))
+        return dataclasses.replace(estimate, ci95=None, method="none", note=note)
+    # With few patients the interval is symmetric about the value, and may leave what the statistic
+    # can be.
+    return dataclasses.replace(
+        estimate, ci95=(max(lowest, estimate.ci95[0]), min(1.0, estimate.ci95[1]))
+    )

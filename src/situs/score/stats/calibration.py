@@ -1,4 +1,5 @@
-"""Judges against human readers: how often they are right, and what accuracy would be without their errors."""
+"""Judges against human readers: how often they are right,
+and what accuracy would be without their errors."""
 
 from __future__ import annotations
 
@@ -29,18 +30,21 @@ class Calibration(msgspec.Struct, frozen=True):
     accuracy: float | None
     """What the judge says of all answers."""
     corrected_accuracy: float | None
-    """Rogan and Gladen (1978): (accuracy + specificity − 1) / (sensitivity + specificity − 1), cut to 0 and 1."""
+    """Rogan and Gladen (1978): (accuracy + specificity −
+    1) / (sensitivity + specificity − 1), cut to 0 and 1."""
     corrected_ci95: tuple[float, float] | None
     """By the delta method of the same paper; treats answers as independent."""
     note: str = ""
     prediction_powered: PredictionPowered | None = None
-    """Human verdicts where there are any, the judge's elsewhere, less its bias; patients are clusters."""
+    """Human verdicts where there are any, the judge's elsewhere, less its bias;
+    patients are clusters."""
 
 
 def calibrate(
     judge: str, verdicts: NDArray[np.float64], human: NDArray[np.float64], clusters: Sequence[str]
 ) -> Calibration:
-    """Compare verdicts (1, 0, NaN) with human ones; accuracy is over all verdicts, the rest where humans spoke."""
+    """Compare verdicts (1, 0, NaN) with human ones;
+    accuracy is over all verdicts, the rest where humans spoke."""
     judged = ~np.isnan(verdicts)
     both = judged & ~np.isnan(human)
     right, wrong = both & (human == 1), both & (human == 0)

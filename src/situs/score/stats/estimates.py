@@ -78,18 +78,20 @@ class Estimate:
     clusters: int
     ci95: tuple[float, float] | None
     method: str
-    """`cluster-t-logit`, `cluster-t-parts`, `cluster-t`, `cluster-jackknife-t`, `cluster-bootstrap-percentile`,
-    `exact-on-patients` or `none`."""
+    """`cluster-t-logit`, `cluster-t-parts`, `cluster-t`, `cluster-jackknife-t`,
+    `cluster-bootstrap-percentile`, `exact-on-patients` or `none`."""
     note: str = ""
     p: float | None = None
-    """Of differences: against 0, by the same method as the interval, which holds 0 exactly if p is over .05."""
+    """Of differences: against 0, by the same method as the interval,
+    which holds 0 exactly if p is over .05."""
 
 
 def cluster_of(item: Item) -> str:
     """The cluster an item belongs to: its patient. The only place that says so."""
     if not item.patient_id.strip():
         raise SitusError(
-            "item without patient_id: its score has no interval, since items of one patient are not independent",
+            "item without patient_id: its score has no interval, since items of one patient are not"
+            " independent",
             where=item.item_id,
             fix="give the patient, or the study if each patient has one",
         )
@@ -104,14 +106,16 @@ def cluster_mean(
     bounds: Bounds | None = (0.0, 1.0),
     tested: bool = True,
 ) -> Estimate:
-    """The (weighted) mean over items, with a 95 % interval over patients; under 10 patients there is none.
+    """The (weighted) mean over items, with a 95 % interval over patients; under 10 patients there
+    is none.
 
-    `bounds` are the least and greatest possible value. Values from 0 on: `ShareLimits`. Values of both signs:
-    `SignedLimits`, with a p against 0 if it is `tested`. None: Student's t with the same variance, since nothing
-    bounds the mean.
-    If no value differs from another, see `ShareLimits`; without bounds there is then no interval.
+    `bounds` are the least and greatest possible value. Values from 0 on: `ShareLimits`. Values of
+    both signs: `SignedLimits`, with a p against 0 if it is `tested`. None: Student's t with the
+    same variance, since nothing bounds the mean. If no value differs from another, see
+    `ShareLimits`; without bounds there is then no interval.
 
-    The result does not depend on the order of rows. docs/statistics.md says how often the intervals hold the truth.
+    The result does not depend on the order of rows. docs/statistics.md says how often the intervals
+    hold the truth.
     """
     array = np.asarray(values, dtype=np.float64)
     if bounds is not None and array.size and (array.min() < bounds[0] or array.max() > bounds[1]):
@@ -143,9 +147,11 @@ def cluster_mean(
 
 
 def cluster_means(values: NDArray[np.float64], clusters: Clusters) -> list[Estimate]:
-    """`cluster_mean` of several columns of shares (a row of `values` each) over the same items, at once.
+    """`cluster_mean` of several columns of shares (a row of `values` each) over the same items, at
+    once.
 
-    Limits are worked out along all columns: what numpy costs a call is then paid once for all of them.
+    Limits are worked out along all columns: what numpy costs a call is then paid once for all of
+    them.
     """
     sums = [sums_of(column, clusters) for column in values]
     n, count = values.shape[1], sums[0].clusters
@@ -158,14 +164,14 @@ def cluster_means(values: NDArray[np.float64], clusters: Clusters) -> list[Estim
         )
     )
     lows, highs = (limit.tolist() for limit in ShareLimits(stacked).at(_TAIL))
-    found = []
+    estimates = []
     for column, value, low, high in zip(values, stacked.mean.tolist(), lows, highs):
         method, note = "cluster-t-logit", _few(count)
         if np.ptp(column) == 0:
             method = "exact-on-patients"
             note = f"all outcomes equal in {counted(count, 'patient')}"
-        found.append(Estimate(value, n, count, (low, high), method, note))
-    return found
+        estimates.append(Estimate(value, n, count, (low, high), method, note))
+    return estimates
 
 
 class Difference:
@@ -202,7 +208,8 @@ def paired_difference(
     *,
     bounds: Bounds | None = (-1.0, 1.0),
 ) -> Estimate:
-    """The mean of a − b over shared items, row by row, with an interval over patients as in `cluster_mean`.
+    """The mean of a − b over shared items, row by row, with an interval over patients as in
+    `cluster_mean`.
 
     `bounds` are those of the difference.
     """
@@ -218,10 +225,11 @@ def paired_difference(
 def cluster_function(
     sums: NDArray[np.float64], statistic: SumStatistic, n: int, *, bounds: Bounds | None = None
 ) -> Estimate:
-    """A smooth function of sums over items (a ratio, a mean of ratios), with an interval over patients.
+    """A smooth function of sums over items (a ratio, a mean of ratios), with an interval over
+    patients.
 
-    `sums` has a row of sums for each patient. The interval is the delete-one-patient jackknife with Student's t, on
-    the logit scale for shares.
+    `sums` has a row of sums for each patient. The interval is the delete-one-patient jackknife with
+    Student's t, on the logit scale for shares.
     """
     count, total = len(sums), sums.sum(axis=0)
     value = float(statistic(total[None])[0]) if count else math.nan
@@ -244,10 +252,11 @@ def cluster_bootstrap_of(
 ) -> Estimate:
     """Any statistic of rows, with an interval over patients: for medians and correlations.
 
-    `statistic` gets the row numbers of a resample (whole clusters, with repeats). 30 clusters or more: percentile
-    bootstrap. 10 to 29: delete-one-cluster jackknife with Student's t (too rough for medians, and said so). Resamples
-    where the statistic is undefined are left out; if they exceed 5 %, there is no interval.
-    For results equal to the last bit, give rows in a canonical order (by item_id).
+    `statistic` gets the row numbers of a resample (whole clusters, with repeats). 30 clusters or
+    more: percentile bootstrap. 10 to 29: delete-one-cluster jackknife with Student's t (too rough
+    for medians, and said so). Resamples where the statistic is undefined are left out; if they
+    exceed 5 %, there is no interval. For results equal to the last bit, give rows in a canonical
+    order (by item_id).
     """
     rows = cluster_rows(clusters)
 
@@ -269,7 +278,8 @@ def cluster_bootstrap_of_samples(
     seed: int = 0,
     bounds: Bounds | None = None,
 ) -> Estimate:
-    """As `cluster_bootstrap_of`, for a statistic that is quickly had of many resamples of the `count` clusters."""
+    """As `cluster_bootstrap_of`, for a statistic that is
+    quickly had of many resamples of the `count` clusters."""
     value = float(statistic(every(count))[0]) if count else math.nan
     if not math.isfinite(value):
         return Estimate(
@@ -278,13 +288,13 @@ def cluster_bootstrap_of_samples(
     if count < TOO_FEW_CLUSTERS:
         return _too_few(value, n, count)
     if count < FEW_CLUSTERS:
-        found = _jackknife(value, n, statistic(left_out(count)), bounds)
+        estimate = _jackknife(value, n, statistic(left_out(count)), bounds)
         rough = (
-            f"{found.note}; the jackknife is rough for medians"
-            if found.method == "cluster-jackknife-t"
+            f"{estimate.note}; the jackknife is rough for medians"
+            if estimate.method == "cluster-jackknife-t"
             else ""
         )
-        return dataclasses.replace(found, note=rough or found.note)
+        return dataclasses.replace(estimate, note=rough or estimate.note)
     draws = _finite(statistic(drawn(count, n_boot, seed)))
     if len(draws) < 0.95 * n_boot:
         return Estimate(
@@ -350,7 +360,8 @@ def _few(count: int) -> str:
 
 
 def _alike(value: float, n: int, count: int, bounds: Bounds | None) -> Estimate:
-    """The interval where no patient changes the value: at most a share u of patients is otherwise (`ShareLimits`)."""
+    """The interval where no patient changes the value:
+    at most a share u of patients is otherwise (`ShareLimits`)."""
     if bounds is None or not all(map(math.isfinite, bounds)):
         note = "no interval: every patient has the same mean, so no spread is seen"
         return Estimate(value, n, count, None, "none", note)

@@ -10,7 +10,8 @@ __all__ = ["binomial_interval_999", "chance_adjusted", "clopper_pearson"]
 
 
 def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact (Clopper and Pearson 1934) central interval of a proportion with k of n successes."""
+    """The exact (Clopper and Pearson 1934) central
+    interval of a proportion with k of n successes."""
     from scipy.special import betaincinv
 
     if not 0 <= k <= n or n < 1:
@@ -26,8 +27,8 @@ def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
 def chance_adjusted(accuracy: float, chance: float) -> float:
     """(accuracy − chance) / (1 − chance): 0 at chance, 1 when all is right, negative below chance.
 
-    Only meaningful against the chance of the same items: with differing numbers of options, `chance` is the mean of
-    1 / options over them.
+    Only meaningful against the chance of the same items: with differing numbers of options,
+    `chance` is the mean of 1 / options over them.
     """
     if not 0 <= chance < 1:
         raise SitusError(
@@ -38,11 +39,13 @@ def chance_adjusted(accuracy: float, chance: float) -> float:
 
 
 def binomial_interval_999(n: int, p: float) -> tuple[int, int]:
-    """The counts of successes "inside chance": from k_low to k_high, both included, for n independent tries at p.
+    """The counts of successes "inside chance": from k_low to k_high, both included, for n
+    independent tries at p.
 
-    Exact and central: fewer than k_low, and more than k_high, each have a probability of at most 0.0005. With differing
-    chances of the tries (3 and 4 options), p = their mean makes the region too wide, never too narrow, since the
-    binomial variance is then the larger one. Not valid for tries that depend on each other.
+    Exact and central: fewer than k_low, and more than k_high, each have a probability of at most
+    0.0005. With differing chances of the tries (3 and 4 options), p = their mean makes the region
+    too wide, never too narrow, since the binomial variance is then the larger one. Not valid for
+    tries that depend on each other.
     """
     import numpy as np
     from scipy.special import bdtr

@@ -1,10 +1,11 @@
 """Confidence limits of means and differences over patients, made from sums by patient.
 
-The method was chosen by simulation (`benchmarks/interval_coverage.py`; docs/statistics.md has the tables). A bootstrap
-of patients is too narrow near 0 and 1 and with patients of unequal size, because the few patients who differ from the
-rest decide the spread, and a sample with few of them shows too little of it. Here the variance is the mean of two
-estimates that fail in different places: a robust one, from how far patients lie from the mean, and a modelled one,
-from how alike the answers within a patient are.
+The method was chosen by simulation (`benchmarks/interval_coverage.py`; docs/statistics.md has the
+tables). A bootstrap of patients is too narrow near 0 and 1 and with patients of unequal size,
+because the few patients who differ from the rest decide the spread, and a sample with few of them
+shows too little of it. Here the variance is the mean of two estimates that fail in different
+places: a robust one, from how far patients lie from the mean, and a modelled one, from how alike
+the answers within a patient are.
 """
 
 from __future__ import annotations
@@ -34,10 +35,12 @@ Limits = tuple[FloatArray, FloatArray]
 _NOTHING = 1e-12
 """Relative size under which a difference of sums is rounding."""
 _PRIOR = 1.0
-"""Weight of the belief that patients are all right or all wrong, against the square of how many tell otherwise."""
+"""Weight of the belief that patients are all right or all wrong,
+against the square of how many tell otherwise."""
 _NORMAL_KURTOSIS = 3.0
 _LEAST_DEGREES = 3.0
-"""A t with fewer has limits that say nothing; two or three patients who differ are then also seen by `doubt`."""
+"""A t with fewer has limits that say nothing;
+two or three patients who differ are then also seen by `doubt`."""
 _LEAST_TAIL = 1e-12
 _HALVINGS = 45
 """Of the search for p: to the last digit of what is stored."""
@@ -47,19 +50,23 @@ class Concentration(NamedTuple):
     """What patients tell of how outcomes keep together."""
 
     alike: FloatArray
-    """How alike the outcomes within a patient are: 0 as if they were anybody's, 1 if a patient has one outcome only."""
+    """How alike the outcomes within a patient are:
+    0 as if they were anybody's, 1 if a patient has one outcome only."""
     doubt: FloatArray
-    """From 1, if all patients have one and the same outcome, towards 0, the more of them tell otherwise."""
+    """From 1, if all patients have one and the same outcome,
+    towards 0, the more of them tell otherwise."""
 
 
 def concentration(parts: Sequence[ClusterSums]) -> Concentration:
     """How far the items of a patient share one fate.
 
-    The correlation of two items of one patient: 1 − (half the mean squared difference of two items of one patient) /
-    (that of two items of different patients), summed over the parts of an outcome, and kept within 0 and 1.
+    The correlation of two items of one patient: 1 − (half the mean squared difference of two items
+    of one patient) / (that of two items of different patients), summed over the parts of an
+    outcome, and kept within 0 and 1.
 
-    Where nearly all patients have one and the same outcome throughout, the few others, k of them, say little about
-    it, and it is drawn towards 1, the case that needs the widest interval: by 1 / (1 + k²).
+    Where nearly all patients have one and the same outcome throughout, the few others, k of them,
+    say little about it, and it is drawn towards 1, the case that needs the widest interval: by 1 /
+    (1 + k²).
     """
     within = between = np.zeros(())
     constant = np.ones((), dtype=bool)
@@ -82,9 +89,9 @@ def concentration(parts: Sequence[ClusterSums]) -> Concentration:
 def mean_variance(sums: ClusterSums, alike: FloatArray) -> FloatArray:
     """The variance of the weighted mean: the mean of a robust and a modelled estimate.
 
-    Robust: the linearised variance with residuals divided by √(1 − h), h a patient's share of the weight (CR2, Bell
-    and McCaffrey 2002). Modelled: every two items of one patient correlate by `alike` (Kish's design effect).
-    With one item a patient both are the textbook's s² / n.
+    Robust: the linearised variance with residuals divided by √(1 − h), h a patient's share of the
+    weight (CR2, Bell and McCaffrey 2002). Modelled: every two items of one patient correlate by
+    `alike` (Kish's design effect). With one item a patient both are the textbook's s² / n.
     """
     leverage = sums.weights / sums.total[..., None]
     robust = (sums.residuals**2 / np.maximum(1.0 - leverage, _NOTHING)).sum(axis=-1)
@@ -97,11 +104,13 @@ def mean_variance(sums: ClusterSums, alike: FloatArray) -> FloatArray:
 
 
 def degrees_of_freedom(residuals: FloatArray) -> FloatArray:
-    """How many degrees of freedom a variance made of these residuals has: as many as a χ² of the same relative spread.
+    """How many degrees of freedom a variance made of these residuals has: as many as a χ² of the
+    same relative spread.
 
-    The variance of n squares e² is estimated with a relative variance of (κ − 1) / n, κ their kurtosis, that of a χ²
-    being 2 / degrees. So n normal residuals (κ = 3) have n degrees; where k patients of n decide the spread, κ is
-    about n / k, and there are about 3 k instead (Σe²)² / Σe⁴ · 3. One is spent on the mean.
+    The variance of n squares e² is estimated with a relative variance of (κ − 1) / n, κ their
+    kurtosis, that of a χ² being 2 / degrees. So n normal residuals (κ = 3) have n degrees; where k
+    patients of n decide the spread, κ is about n / k, and there are about 3 k instead (Σe²)² / Σe⁴
+    · 3. One is spent on the mean.
     """
     telling = _ratio(_squared((residuals**2).sum(axis=-1)), (residuals**4).sum(axis=-1), tiny=0.0)
     most = residuals.shape[-1] - 1
@@ -111,11 +120,12 @@ def degrees_of_freedom(residuals: FloatArray) -> FloatArray:
 class ShareLimits:
     """Limits of a mean of values from 0 to 1, at any level.
 
-    Student's t on the logit scale, with the degrees of freedom that the patients' residuals tell. What was never seen
-    may exist all the same: at most a share u of independent tries came out beyond all that were seen, with
-    (1 − u)^n = tail and n the effective number of tries (patients, if each has one outcome only), and at most as far
-    as 0 and 1. This is all there is to say if no item differs from another; of shares of 0 and 1 it is then Clopper
-    and Pearson's limit. It counts the less, the more patients differ from the rest.
+    Student's t on the logit scale, with the degrees of freedom that the patients' residuals tell.
+    What was never seen may exist all the same: at most a share u of independent tries came out
+    beyond all that were seen, with (1 − u)^n = tail and n the effective number of tries (patients,
+    if each has one outcome only), and at most as far as 0 and 1. This is all there is to say if no
+    item differs from another; of shares of 0 and 1 it is then Clopper and Pearson's limit. It
+    counts the less, the more patients differ from the rest.
     """
 
     def __init__(
@@ -149,15 +159,17 @@ class ShareLimits:
 
 
 def signed_parts(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What is above 0, and how far the rest is below it: both from 0 to 1 for values from −1 to 1."""
+    """What is above 0, and how far the rest is below it:
+    both from 0 to 1 for values from −1 to 1."""
     return np.maximum(values, 0.0), np.maximum(-values, 0.0)
 
 
 class SignedLimits:
     """Limits of a mean of values from −1 to 1, from the means of their parts above and below 0.
 
-    Each part is a share with limits of its own, which are joined as Zou and Donner (2008) do, with the correlation of
-    the parts over patients. A plain t of differences is too narrow where few items differ and all in one direction.
+    Each part is a share with limits of its own, which are joined as Zou and Donner (2008) do, with
+    the correlation of the parts over patients. A plain t of differences is too narrow where few
+    items differ and all in one direction.
     """
 
     def __init__(self, above: ClusterSums, below: ClusterSums) -> None:
@@ -204,7 +216,8 @@ def joined_limits(
     factor: float,
     correlation: float,
 ) -> Limits:
-    """Limits of factor · first + second, each given as its estimate with its limits (Zou and Donner 2008)."""
+    """Limits of factor · first + second,
+    each given as its estimate with its limits (Zou and Donner 2008)."""
     apart = np.asarray(-correlation)
     middle = factor * first[0] + second[0]
     low = middle - _joined(factor * (first[0] - first[1]), second[0] - second[1], apart)
@@ -221,14 +234,16 @@ def _between(sums: ClusterSums, spread: FloatArray) -> FloatArray:
 
 
 def _squared(totals: FloatArray) -> FloatArray:
-    """The square of each number, rounded as that of a single one is: numpy rounds a whole array otherwise."""
+    """The square of each number, rounded as that of a single one is:
+    numpy rounds a whole array otherwise."""
     if not np.ndim(totals):
         return np.asarray(totals[()] ** 2)
     return np.array([one**2 for one in totals.ravel()]).reshape(totals.shape)
 
 
 def _extremes(sums: ClusterSums) -> Limits:
-    """About the least and the largest value seen, as far as sums tell: a patient's mean of v, weighted by v or 1 − v.
+    """About the least and the largest value seen, as far as sums tell: a patient's mean of v,
+    weighted by v or 1 − v.
 
     Of zeros and ones they are 0 and 1, of equal values that value.
     """
@@ -239,7 +254,10 @@ def _extremes(sums: ClusterSums) -> Limits:
 
 
 def _largest_group(levels: FloatArray) -> NDArray[np.intp]:
-    """How many clusters share the most common level; NaN has none. Along the last axis, by runs of equals."""
+    """How many clusters share the most common level; NaN has none.
+
+    Along the last axis, by runs of equals.
+    """
     ordered = np.sort(np.round(levels, 9), axis=-1)
     number = np.broadcast_to(np.arange(ordered.shape[-1]), ordered.shape)
     begins = np.ones(ordered.shape, dtype=bool)

@@ -1,4 +1,5 @@
-"""Which of several runs is better: paired on shared items, clustered by patient, corrected for many looks."""
+"""Which of several runs is better:
+paired on shared items, clustered by patient, corrected for many looks."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ CHANCE_ADJUSTED = "accuracy.chance-adjusted"
 _EQUAL = 1e-12
 """Means that differ by less share a rank."""
 _POWER_Z = 0.8416212335729143
-"""The 80 % quantile of the normal distribution: the power at which a difference counts as detectable."""
+"""The 80 % quantile of the normal distribution:
+the power at which a difference counts as detectable."""
 
 
 class Contestant(msgspec.Struct, frozen=True):
@@ -43,7 +45,8 @@ class Contestant(msgspec.Struct, frozen=True):
 
     name: str
     values: dict[str, float]
-    """Item → its value (1 right, 0 not); items not answerable under the run's profile are absent."""
+    """Item → its value (1 right, 0 not);
+    items not answerable under the run's profile are absent."""
     said: dict[str, str] = {}
     """Item → what was read from the answer."""
     ranked: bool = True
@@ -60,7 +63,8 @@ class Contestant(msgspec.Struct, frozen=True):
 class SightGain(msgspec.Struct, frozen=True):
     """A model minus the better of its own runs without pictures, on the items of both.
 
-    Which one is better is not known for sure: lower limit and p are the least favourable of those against each.
+    Which one is better is not known for sure: lower limit and p are the least favourable of those
+    against each.
     """
 
     name: str
@@ -92,7 +96,8 @@ class Pair(msgspec.Struct, frozen=True):
     """The smallest true difference that this pair would show in four of five such benches."""
     note: str = ""
     ci_joint: tuple[float, float] | None = None
-    """At the level at which Holm's correction tests this pair: it holds 0 exactly if the pair is not told apart."""
+    """At the level at which Holm's correction tests this pair:
+    it holds 0 exactly if the pair is not told apart."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -102,7 +107,8 @@ class Standing(msgspec.Struct, frozen=True):
     value: float
     rank: int
     rank95: tuple[int, int] | None
-    """From one more than the runs that are told to be better, to one for every run that is not told to be worse."""
+    """From one more than the runs that are told to be better,
+    to one for every run that is not told to be worse."""
 
 
 class Suspect(msgspec.Struct, frozen=True):
@@ -134,7 +140,8 @@ class Comparison(msgspec.Struct, frozen=True):
     items: str = ""
     """Which items were compared, in words."""
     sources: dict[str, OverSources] = {}
-    """Run → its mean over sources of data and without each, on the shared items; empty with one source."""
+    """Run → its mean over sources of data and without each,
+    on the shared items; empty with one source."""
 
 
 def compare(
@@ -144,10 +151,11 @@ def compare(
     metric: str = "accuracy",
     sources: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """Compare every pair of runs; `clusters` says which patient an item belongs to, `sources` which set of data.
+    """Compare every pair of runs; `clusters` says which patient an item belongs to, `sources` which
+    set of data.
 
-    Ranked runs are compared on the items all of them share, so that pairs, groups and ranks never contradict each
-    other; a run without a rank on the items it shares with the other of a pair.
+    Ranked runs are compared on the items all of them share, so that pairs, groups and ranks never
+    contradict each other; a run without a rank on the items it shares with the other of a pair.
     """
     if len(runs) < 2:
         raise SitusError("nothing to compare", fix="give two or more runs of one bench")
@@ -187,7 +195,8 @@ def compare(
 
 
 def average_seeds(name: str, runs: Sequence[Contestant]) -> Contestant:
-    """Runs of one model that differ in their seed only, as one: each item's value is its mean over the seeds."""
+    """Runs of one model that differ in their seed only, as one:
+    each item's value is its mean over the seeds."""
     shared = set.intersection(*(set(run.values) for run in runs))
     values = _mean_values([run.values for run in runs])
     credited = _mean_values([run.credited for run in runs])
@@ -281,7 +290,8 @@ def _hangs_on_one(over: Mapping[str, OverSources]) -> list[str]:
         )
         if without != leader:
             result.append(
-                f"without {source.source}, {without} and not {leader} has the best mean over sources"
+                f"without {source.source}, {without} and not {leader} has the best mean over"
+                " sources"
             )
     return result
 
@@ -299,7 +309,8 @@ class _Tested:
     ) -> None:
         patients = [clusters[item] for item in items]
         gaps = np.array([a.values[item] - b.values[item] for item in items])
-        # A guess scores 0 when adjusted for chance, and a wrong answer to a question with two options −1.
+        # A guess scores 0 when adjusted for chance, and a wrong answer to a question with two
+        # options −1.
         bounds = (-2.0, 2.0) if metric == CHANCE_ADJUSTED else (-1.0, 1.0)
         estimate = paired_difference(gaps, np.zeros_like(gaps), patients, bounds=bounds)
         self._difference = (
@@ -328,8 +339,8 @@ class _Tested:
 def _corrected(tested: Sequence[_Tested]) -> list[Pair]:
     """Holm's p, and intervals that agree with it.
 
-    The k-th smallest of m p is tested at 5 % / (m − k + 1), up to the first that fails; all after it are not told
-    apart either, so they get the interval of that level.
+    The k-th smallest of m p is tested at 5 % / (m − k + 1), up to the first that fails; all after
+    it are not told apart either, so they get the interval of that level.
     """
     p_values = [one.pair.p for one in tested]
     corrected = holm(p_values)
@@ -357,7 +368,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _detectable(interval: tuple[float, float] | None, patients: int) -> float | None:
-    """Half the interval and 0.84 standard errors more: found with 80 % power by a two-sided test at 5 %."""
+    """Half the interval and 0.84 standard errors more:
+    found with 80 % power by a two-sided test at 5 %."""
     if interval is None:
         return None
     half = (interval[1] - interval[0]) / 2
@@ -369,8 +381,8 @@ def _standings(
 ) -> list[Standing]:
     """Mean on the shared items, best first.
 
-    The interval of a rank counts who is told to be better or worse after Holm's correction, so that all intervals
-    hold together with 95 % (Mohamad, Goeman and van Zwet 2019).
+    The interval of a rank counts who is told to be better or worse after Holm's correction, so that
+    all intervals hold together with 95 % (Mohamad, Goeman and van Zwet 2019).
     """
     if not items:
         return []
@@ -404,22 +416,34 @@ def _standings(
 
 
 def tied_groups(order: Sequence[str], pairs: Sequence[Pair]) -> list[list[str]]:
-    """Longest stretches of the ranking within which no pair differs at 5 % after Holm."""
-    apart = {frozenset((p.a, p.b)) for p in pairs if p.p_holm is not None and p.p_holm < LEVEL}
-    groups: list[list[str]] = []
-    for start in range(len(order)):
-        stretch: list[str] = []
-        for name in order[start:]:
-            if any(frozenset((name, other)) in apart for other in stretch):
-                break
-            stretch.append(name)
-        if not any(set(stretch) <= set(group) for group in groups):
-            groups.append(stretch)
-    return groups
+    """All largest sets of runs within which no pair differs at 5 % after Holm, in the order of the
+    ranking.
+
+    By insertion and absorption (Piepho 2004). Sets need not be stretches of the ranking: of three
+    runs the first may be told from the second, and not from the third, whose answers agree less
+    with its own.
+    """
+    places = {name: place for place, name in enumerate(order)}
+    groups = [frozenset(order)] if order else []
+    for pair in pairs:
+        if pair.p_holm is None or pair.p_holm >= LEVEL:
+            continue
+        whole = [group for group in groups if pair.a in group and pair.b in group]
+        if not whole:
+            continue
+        groups = [group for group in groups if group not in whole]
+        # Larger parts first, so that a part of another is met after it.
+        parts = sorted((group - {one} for group in whole for one in (pair.a, pair.b)), key=len)
+        for part in reversed(parts):
+            if not any(part <= group for group in groups):
+                groups.append(part)
+    ranked = [sorted(group, key=lambda name: places[name]) for group in groups]
+    return sorted(ranked, key=lambda group: [places[name] for name in group])
 
 
 def _suspects(runs: Sequence[Contestant], items: Sequence[str]) -> list[Suspect]:
-    """Items that at least three runs, and two of three that were read, answer alike and against the key."""
+    """Items that at least three runs, and two of three that were read,
+    answer alike and against the key."""
     found = []
     for item in items:
         read = [run for run in runs if run.said.get(item)]
@@ -441,7 +465,8 @@ def _warnings(
     few = min(pair.clusters for pair in pairs)
     if few < TOO_FEW_CLUSTERS:
         result.append(
-            f"only {few} patients are shared: no interval and no test (at least {TOO_FEW_CLUSTERS} needed)"
+            f"only {few} patients are shared: no interval and no test (at least {TOO_FEW_CLUSTERS}"
+            " needed)"
         )
     left_out = [run.name for run in runs if not run.ranked]
     if left_out:
@@ -449,6 +474,7 @@ def _warnings(
     most = max((len(run.values) for run in runs if run.ranked), default=0)
     if len(shared) < most:
         result.append(
-            f"ranked runs are compared on the {len(shared):,} items all of them share, of up to {most:,}"
+            f"ranked runs are compared on the {len(shared):,} items all of them share, of up to"
+            f" {most:,}"
         )
     return result

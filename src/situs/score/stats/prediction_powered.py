@@ -1,9 +1,10 @@
-"""Accuracy from few human verdicts and many of a judge: prediction-powered inference, with patients as clusters.
+"""Accuracy from few human verdicts and many of a judge: prediction-powered inference, with patients
+as clusters.
 
-Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (Science 2023), with the power tuning of Angelopoulos, Duchi and Zrnic
-(PPI++, arXiv:2311.01453). We depart from both in the interval: items of one patient are not independent, and with few
-labels the judge's errors may not have been seen yet, where a normal interval held the truth in as few as half of
-simulated runs.
+Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (Science 2023), with the power tuning of
+Angelopoulos, Duchi and Zrnic (PPI++, arXiv:2311.01453). We depart from both in the interval: items
+of one patient are not independent, and with few labels the judge's errors may not have been seen
+yet, where a normal interval held the truth in as few as half of simulated runs.
 """
 
 from __future__ import annotations
@@ -44,10 +45,12 @@ class PredictionPowered(msgspec.Struct, frozen=True):
 def prediction_powered(
     judge: FloatArray, human: FloatArray, clusters: Sequence[str]
 ) -> PredictionPowered:
-    """From verdicts (1, 0, NaN for none) row by row: mean of labels + λ · (judge elsewhere − judge on the labelled).
+    """From verdicts (1, 0, NaN for none) row by row: mean of labels + λ · (judge elsewhere − judge
+    on the labelled).
 
-    Unbiased whatever the judge's errors, if the labelled answers were drawn at random. λ between 0 and 1 is the one of
-    least variance over patients. Under 10 patients with labels there is no interval.
+    Unbiased whatever the judge's errors, if the labelled answers were drawn at random. λ between 0
+    and 1 is the one of least variance over patients. Under 10 patients with labels there is no
+    interval.
     """
     both = ~np.isnan(judge) & ~np.isnan(human)
     alone = ~np.isnan(judge) & np.isnan(human)
@@ -59,9 +62,9 @@ def prediction_powered(
             None, None, 0, unlabelled, 0, None, "no answer has a human verdict and a judge's"
         )
     if not unlabelled:
-        found = cluster_mean(human[both], names[both].tolist())
+        mean = cluster_mean(human[both], names[both].tolist())
         return PredictionPowered(
-            found.value, found.ci95, labelled, 0, patients, 0.0, "all answers have human verdicts"
+            mean.value, mean.ci95, labelled, 0, patients, 0.0, "all answers have human verdicts"
         )
     by_patient = _ByPatient(names, both, alone)
     power = _power(by_patient.residuals(human, both), by_patient.contrast(judge))

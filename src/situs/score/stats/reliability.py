@@ -1,8 +1,10 @@
-"""Weighted agreement of many raters with missing ratings: AC2, Fleiss' and Conger's κ, weighted κ, Krippendorff's α.
+"""Weighted agreement of many raters with missing ratings: AC2, Fleiss' and Conger's κ, weighted κ,
+Krippendorff's α.
 
-All are 1 − observed / expected disagreement over a matrix of weights between categories (Gwet, Handbook of
-Inter-Rater Reliability, 4th edition, 2014, chapters 2 to 5; Krippendorff 2011 for α). With identity weights AC2 is
-AC1, and Conger's κ of two raters is Cohen's; with quadratic weights it is the weighted κ of Cohen (1968).
+All are 1 − observed / expected disagreement over a matrix of weights between categories (Gwet,
+Handbook of Inter-Rater Reliability, 4th edition, 2014, chapters 2 to 5; Krippendorff 2011 for α).
+With identity weights AC2 is AC1, and Conger's κ of two raters is Cohen's; with quadratic weights it
+is the weighted κ of Cohen (1968).
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ __all__ = ["COEFFICIENTS", "reliability", "reliability_value"]
 
 Array = NDArray[np.float64]
 COEFFICIENTS = ("raw", "ac1", "ac2", "alpha", "alpha_ordinal", "fleiss", "conger", "weighted_kappa")
-"""`ac1`, `alpha`, `fleiss` and `conger` treat categories as names; the others weigh how far they are apart."""
+"""`ac1`, `alpha`, `fleiss` and `conger` treat categories as names;
+the others weigh how far they are apart."""
 _ORDERED = ("ac2", "alpha_ordinal", "weighted_kappa")
 _NO_CHANCE = 1e-12
 
 
 def reliability_value(name: str, ratings: Ratings, categories: Sequence[float]) -> float | None:
-    """The coefficient alone; None where it is not estimable (no item with two ratings, or all ratings equal)."""
+    """The coefficient alone; None where it is not estimable (no item with two ratings,
+    or all ratings equal)."""
     parts = _parts(ratings, None, name=name, categories=np.asarray(categories, dtype=np.float64))
     return None if parts is None else 1.0 - parts[0] / parts[1]
 
@@ -34,7 +38,10 @@ def reliability_value(name: str, ratings: Ratings, categories: Sequence[float]) 
 def reliability(
     name: str, rated: RatingTable, categories: Sequence[float], *, n_boot: int = 500, seed: int = 0
 ) -> Estimate:
-    """One of `COEFFICIENTS` with an interval over patients. `categories`: every rating that may be given."""
+    """One of `COEFFICIENTS` with an interval over patients.
+
+    `categories`: every rating that may be given.
+    """
     values = np.asarray(categories, dtype=np.float64)
     lowest = 0.0 if name == "raw" else -1.0
     parts_of = partial(_parts, name=name, categories=values)
@@ -82,17 +89,18 @@ def _expected(
     shares = often[rated] @ (counts[rated] / counts[rated].sum(axis=1, keepdims=True))
     shares = shares / float(often[rated].sum())
     if name in ("ac1", "ac2"):
-        # Gwet: chance agreement is T_w / (q (q − 1)) · Σ π (1 − π), with T_w the sum of the weights.
+        # Gwet: chance agreement is T_w / (q (q − 1)) · Σ π (1 − π), with T_w the sum of the
+        # weights.
         q = len(categories)
         weight_sum = q * q - float(apart.sum())
         return 1.0 - weight_sum / (q * (q - 1)) * float((shares * (1 - shares)).sum())
     if name == "fleiss":
         return float(shares @ apart @ shares)
-    own = _marginals(ratings, often, categories)
-    total = own.sum(axis=0)
-    pairs = len(own) * (len(own) - 1)
+    marginals = _marginals(ratings, often, categories)
+    total = marginals.sum(axis=0)
+    pairs = len(marginals) * (len(marginals) - 1)
     # Pairs of different raters: all pairs without each rater's with itself.
-    same = np.einsum("gk,kl,gl->", own, apart, own)
+    same = np.einsum("gk,kl,gl->", marginals, apart, marginals)
     return (float(total @ apart @ total) - float(same)) / pairs if pairs else 0.0
 
 
@@ -100,9 +108,9 @@ def _marginals(ratings: Ratings, often: Array, categories: Array) -> Array:
     """How often each rater gave each category, as shares; raters without ratings are left out."""
     rows = []
     for column in ratings.T:
-        given = often @ (column[:, None] == categories)
-        if given.sum():
-            rows.append(given / given.sum())
+        category_counts = often @ (column[:, None] == categories)
+        if category_counts.sum():
+            rows.append(category_counts / category_counts.sum())
     return np.array(rows)
 
 
@@ -110,6 +118,6 @@ def _alpha(counts: Array, often: Array, apart: Array) -> tuple[float, float]:
     n = counts.sum(axis=1)
     unlike = np.einsum("ik,kl,il->i", counts, apart, counts) / (n - 1)
     totals = often @ counts
-    whole = float(totals.sum())
-    expected = float(totals @ apart @ totals) / (whole * (whole - 1))
-    return float(often @ unlike) / whole, expected
+    total = float(totals.sum())
+    expected = float(totals @ apart @ totals) / (total * (total - 1))
+    return float(often @ unlike) / total, expected

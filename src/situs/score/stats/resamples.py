@@ -14,7 +14,8 @@ Draw = Callable[[], Iterator[NDArray[np.intp]]]
 
 
 class Samples:
-    """Several samples of `count` clusters: as numbers of clusters in the order drawn, or as times of each."""
+    """Several samples of `count` clusters:
+    as numbers of clusters in the order drawn, or as times of each."""
 
     def __init__(self, count: int, number: int, draw: Draw) -> None:
         self.count = count
@@ -31,7 +32,10 @@ class Samples:
 
     @cached_property
     def times(self) -> NDArray[np.float32]:
-        """How often each cluster occurs in each sample: samples × clusters. Whole numbers, which sum exactly."""
+        """How often each cluster occurs in each sample: samples × clusters.
+
+        Whole numbers, which sum exactly.
+        """
         times = np.empty((self._number, self.count), dtype=np.float32)
         for row, sample in zip(times, self._draw()):
             row[:] = np.bincount(sample, minlength=self.count)

@@ -1,4 +1,5 @@
-"""Results over several sources of data: the mean over sources, and how much hangs on each of them."""
+"""Results over several sources of data:
+the mean over sources, and how much hangs on each of them."""
 
 from __future__ import annotations
 
@@ -42,15 +43,16 @@ class OverSources(msgspec.Struct, frozen=True):
 
 
 def source_of(item: Item) -> str:
-    """The set of data an item comes from (its tag `source:` or `dataset:`); empty if the bench has one only."""
+    """The set of data an item comes from (its tag `source:` or `dataset:`);
+    empty if the bench has one only."""
     return source_in(item.tags)
 
 
 def source_in(tags: Iterable[str]) -> str:
     """The same, from the tags alone."""
-    held = list(tags)
+    all_tags = list(tags)
     for prefix in _PREFIXES:
-        for tag in held:
+        for tag in all_tags:
             if tag.startswith(prefix):
                 return tag.removeprefix(prefix)
     return ""
@@ -63,23 +65,24 @@ def over_sources(
     names = sorted(set(sources))
     if len(names) < 2:
         return None
-    held, of = np.asarray(values, dtype=np.float64), np.asarray(sources)
-    groups = {name: held[of == name] for name in names}
+    item_values, of = np.asarray(values, dtype=np.float64), np.asarray(sources)
+    groups = {name: item_values[of == name] for name in names}
     means = {name: float(group.mean()) for name, group in groups.items()}
 
-    # A mean over sources is a mean of ratios: of each source, the sum of its values by the number of its items.
+    # A mean over sources is a mean of ratios: of each source, the sum of its values by the number
+    # of its items.
     inside = (of[:, None] == np.array(names)[None]).astype(np.float64)
-    sums = cluster_sums(np.hstack([inside * held[:, None], inside]), clusters)
+    sums = cluster_sums(np.hstack([inside * item_values[:, None], inside]), clusters)
 
     def statistic(totals: NDArray[np.float64]) -> NDArray[np.float64]:
         right, items = totals[:, : len(names)], totals[:, len(names) :]
         shares = np.divide(right, items, out=np.full_like(right, np.nan), where=items > 0)
         return np.asarray(shares.mean(axis=1))
 
-    bounds = (0.0, 1.0) if held.min() >= 0 and held.max() <= 1 else None
-    macro = cluster_function(sums, statistic, len(held), bounds=bounds)
-    rows = [_source(name, groups, means, clusters, sources, held) for name in names]
-    return OverSources(float(held.mean()), macro.value, macro.ci95, rows, macro.note)
+    bounds = (0.0, 1.0) if item_values.min() >= 0 and item_values.max() <= 1 else None
+    macro = cluster_function(sums, statistic, len(item_values), bounds=bounds)
+    rows = [_source(name, groups, means, clusters, sources, item_values) for name in names]
+    return OverSources(float(item_values.mean()), macro.value, macro.ci95, rows, macro.note)
 
 
 def _source(
@@ -90,9 +93,17 @@ def _source(
     sources: Sequence[str],
     values: np.ndarray,
 ) -> SourceValue:
-    inside = [place for place, source in enumerate(sources) if source == name]
-    own: Estimate = cluster_mean(values[inside], np.asarray(clusters)[inside], bounds=None)
+    inside = [number for number, source in enumerate(sources) if source == name]
+    estimate: Estimate = cluster_mean(values[inside], np.asarray(clusters)[inside], bounds=None)
     others = [other for other in groups if other != name]
-    rest = np.concatenate([groups[other] for other in others])
+    other_values = np.concatenate([groups[other] for other in others])
     macro = float(np.mean([means[other] for other in others]))
-    return SourceValue(name, own.value, own.ci95, own.n, own.clusters, float(rest.mean()), macro)
+    return SourceValue(
+        name,
+        estimate.value,
+        estimate.ci95,
+        estimate.n,
+        estimate.clusters,
+        float(other_values.mean()),
+        macro,
+    )

@@ -118,7 +118,8 @@ def _are_zeros_and_ones(values: FloatArray) -> bool:
 
 
 def cluster_sums(columns: FloatArray, clusters: Clusters) -> FloatArray:
-    """The sum of each column by cluster, in the order of the names: an array of clusters × columns."""
+    """The sum of each column by cluster, in the order of the names:
+    an array of clusters × columns."""
     number, count = _numbered(clusters)
     sums = [np.bincount(number, column, minlength=count) for column in columns.T]
     # Rows lie together, so that sums over them add up in one order whatever made the array.

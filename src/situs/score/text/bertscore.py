@@ -1,5 +1,6 @@
-"""BERTScore (Zhang et al. 2020) as the released `bert_score` package has it for English: RoBERTa-large, its 17th layer,
-every word of equal weight, F1 rescaled. The weights are the user's; torch and transformers load when asked for."""
+"""BERTScore (Zhang et al. 2020) as the released `bert_score` package has it for English:
+RoBERTa-large, its 17th layer, every word of equal weight, F1 rescaled. The weights are the user's;
+torch and transformers load when asked for."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ __all__ = ["BertScore", "find_roberta"]
 
 _LAYERS, _LAYER = 24, 17
 _BASELINE = 0.83122575
-"""F1 of unrelated sentences at that layer: `rescale_baseline/en/roberta-large.tsv` of bert_score 0.3.13."""
+"""F1 of unrelated sentences at that layer:
+`rescale_baseline/en/roberta-large.tsv` of bert_score 0.3.13."""
 _LONGEST = 512
 _FILES = ("config.json", "model.safetensors")
 _HINT = (
@@ -34,10 +36,10 @@ def find_roberta() -> Path:
         if all((folder / name).is_file() for name in _FILES):
             break
     else:
-        given = os.environ.get("SITUS_ROBERTA")
+        from_environment = os.environ.get("SITUS_ROBERTA")
         problem = (
-            f"SITUS_ROBERTA={given} lacks {' or '.join(_FILES)}"
-            if given
+            f"SITUS_ROBERTA={from_environment} lacks {' or '.join(_FILES)}"
+            if from_environment
             else "RoBERTa-large is not here"
         )
         raise SitusError(problem, fix=_HINT)
@@ -65,8 +67,8 @@ class BertScore:
     def __init__(self, folder: Path) -> None:
         config = read_json(folder / "config.json", dict[str, Any])
         if config.get("model_type") != "roberta" or config.get("num_hidden_layers") != _LAYERS:
-            found = f"{config.get('model_type')} of {config.get('num_hidden_layers')} layers"
-            raise SitusError(f"is {found}, not RoBERTa-large", where=folder, fix=_HINT)
+            description = f"{config.get('model_type')} of {config.get('num_hidden_layers')} layers"
+            raise SitusError(f"is {description}, not RoBERTa-large", where=folder, fix=_HINT)
         import torch
         from transformers import AutoModel, AutoTokenizer
 

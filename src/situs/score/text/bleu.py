@@ -27,7 +27,8 @@ _NO_LOG = -9999999999.0
 
 @lru_cache(maxsize=1 << 16)
 def _split(word: str) -> tuple[str, ...]:
-    """A run without white space into tokens; the rules never look beyond the white space around it."""
+    """A run without white space into tokens;
+    the rules never look beyond the white space around it."""
     line = _PUNCTUATION.sub(r" \1 ", f" {word} ")
     line = _MARK_AFTER_NONDIGIT.sub(r"\1 \2 ", line)
     line = _MARK_BEFORE_NONDIGIT.sub(r" \1 \2", line)
@@ -51,7 +52,8 @@ def tokens_13a(text: str) -> list[str]:
 
 
 def bleu_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> IntArray:
-    """One row per prediction: its length, its nearest reference's, n-grams shared (n = 1…4), n-grams in all."""
+    """One row per prediction: its length, its nearest reference's,
+    n-grams shared (n = 1…4), n-grams in all."""
     vocabulary: dict[str, int] = {}
     ours = corpus_of(map(tokens_13a, predictions), vocabulary)
     theirs = corpus_of((tokens_13a(text) for texts in references for text in texts), vocabulary)

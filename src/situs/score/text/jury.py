@@ -79,7 +79,8 @@ RULE = "right if more than half of all judges say true; a tie, or too few verdic
 
 
 def majority(votes: Votes) -> tuple[Bools, Bools, Bools]:
-    """Right, tied, and undecided items: right needs more than half of all judges, absent ones included."""
+    """Right, tied, and undecided items:
+    right needs more than half of all judges, absent ones included."""
     judges = votes.shape[1]
     true = np.nansum(votes, axis=1)
     absent = np.isnan(votes).sum(axis=1)
@@ -125,7 +126,8 @@ def summarize(
         length_correlation=spearman(words, right),
         calibration=list(calibration),
         warnings=[
-            f"judge {name} and the model {contestant} are of one family ({family}): it may favour its own"
+            f"judge {name} and the model {contestant} are of one family ({family}): it may favour"
+            " its own"
             for name in names
             if (family := same_family(f"{name} {models.get(name, '')}", contestant))
         ],
@@ -135,21 +137,32 @@ def summarize(
 def _pair(
     votes: Votes, names: list[str], a: int, b: int, clusters: Sequence[str], seed: int
 ) -> JudgePair:
-    held = votes[:, [a, b]]
-    both = np.isfinite(held).all(axis=1)
+    pair_votes = votes[:, [a, b]]
+    both = np.isfinite(pair_votes).all(axis=1)
     kappa = agreement(
-        "kappa", held[both], [clusters[row] for row in np.flatnonzero(both).tolist()], seed=seed
+        "kappa",
+        pair_votes[both],
+        [clusters[row] for row in np.flatnonzero(both).tolist()],
+        seed=seed,
     )
     return JudgePair(
-        names[a], names[b], int(both.sum()), percent_agreement(held[both]), kappa.value, kappa.ci95
+        names[a],
+        names[b],
+        int(both.sum()),
+        percent_agreement(pair_votes[both]),
+        kappa.value,
+        kappa.ci95,
     )
 
 
 def same_family(judge: str, contestant: str) -> str | None:
-    """The family both names belong to, if they do. The kind of client in front of a name (`openai:…`) says nothing."""
+    """The family both names belong to, if they do.
+
+    The kind of client in front of a name (`openai:…`) says nothing.
+    """
     judge, contestant = (re.sub(r"^openai:|@\S*", "", name) for name in (judge, contestant))
     for family, pattern in _FAMILIES.items():
-        found = re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.IGNORECASE)
-        if found.search(judge) and found.search(contestant):
+        family_name = re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.IGNORECASE)
+        if family_name.search(judge) and family_name.search(contestant):
             return family
     return None

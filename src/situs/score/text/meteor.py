@@ -1,4 +1,5 @@
-"""METEOR as NLTK computes it: words split at white space, matched as they stand, by stem, then by synonym."""
+"""METEOR as NLTK computes it: words split at white space,
+matched as they stand, by stem, then by synonym."""
 
 from __future__ import annotations
 
@@ -45,7 +46,10 @@ def _score(said: list[str], reference: list[str], synonyms: Synonyms) -> float:
 
 
 def _aligned(said: list[str], reference: list[str], synonyms: Synonyms) -> dict[int, int]:
-    """Place said → place in the reference. From the last word to the first, each takes the last free one."""
+    """Place said → place in the reference.
+
+    From the last word to the first, each takes the last free one.
+    """
     matches: dict[int, int] = {}
     free: dict[str, list[int]] = {}
     for place, word in enumerate(reference):
@@ -77,7 +81,10 @@ def _match_by_meaning(
     matches: dict[int, int],
     synonyms: Synonyms,
 ) -> None:
-    """Match what is left by stem, then by synonym. NLTK looks up synonyms of stems, not of words, and so does this."""
+    """Match what is left by stem, then by synonym.
+
+    NLTK looks up synonyms of stems, not of words, and so does this.
+    """
     free: dict[str, list[int]] = {}
     for place in open_places:
         free.setdefault(stem(reference[place]), []).append(place)

@@ -1,4 +1,7 @@
-"""All text metrics over a set of answers. They compare wording; none of them tells whether an answer is right."""
+"""All text metrics over a set of answers.
+
+They compare wording; none of them tells whether an answer is right.
+"""
 
 from __future__ import annotations
 
@@ -49,25 +52,32 @@ class TextTable:
     def estimate(
         self, metric: str, rows: IntArray, clusters: Sequence[str], seed: int | None
     ) -> Estimate | None:
-        """The metric over some of the answers (by their place in the whole set); without a seed, no interval."""
-        held = np.isin(self.kept, rows)
-        names = [clusters[row] for row in self.kept[held]]
+        """The metric over some of the answers (by their place in the whole set);
+        without a seed, no interval."""
+        in_rows = np.isin(self.kept, rows)
+        names = [clusters[row] for row in self.kept[in_rows]]
         if not names:
             return None
         if metric == "bleu":
-            return None if self.bleu is None else _bleu(self.bleu[held], names, seed)
+            return None if self.bleu is None else _bleu(self.bleu[in_rows], names, seed)
         if metric in FACT_METRICS and self.facts:
             kind = metric.partition(".")[2] or "all"
-            common, stated = self.facts[f"{kind}.common"][held], self.facts[f"{kind}.stated"][held]
-            told = stated > 0
-            ratios = 2 * common[told] / stated[told]
+            common, stated = (
+                self.facts[f"{kind}.common"][in_rows],
+                self.facts[f"{kind}.stated"][in_rows],
+            )
+            states_facts = stated > 0
+            ratios = 2 * common[states_facts] / stated[states_facts]
             return _mean(
-                ratios, [n for n, keep in zip(names, told) if keep], seed, weights=stated[told]
+                ratios,
+                [n for n, keep in zip(names, states_facts) if keep],
+                seed,
+                weights=stated[states_facts],
             )
         if metric not in self.values:
             return None
         bounds = (-1.0, 1.0) if metric == "sbert" else (0.0, 1.0)
-        return _mean(self.values[metric][held], names, seed, bounds=bounds)
+        return _mean(self.values[metric][in_rows], names, seed, bounds=bounds)
 
 
 def text_table(
@@ -76,17 +86,23 @@ def text_table(
     questions: Sequence[str],
     names: Sequence[str],
 ) -> TextTable:
-    """Compute the named metrics with the released preparation: stripped, empty answers dropped, lower case."""
-    kept = np.array([row for row, text in enumerate(predictions) if text.strip()], dtype=np.int64)
-    # Templates and baselines say the same again and again: each answer to a question is compared once.
-    asked = [(predictions[row], tuple(references[row]), questions[row]) for row in kept]
-    distinct = {one: place for place, one in enumerate(dict.fromkeys(asked))}
-    said = [prepared(text) for text, _, _ in distinct]
-    texts = [[prepared(reference) for reference in own] for _, own, _ in distinct]
-    table = _compared(said, texts, [question for _, _, question in distinct], names)
+    """Compute the named metrics with the released preparation:
+    stripped, empty answers dropped, lower case."""
+    answered = np.array(
+        [row for row, text in enumerate(predictions) if text.strip()], dtype=np.int64
+    )
+    # Templates and baselines say the same again and again: each answer to a question is compared
+    # once.
+    asked = [(predictions[row], tuple(references[row]), questions[row]) for row in answered]
+    distinct = {one: number for number, one in enumerate(dict.fromkeys(asked))}
+    prepared_predictions = [prepared(text) for text, _, _ in distinct]
+    texts = [
+        [prepared(reference) for reference in reference_texts] for _, reference_texts, _ in distinct
+    ]
+    table = _compared(prepared_predictions, texts, [question for _, _, question in distinct], names)
     rows = np.array([distinct[one] for one in asked], dtype=np.int64)
     return TextTable(
-        kept,
+        answered,
         {name: column[rows] for name, column in table.values.items()},
         None if table.bleu is None else table.bleu[rows],
         {name: column[rows] for name, column in table.facts.items()},

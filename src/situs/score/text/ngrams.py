@@ -17,7 +17,8 @@ _LARGEST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Texts as numbers: one code per token, the same for equal tokens; `lengths` tokens belong to each text."""
+    """Texts as numbers: one code per token, the same for equal tokens;
+    `lengths` tokens belong to each text."""
 
     codes: IntArray
     lengths: IntArray
@@ -44,10 +45,11 @@ def totals(corpus: Corpus, order: int) -> IntArray:
 
 
 def shared_counts(first: Corpus, second: Corpus, owner: IntArray, orders: int) -> list[IntArray]:
-    """For each n from 1 to `orders`: how many n-grams of each first text also stand in its second texts.
+    """For each n from 1 to `orders`: how many n-grams of each first text also stand in its second
+    texts.
 
-    `owner[j]` is the first text that second text j belongs to. A repeated n-gram counts at most as often as it
-    occurs in that one of the second texts which has it most often.
+    `owner[j]` is the first text that second text j belongs to. A repeated n-gram counts at most as
+    often as it occurs in that one of the second texts which has it most often.
     """
     rows_a, texts_b = first.rows, second.rows
     grams_a, grams_b = first.codes, second.codes
@@ -63,10 +65,12 @@ def shared_counts(first: Corpus, second: Corpus, owner: IntArray, orders: int) -
             span *= words
         keys_a, counts_a = np.unique((rows_a * span + grams_a)[rows_a >= 0], return_counts=True)
         keys_b, counts_b = _most_per_owner((texts_b * span + grams_b)[texts_b >= 0], owner, span)
-        place = np.minimum(np.searchsorted(keys_b, keys_a), max(len(keys_b) - 1, 0))
-        found = keys_b[place] == keys_a if len(keys_b) else np.zeros(len(keys_a), dtype=bool)
-        shared = np.minimum(counts_a[found], counts_b[place[found]])
-        counts = np.bincount(keys_a[found] // span, weights=shared, minlength=len(first.lengths))
+        nearest = np.minimum(np.searchsorted(keys_b, keys_a), max(len(keys_b) - 1, 0))
+        is_shared = keys_b[nearest] == keys_a if len(keys_b) else np.zeros(len(keys_a), dtype=bool)
+        shared = np.minimum(counts_a[is_shared], counts_b[nearest[is_shared]])
+        counts = np.bincount(
+            keys_a[is_shared] // span, weights=shared, minlength=len(first.lengths)
+        )
         result.append(counts.astype(np.int64))
     return result
 
@@ -80,10 +84,11 @@ def _renumbered(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray, 
 def _longer(
     rows: IntArray, grams: IntArray, following: IntArray, words: int
 ) -> tuple[IntArray, IntArray]:
-    """Sequences longer by one token; those that would run over the end of their text get the row −1."""
-    kept = len(following)
-    return np.where(rows[:kept] == rows[1 : kept + 1], rows[:kept], -1), grams[
-        :kept
+    """Sequences longer by one token;
+    those that would run over the end of their text get the row −1."""
+    length = len(following)
+    return np.where(rows[:length] == rows[1 : length + 1], rows[:length], -1), grams[
+        :length
     ] * words + following
 
 

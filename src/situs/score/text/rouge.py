@@ -29,12 +29,13 @@ def rouge_tokens(text: str) -> tuple[str, ...]:
 
 
 def rouge(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, FloatArray]:
-    """The F-measure of every prediction against the reference it fits best, for each of `ROUGES`."""
+    """The F-measure of every prediction against the reference it fits best,
+    for each of `ROUGES`."""
     vocabulary: dict[str, int] = {}
     counts = [len(texts) for texts in references]
     owner = np.repeat(np.arange(len(predictions)), counts)
-    said = [rouge_tokens(text) for text in predictions]
-    ours = corpus_of((said[row] for row in owner), vocabulary)
+    prediction_tokens = [rouge_tokens(text) for text in predictions]
+    ours = corpus_of((prediction_tokens[row] for row in owner), vocabulary)
     theirs = corpus_of((rouge_tokens(text) for texts in references for text in texts), vocabulary)
     one, two = shared_counts(ours, theirs, np.arange(len(owner)), 2)
     values = {
@@ -65,7 +66,8 @@ def best_of(values: FloatArray, owner: NDArray[np.int64], count: int) -> FloatAr
 
 
 def _common_subsequences(ours: Corpus, theirs: Corpus) -> IntArray:
-    """The length of each pair's longest common subsequence, by whole-row bit operations (Hyyrö 2004)."""
+    """The length of each pair's longest common subsequence,
+    by whole-row bit operations (Hyyrö 2004)."""
     a, b = ours.codes.tolist(), theirs.codes.tolist()
     result = []
     at_a = at_b = 0

@@ -1,4 +1,5 @@
-"""Verdicts that judges gave elsewhere, joined to the answers they are about by what was judged, never by position."""
+"""Verdicts that judges gave elsewhere,
+joined to the answers they are about by what was judged, never by position."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ class JoinedVerdicts(msgspec.Struct, frozen=True):
     unjudged: list[str]
     """Items without a row."""
     ambiguous: list[str]
-    """Items whose question, reference and answer are equal to others', of which one lacks a row: which, is unknown."""
+    """Items whose question, reference and answer are equal to others',
+    of which one lacks a row: which, is unknown."""
     contradicted: list[str]
     """Items on which the judge says both true and false; they have no verdict."""
 
@@ -116,7 +118,8 @@ def read_verdicts(judge: str, path: Path) -> VerdictFile:
 
 
 def _last_words(rows: list[VerdictRow]) -> list[VerdictRow]:
-    """Without the calls that gave no verdict on something that got one later, as a journal holds them."""
+    """Without the calls that gave no verdict on something that got one later,
+    as a journal holds them."""
     last = {(row.item_id, row.about): place for place, row in enumerate(rows)}
     return [
         row
@@ -191,8 +194,8 @@ def _named_by_id(
     item_of_row: list[str | None] = []
     for row in file.rows:
         named = by_id.get(as_known(row.item_id, by_id))
-        # A position may be counted otherwise, and a verdict on another answer, given before or by another model, is
-        # no verdict on this one.
+        # A position may be counted otherwise, and a verdict on another answer, given before or by
+        # another model, is no verdict on this one.
         if named is not None and (
             (row.about and row.about != hashes.get(named, row.about))
             or not _is_about(row, by_item[named], rows.get(named))
@@ -207,13 +210,14 @@ def join_verdicts(
 ) -> JoinedVerdicts:
     """Give each verdict to the item it is about.
 
-    By id where a row has one and the rest of it is of that item; else by question, reference and prediction, and of
-    equal ones by the volume where the row names it, then in the order of file and bench. A row that names a volume is
-    about no other, if the file calls volumes as the bench does. White space and stray tokens (`###</s>`) may differ;
-    nothing else may. A row beyond those is a further word on the same answer; a judge that says both has no verdict.
+    By id where a row has one and the rest of it is of that item; else by question, reference and
+    prediction, and of equal ones by the volume where the row names it, then in the order of file
+    and bench. A row that names a volume is about no other, if the file calls volumes as the bench
+    does. White space and stray tokens (`###</s>`) may differ; nothing else may. A row beyond those
+    is a further word on the same answer; a judge that says both has no verdict.
     """
     answered = [item for item in items if isinstance(item.answer, Text)]
-    order = {item.item_id: place for place, item in enumerate(items)}
+    order = {item.item_id: position for position, item in enumerate(items)}
     item_of_row = _named_by_id(file, answered, rows)
     taken = {item for item in item_of_row if item is not None}
     shares: dict[str, tuple[str, str, str]] = {}
@@ -244,21 +248,21 @@ def join_verdicts(
                 while queue and queue[0] in taken:
                     queue.popleft()
                 if queue:
-                    found = queue.popleft()
-                    item_of_row[number] = found
-                    taken.add(found)
+                    item_id = queue.popleft()
+                    item_of_row[number] = item_id
+                    taken.add(item_id)
                     if not with_volume:
-                        shares[found] = _map3(_evened, row.triple)
+                        shares[item_id] = _map3(_evened, row.triple)
     _join_repeated(file.rows, item_of_row, answered, rows, same_names=same_names)
-    said: dict[str, set[bool]] = defaultdict(set)
+    words_of: dict[str, set[bool]] = defaultdict(set)
     for row, found_item in zip(file.rows, item_of_row):
         if found_item is not None:
-            said[found_item] |= set() if row.correct is None else {row.correct}
+            words_of[found_item] |= set() if row.correct is None else {row.correct}
     contradicted = sorted(
-        (item for item, words in said.items() if len(words) > 1), key=lambda item: order[item]
+        (item for item, words in words_of.items() if len(words) > 1), key=lambda item: order[item]
     )
     verdicts = {
-        item: next(iter(words)) if len(words) == 1 else None for item, words in said.items()
+        item: next(iter(words)) if len(words) == 1 else None for item, words in words_of.items()
     }
     unjudged = [item.item_id for item in answered if item.item_id not in verdicts]
     lacking = {
@@ -298,18 +302,19 @@ def _join_repeated(
     *,
     same_names: bool,
 ) -> None:
-    """Rows left over that repeat what was judged: a further word on that answer, if it is one answer only."""
-    held: dict[tuple[str, tuple[str, str, str]], set[str]] = defaultdict(set)
+    """Rows left over that repeat what was judged:
+    a further word on that answer, if it is one answer only."""
+    items_of: dict[tuple[str, tuple[str, str, str]], set[str]] = defaultdict(set)
     for item in answered:
         for triple in _triples(item, rows.get(item.item_id), _evened):
-            held[volume_stem(item.study_id), triple].add(item.item_id)
-            held["", triple].add(item.item_id)
+            items_of[volume_stem(item.study_id), triple].add(item.item_id)
+            items_of["", triple].add(item.item_id)
     for number, row in enumerate(file_rows):
         if item_of_row[number] is None and row.triple is not None:
             volume = row.volume if same_names else ""
-            found = held.get((volume, _map3(_evened, row.triple)), set())
-            if len(found) == 1:
-                item_of_row[number] = next(iter(found))
+            matches = items_of.get((volume, _map3(_evened, row.triple)), set())
+            if len(matches) == 1:
+                item_of_row[number] = next(iter(matches))
 
 
 def _hashed(file: VerdictFile) -> bool:
@@ -335,9 +340,9 @@ def _triples(
     item: Item, row: AnswerRow | None, plain: Callable[[str], str]
 ) -> Iterable[tuple[str, str, str]]:
     assert isinstance(item.answer, Text)
-    said = row.response if row is not None else ""
+    response = row.response if row is not None else ""
     for reference in item.answer.references:
-        yield plain(item.question), plain(reference), plain(said)
+        yield plain(item.question), plain(reference), plain(response)
 
 
 def _map3(plain: Callable[[str], str], triple: tuple[str, str, str]) -> tuple[str, str, str]:

@@ -18,9 +18,10 @@ Content = bytes | mmap.mmap
 
 _PARTS = ("noun", "verb", "adj", "adv")
 _ENDINGS = {
-    "noun": (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
-             ("men", "man"), ("ies", "y")),
-    "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    "noun": (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"),
+             ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y")),
+    "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""),
+             ("ing", "e"), ("ing", "")),
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
 }  # fmt: skip
@@ -32,16 +33,17 @@ _HINT = (
 
 
 def find_wordnet() -> Path:
-    """The folder or zip file with WordNet 3.0: WNSEARCHDIR, NLTK's data folders, or where systems install it."""
+    """The folder or zip file with WordNet 3.0:
+    WNSEARCHDIR, NLTK's data folders, or where systems install it."""
     others = []
-    for place in _places():
-        if _has_files(place):
-            version = _version(place)
+    for folder in _places():
+        if _has_files(folder):
+            version = _version(folder)
             if version == "3.0":
-                return place
-            others.append(f"{place} is version {version}")
-    found = f" ({others[0]})" if others else ""
-    raise SitusError(f"WordNet 3.0 is not installed{found}", fix=_HINT)
+                return folder
+            others.append(f"{folder} is version {version}")
+    other_version = f" ({others[0]})" if others else ""
+    raise SitusError(f"WordNet 3.0 is not installed{other_version}", fix=_HINT)
 
 
 def _has_files(place: Path) -> bool:
@@ -52,11 +54,11 @@ def _has_files(place: Path) -> bool:
     )
 
 
-def _version(place: Path) -> str:
-    found = re.search(
-        rb"Word[nN]et (\d+\.\d+) Copyright", bytes(_content(place, "data.adj")[:4096])
+def _version(folder: Path) -> str:
+    match = re.search(
+        rb"Word[nN]et (\d+\.\d+) Copyright", bytes(_content(folder, "data.adj")[:4096])
     )
-    return found[1].decode() if found else "unknown"
+    return match[1].decode() if match else "unknown"
 
 
 def _places() -> list[Path]:
@@ -79,7 +81,8 @@ def _places() -> list[Path]:
 
 
 class WordNet:
-    """Synonyms by word; the index is held in memory, the much larger data files are read where needed."""
+    """Synonyms by word; the index is held in memory,
+    the much larger data files are read where needed."""
 
     def __init__(self, place: Path) -> None:
         try:
@@ -93,17 +96,19 @@ class WordNet:
         self.synonyms = lru_cache(maxsize=1 << 16)(self._synonyms)
 
     def _synonyms(self, word: str) -> frozenset[str]:
-        """All single words that share a sense with this one (in any part of speech), and the word itself."""
-        found = {word}
+        """All single words that share a sense with this one (in any part of speech),
+        and the word itself."""
+        synonyms = {word}
         for part in _PARTS:
             for line in self._entries(word.lower(), part):
                 fields = line.split()
                 for offset in fields[-int(fields[2]) :]:
-                    found.update(self._lemmas(part, int(offset)))
-        return frozenset(found)
+                    synonyms.update(self._lemmas(part, int(offset)))
+        return frozenset(synonyms)
 
     def _entries(self, word: str, part: str) -> list[bytes]:
-        """The entries a word may stand under, as NLTK's morphy finds them: exceptions, else one ending detached."""
+        """The entries a word may stand under, as NLTK's morphy finds them:
+        exceptions, else one ending detached."""
         forms = self._exceptions[part].get(word)
         if forms is None:
             forms = [word[: -len(old)] + new for old, new in _ENDINGS[part] if word.endswith(old)]

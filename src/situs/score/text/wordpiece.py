@@ -12,7 +12,8 @@ __all__ = ["WordPieces"]
 
 _LONGEST_WORD = 100
 _CJK = (
-    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF),
+    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF),
     (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
 )  # fmt: skip
 
@@ -39,7 +40,8 @@ class WordPieces:
         return (self._numbers["[CLS]"], *inner[: self._longest - 2], self._numbers["[SEP]"])
 
     def _pieces(self, word: str) -> tuple[int, ...]:
-        """Greedily the longest piece from the left; a word that cannot be pieced is unknown as a whole."""
+        """Greedily the longest piece from the left;
+        a word that cannot be pieced is unknown as a whole."""
         if len(word) > _LONGEST_WORD:
             return (self._numbers["[UNK]"],)
         result, start = [], 0

@@ -28,11 +28,12 @@ def exact_match(predictions: Sequence[str], references: Sequence[Sequence[str]])
 
 
 def token_f1(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
-    """F1 of the words (split at white space, with repeats) shared with the reference that fits best."""
+    """F1 of the words (split at white space,
+    with repeats) shared with the reference that fits best."""
     vocabulary: dict[str, int] = {}
     owner = np.repeat(np.arange(len(predictions)), [len(texts) for texts in references])
-    said = [text.split() for text in predictions]
-    ours = corpus_of((said[row] for row in owner), vocabulary)
+    prediction_words = [text.split() for text in predictions]
+    ours = corpus_of((prediction_words[row] for row in owner), vocabulary)
     theirs = corpus_of((text.split() for texts in references for text in texts), vocabulary)
     (shared,) = shared_counts(ours, theirs, np.arange(len(owner)), 1)
     return best_of(f_measure(shared, ours.lengths, theirs.lengths), owner, len(predictions))

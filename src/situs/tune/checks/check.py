@@ -30,7 +30,8 @@ def check_data(
     limit: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Checked:
-    """Prove what can be proved of training data: alone, against the bench, with a model's processor.
+    """Prove what can be proved of training data: alone, against the bench, with a model's
+    processor.
 
     `limit` bounds what is compared with the bench and the model; the folder is always looked at
     whole.
@@ -38,9 +39,9 @@ def check_data(
     data = open_data(folder)
     problems = Problems()
     check_files(data, problems)
-    own = FolderCheck(folder, problems)
+    folder_check = FolderCheck(folder, problems)
     opened = bench_of(data, bench)
-    truth = None if opened is None else _comparison(data, opened, problems, own, volumes)
+    truth = None if opened is None else _comparison(data, opened, problems, folder_check, volumes)
     collated = None
     if model is not None:
         from situs.tune.checks.collated import CollatedCheck
@@ -52,7 +53,7 @@ def check_data(
             near = chunk if limit is None else chunk[: max(0, limit - looked)]
             items = _items(opened, {example.item_id for example in near}, data)
             for example in chunk:
-                own.add(example, split)
+                folder_check.add(example, split)
             for example in near:
                 looked += 1
                 if truth is not None:

@@ -54,13 +54,13 @@ class CollatedCheck:
             rows = [chat_row(example, self._data.folder) for example in waiting]
             batch = self._collate(rows)
             grids = iter(_grids(batch))
-            for place, example in enumerate(waiting):
-                self._look(example, batch, place, [next(grids) for _ in example.pictures])
+            for row, example in enumerate(waiting):
+                self._look(example, batch, row, [next(grids) for _ in example.pictures])
 
-    def _look(self, example: Example, batch: Any, place: int, grids: list[tuple[int, int]]) -> None:
+    def _look(self, example: Example, batch: Any, row: int, grids: list[tuple[int, int]]) -> None:
         where, add = example.item_id, self._problems.add
-        real = batch["attention_mask"][place].bool()
-        ids, labels = batch["input_ids"][place][real], batch["labels"][place][real]
+        real = batch["attention_mask"][row].bool()
+        ids, labels = batch["input_ids"][row][real], batch["labels"][row][real]
         supervised = labels != -100
         self.longest = max(self.longest, len(ids))
         if not bool(supervised.any()):
@@ -87,20 +87,22 @@ class CollatedCheck:
         pictures = self._processor.image_processor
         patch, merge = int(pictures.patch_size), int(pictures.merge_size)
         expected = sum(rows * columns // merge**2 for rows, columns in grids)
-        found = int((ids == self._image_token).sum())
-        if found != expected:
+        picture_tokens = int((ids == self._image_token).sum())
+        if picture_tokens != expected:
             self._problems.add(
-                "placeholders", example.item_id, f"{found} picture tokens for {expected} pieces"
+                "placeholders",
+                example.item_id,
+                f"{picture_tokens} picture tokens for {expected} pieces",
             )
         if self._data.profile.answer.box_scale != "pixel" or example.boxes < 1:
             return
         sizes = {(columns * patch, rows * patch) for rows, columns in grids}
-        own, form = set(self._data.manifest.sizes), self._data.manifest.box_form
-        if not sizes <= own:
+        data_sizes, form = set(self._data.manifest.sizes), self._data.manifest.box_form
+        if not sizes <= data_sizes:
             self._problems.add(
                 "resized-by-model",
                 example.item_id,
-                f"boxes are in pixels of {sorted(own)}, the model sees {sorted(sizes)}",
+                f"boxes are in pixels of {sorted(data_sizes)}, the model sees {sorted(sizes)}",
                 "use box form qwen3, another --size, or the model's pixel limits",
                 severity=Severity.ERROR if form == "qwen2.5" else Severity.WARNING,
             )
@@ -124,11 +126,11 @@ def _is_completion(text: str, completion: str, special: set[str]) -> bool:
     """Whether a text is the completion, the end of the turn, and white space."""
     if not text.startswith(completion):
         return False
-    rest = text[len(completion) :]
-    ends = any(token in rest for token in special)
+    tail = text[len(completion) :]
+    ends = any(token in tail for token in special)
     for token in special:
-        rest = rest.replace(token, "")
-    return ends and not rest.strip()
+        tail = tail.replace(token, "")
+    return ends and not tail.strip()
 
 
 def _grids(batch: Any) -> list[tuple[int, int]]:

@@ -1,7 +1,8 @@
 """An image processor that remembers the pictures it saw last.
 
-All questions on a volume show the same pictures, and a check puts each example through the processor twice: as a
-training step does and as a run does. Preparing pictures is nearly all of its work.
+All questions on a volume show the same pictures, and a check puts each example through the
+processor twice: as a training step does and as a run does. Preparing pictures is nearly all of its
+work.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _MOST_BYTES = 256 * 2**20
 
 
 class RememberedPictures:
-    """Calls a processor once for each picture and joins what it made of them, as it joins a batch itself."""
+    """Calls a processor once for each picture and joins what it made of them,
+    as it joins a batch itself."""
 
     def __init__(self, processor: Any, most_bytes: int = _MOST_BYTES) -> None:
         self._processor, self._most_bytes = processor, most_bytes

@@ -18,8 +18,8 @@ __all__ = ["SessionCheck", "run_of"]
 def run_of(data: TrainingData) -> Path | None:
     """The run the data were built from; None if it is not on this machine."""
     file = data.folder / "locations.json"
-    place = read_json(file, dict[str, str]).get("run", "") if file.is_file() else ""
-    return Path(place) if place and is_room_run(Path(place)) else None
+    run_folder = read_json(file, dict[str, str]).get("run", "") if file.is_file() else ""
+    return Path(run_folder) if run_folder and is_room_run(Path(run_folder)) else None
 
 
 class SessionCheck:

@@ -88,8 +88,8 @@ class TruthCheck:
         if not example.pictures:
             return
         sizes = self._viewing.sizes(item)
-        shown = [self._folder.size(name, example.item_id) for name in example.pictures]
-        if any(one is not None and one != size for one, size in zip(shown, sizes)):
+        stored_sizes = [self._folder.size(name, example.item_id) for name in example.pictures]
+        if any(one is not None and one != size for one, size in zip(stored_sizes, sizes)):
             self._problems.add(
                 "picture-resized",
                 example.item_id,
@@ -136,25 +136,25 @@ class TruthCheck:
                 "box-shifted", where, f"a box is {worst:.2f} units of its form from the truth"
             )
 
-    def _worst(self, truth: list[FrameBox], said: list[FrameBox], item: Item) -> float | None:
+    def _worst(self, truth: list[FrameBox], written: list[FrameBox], item: Item) -> float | None:
         """The largest difference of a coordinate in units of the form; None if frames differ."""
         sizes, space = self._viewing.sizes(item), self._viewing.space
         step = self._form.step(space)
         worst = 0.0
         for true in truth:
             width, height = sizes[true.frame]
-            whole = {"thousand": 1000.0, "unit": 1.0}.get(space.box_scale)
-            units = (width / whole, height / whole) if whole else (1.0, 1.0)
+            full_scale = {"thousand": 1000.0, "unit": 1.0}.get(space.box_scale)
+            units = (width / full_scale, height / full_scale) if full_scale else (1.0, 1.0)
             near = [
-                (_apart(true, one, (units[0] * step, units[1] * step)), place)
-                for place, one in enumerate(said)
+                (_apart(true, one, (units[0] * step, units[1] * step)), nearest)
+                for nearest, one in enumerate(written)
                 if one.frame == true.frame
             ]
             if not near:
                 return None
-            distance, place = min(near)
+            distance, nearest = min(near)
             worst = max(worst, distance)
-            del said[place]
+            del written[nearest]
         return worst
 
     def _check_answer(self, example: Example, item: Item) -> None:

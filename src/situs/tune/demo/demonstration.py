@@ -71,12 +71,12 @@ def demonstrate(
         _train(base_config(out, sizes, seed), base_model(out, seed).parent)
         steps = sizes.coarse_steps + sizes.base_steps
         tell(f"seed {seed}: the base is taught plain localization ({steps} steps)")
-        for arm, own in runs.items():
-            place = out / f"{arm}-seed{seed}"
-            _train(arm_config(out, arm, sizes, seed), place)
-            own.append(place)
+        for arm, arm_runs in runs.items():
+            run_folder = out / f"{arm}-seed{seed}"
+            _train(arm_config(out, arm, sizes, seed), run_folder)
+            arm_runs.append(run_folder)
             tell(f"seed {seed}: {arm} fine-tuned ({sizes.arm_steps} steps)")
-    found = evaluate(
+    evaluated = evaluate(
         runs["boxes"],
         out / "bench",
         out / "evaluation",
@@ -84,7 +84,7 @@ def demonstrate(
         choices=EvalChoices(limit=limit, batch=32, max_tokens=96),
     )
     tell("evaluated on patients that no arm has seen")
-    return found
+    return evaluated
 
 
 def _train(config: Config, out: Path) -> None:

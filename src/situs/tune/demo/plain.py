@@ -1,4 +1,5 @@
-"""Plain localization: bright and dark squares on grey, with the prompts of the bench's box questions.
+"""Plain localization: bright and dark squares on grey, with the prompts of the bench's box
+questions.
 
 From random weights a small model learns nothing from anatomy in minutes; it is first taught what a
 box is, on pictures that show no anatomy.
@@ -31,8 +32,9 @@ def write_plain(
 ) -> None:
     """`count` pictures with one square or two, asked with the box prompts of `like`.
 
-    `coarse`: one square only, on a grid, asked in one wording. Where the answer is one of few, a model
-    finds out in a few hundred steps that numbers come from pictures; from fine positions it does not.
+    `coarse`: one square only, on a grid, asked in one wording. Where the answer is one of few, a
+    model finds out in a few hundred steps that numbers come from pictures; from fine positions it
+    does not.
     """
     from PIL import Image
 
@@ -90,11 +92,13 @@ def write_plain(
 
 def _box_prompts(like: TrainingData) -> list[tuple[str, str]]:
     """Label and prompt of the box questions on one picture, each wording once."""
-    found: dict[str, str] = {}
+    label_of_prompt: dict[str, str] = {}
     for example in like.examples():
         if example.form == "boxes" and example.shown == 1:
-            found.setdefault(example.prompt, "dark" if "edema" in example.prompt else "bright")
-    return sorted((label, prompt) for prompt, label in found.items())
+            label_of_prompt.setdefault(
+                example.prompt, "dark" if "edema" in example.prompt else "bright"
+            )
+    return sorted((label, prompt) for prompt, label in label_of_prompt.items())
 
 
 def _coarse_picture(rng: np.random.Generator, label: str) -> tuple[np.ndarray, FrameBox]:

@@ -1,4 +1,5 @@
-"""What the demonstration trains on: a bench of synthetic slices, the data of both arms, a tiny base."""
+"""What the demonstration trains on:
+a bench of synthetic slices, the data of both arms, a tiny base."""
 
 from __future__ import annotations
 
@@ -91,10 +92,11 @@ def is_prepared(out: Path) -> bool:
 
 
 def write_start(folder: Path, seed: int) -> Path:
-    """The random weights that a seed starts from, written once; the tokenizer is that of all seeds."""
-    place = folder / f"tiny-seed{seed}"
-    if place.is_dir():
-        return place
+    """The random weights that a seed starts from, written once;
+    the tokenizer is that of all seeds."""
+    model_folder = folder / f"tiny-seed{seed}"
+    if model_folder.is_dir():
+        return model_folder
     texts = (
         text
         for name in ("boxes", "answer", "coarse", "plain")
@@ -111,7 +113,7 @@ def write_start(folder: Path, seed: int) -> Path:
         seed=seed,
         context=1024,
     )
-    return part.rename(place)
+    return part.rename(model_folder)
 
 
 def base_model(folder: Path, seed: int) -> Path:

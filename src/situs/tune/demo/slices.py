@@ -1,4 +1,5 @@
-"""Synthetic MR slices with findings, in the files of fastMRI+: HDF5 volumes, a CSV of boxes, a list."""
+"""Synthetic MR slices with findings, in the files of fastMRI+:
+HDF5 volumes, a CSV of boxes, a list."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _BRIGHT = {"Mass": 0.45, "Edema": -0.35}
 
 
 def write_cohort(folder: Path, count: int, seed: int) -> tuple[Path, Path, Path]:
-    """`count` volumes of a patient each: the CSV, the list of what was read, the folder of images."""
+    """`count` volumes of a patient each:
+    the CSV, the list of what was read, the folder of images."""
     import h5py
 
     rng = np.random.default_rng(seed)

@@ -1,4 +1,5 @@
-"""A randomly initialised Qwen3-VL of one million parameters with its own small tokenizer, as a folder on disk."""
+"""A randomly initialised Qwen3-VL of one million parameters with its own small tokenizer,
+as a folder on disk."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ _POSITION = 0.5
 _MOST_PHRASES = 400
 _ROLES = ("user\n", "assistant\n", "\n")
 """Of the chat template."""
-WORDS = """yes no the answer is left right larger smaller liver spleen kidney lesion patient slice option A B C D
+WORDS = """yes no the answer is left right larger smaller liver spleen kidney lesion patient \
+slice option A B C D
 how many which side of the body does it lie on 0 1 2 3 4 5 6 7 8 9 mm mL"""
 
 
@@ -70,8 +72,8 @@ def make_tokenizer(
 def phrase_tokenizer(corpus: Iterable[str], template: str = CHAT_TEMPLATE) -> Any:
     """A tokenizer of bytes whose other pieces are the lines of a corpus and its coordinates.
 
-    A prompt then has a few tokens and a box four numbers, each a piece of its own: that is what makes
-    training on two cores possible. Any text comes back as it was.
+    A prompt then has a few tokens and a box four numbers, each a piece of its own: that is what
+    makes training on two cores possible. Any text comes back as it was.
     """
     tokenizer = make_tokenizer(SPECIAL, template, pieces=0)
     phrases = Counter(phrase for text in (*corpus, *_ROLES) for phrase in _phrases(text))
@@ -118,7 +120,8 @@ def write_tiny_model(
     vision_spread: float = 0.02,
     seed: int = 7,
 ) -> None:
-    """Weights, tokenizer and the preprocessing files of a normal Qwen3-VL folder (no processor of ours is named).
+    """Weights, tokenizer and the preprocessing files of a normal Qwen3-VL folder (no processor of
+    ours is named).
 
     `patch` is the side of a patch in pixels (a token is two by two of them), `spread` that of the
     initial weights: .3 gives varied replies at once, .08 (one over the root of the width) learns;

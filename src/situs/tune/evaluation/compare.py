@@ -1,4 +1,5 @@
-"""Arms side by side: entries with intervals, paired differences, and a statement that claims no more."""
+"""Arms side by side: entries with intervals,
+paired differences, and a statement that claims no more."""
 
 from __future__ import annotations
 
@@ -63,14 +64,14 @@ def arm_entries(arm: ArmValues) -> dict[str, Entry]:
 
 def group_entries(arm: ArmValues, metric: str, groups: dict[str, str]) -> dict[str, Entry]:
     """One metric by task or size."""
-    found = {}
+    entries = {}
     for group in sorted(set(groups.values())):
-        own = {
+        group_values = {
             item: value for item, value in arm.values[metric].items() if groups.get(item) == group
         }
-        if own:
-            found[group] = _entry(metric, own, arm)
-    return found
+        if group_values:
+            entries[group] = _entry(metric, group_values, arm)
+    return entries
 
 
 def _entry(name: str, values: dict[str, float], arm: ArmValues) -> Entry:
@@ -89,7 +90,7 @@ def _entry(name: str, values: dict[str, float], arm: ArmValues) -> Entry:
 
 def differences(arms: dict[str, ArmValues]) -> list[Difference]:
     """Every pair of arms under every metric, paired by item, clustered by patient."""
-    found = []
+    paired_differences = []
     for a, b in PAIRS:
         if a not in arms or b not in arms:
             continue
@@ -103,8 +104,8 @@ def differences(arms: dict[str, ArmValues]) -> list[Difference]:
                 [second[item] for item in shared],
                 [arms[a].patients[item] for item in shared],
             )
-            found.append(_difference(a, b, name, estimate))
-    return found
+            paired_differences.append(_difference(a, b, name, estimate))
+    return paired_differences
 
 
 def _difference(a: str, b: str, name: str, estimate: Estimate) -> Difference:
@@ -121,9 +122,9 @@ def _difference(a: str, b: str, name: str, estimate: Estimate) -> Difference:
     )
 
 
-def statement(found: Sequence[Difference], seeds: int) -> str:
+def statement(paired_differences: Sequence[Difference], seeds: int) -> str:
     """What may be said: an effect only where its interval leaves out 0."""
-    against = {(one.metric, one.b): one for one in found if one.a == "boxes"}
+    against = {(one.metric, one.b): one for one in paired_differences if one.a == "boxes"}
     control = "answer" if ("box_miou", "answer") in against else "base"
     # Without the control, what training did and what the boxes did are one.
     cause = "Boxes" if control == "answer" else "Training with boxes"
@@ -140,7 +141,10 @@ def _sentence(one: Difference | None, cause: str, what: str, beside: str) -> str
     if one is None or one.difference is None:
         return f"Nothing can be concluded about {what}: no item is shared."
     if one.ci95 is None:
-        return f"Nothing can be concluded about {what} (difference {one.difference:+.3f}; {one.note or 'no interval'})."
+        return (
+            f"Nothing can be concluded about {what} (difference {one.difference:+.3f};"
+            f" {one.note or 'no interval'})."
+        )
     low, high = one.ci95
     size = f"{abs(one.difference):.3f} (95 % interval {low:+.3f} to {high:+.3f})"
     if low > 0:

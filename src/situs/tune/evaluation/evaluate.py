@@ -13,7 +13,7 @@ from situs.bench import Bench, open_bench
 from situs.clients import Asking
 from situs.errors import SitusError
 from situs.profiles import Presenter, Profile, SliceStore, load_profile
-from situs.report import write_report
+from situs.report import ReportOptions, write_report
 from situs.run import respondent_of
 from situs.score import Entry, Estimate, paired_difference, score_run
 from situs.tune.evaluation.compare import (
@@ -102,39 +102,36 @@ def evaluate(
     folders = {"boxes": list(runs), "answer": list(controls)}
     asked: dict[str, Path] = {}
     models = {"base": list(dict.fromkeys(record.config.model for record in records["boxes"]))}
-    models |= {arm: [str(_model_of(run)) for run in own] for arm, own in folders.items()}
-    for arm, own_models in models.items():
-        found = []
-        for number, model in enumerate(own_models):
-            place = asker.ask(f"{arm}-{number}", model)
-            asked.setdefault(arm, place)
-            found.append(asker.read(place))
-        if found:
-            firsts[arm], arms[arm] = found[0], mean_over_seeds(found)
+    models |= {arm: [str(_model_of(run)) for run in arm_runs] for arm, arm_runs in folders.items()}
+    for arm, arm_models in models.items():
+        by_seed = []
+        for number, model in enumerate(arm_models):
+            run_folder = asker.ask(f"{arm}-{number}", model)
+            asked.setdefault(arm, run_folder)
+            by_seed.append(asker.read(run_folder))
+        if by_seed:
+            firsts[arm], arms[arm] = by_seed[0], mean_over_seeds(by_seed)
     sight = _sight_gain(asker, firsts, folders) if choices.sight else {}
     forgetting = None
     if untouched is not None:
         forgetting = _forgetting(untouched, profile, out, choices, run_progress, records, runs)
-    found_differences = tuple(differences(arms))
+    paired_differences = tuple(differences(arms))
     report = out / "report.html"
     write_report(
         list(asked.values()),
         report,
-        bench=bench,
-        pictures=choices.pictures,
-        names=[*asked],
-        stratum="all",
+        ReportOptions(bench=bench, pictures=choices.pictures, names=[*asked], stratum="all"),
     )
     result = Evaluated(
         {arm: arm_entries(values) for arm, values in arms.items()},
-        found_differences,
-        statement(found_differences, len(runs)),
+        paired_differences,
+        statement(paired_differences, len(runs)),
         {arm: group_entries(values, "accuracy", values.tasks) for arm, values in arms.items()},
         {arm: group_entries(values, "grounding", values.sizes) for arm, values in arms.items()},
         sight,
         forgetting,
         len(runs),
-        {arm: {"steps": own[0].steps} for arm, own in records.items()},
+        {arm: {"steps": arm_records[0].steps} for arm, arm_records in records.items()},
         str(report),
         notes,
     )
@@ -158,7 +155,7 @@ class _Asker:
 
     def ask(self, name: str, model: str, *, withhold: str = "") -> Path:
         """One run, resumed if it was begun; scored as any other."""
-        place = self._out / "runs" / name
+        run_folder = self._out / "runs" / name
         device = f"&device={self._choices.device}" if self._choices.device else ""
         spec = (
             f"hf:{model}?batch={self._choices.batch}&max_tokens={self._choices.max_tokens}{device}"
@@ -170,7 +167,7 @@ class _Asker:
                 self._bench,
                 presenter,
                 self._profile,
-                place,
+                run_folder,
                 split=self._choices.split,
                 limit=self._choices.limit,
                 withhold=withhold,
@@ -178,12 +175,14 @@ class _Asker:
         finally:
             respondent.close()
         if not withhold:
-            score_run(self._bench.folder, place)
-        return place
+            score_run(self._bench.folder, run_folder)
+        return run_folder
 
-    def read(self, place: Path) -> ArmValues:
+    def read(self, run_folder: Path) -> ArmValues:
         """The replies' values."""
-        return read_arm(self._bench, place, self._profile, self._choices.split, self._choices.limit)
+        return read_arm(
+            self._bench, run_folder, self._profile, self._choices.split, self._choices.limit
+        )
 
 
 def _model_of(run: Path) -> Path:
@@ -192,8 +191,8 @@ def _model_of(run: Path) -> Path:
     if not (folder / "adapter_config.json").is_file():
         return folder
     merged = run / "merged.txt"
-    if merged.is_file() and (place := Path(merged.read_text("utf-8").strip())).is_dir():
-        return place
+    if merged.is_file() and (merged_folder := Path(merged.read_text("utf-8").strip())).is_dir():
+        return merged_folder
     raise SitusError(
         "holds an adapter, which has not been merged yet",
         where=run,
@@ -204,7 +203,7 @@ def _model_of(run: Path) -> Path:
 def _check(records: dict[str, list[TrainingRun]], bench: Bench) -> tuple[str, ...]:
     """Arms must differ in what they were taught alone."""
     notes = []
-    every = [record for own in records.values() for record in own]
+    every = [record for arm_records in records.values() for record in arm_records]
     if any(record.target == "answer" for record in records["boxes"]):
         raise SitusError(
             "was taught answers only", where="RUN", fix="give the box-supervised run as RUN"
@@ -230,7 +229,8 @@ def _check(records: dict[str, list[TrainingRun]], bench: Bench) -> tuple[str, ..
 
 
 def _strangers(records: dict[str, list[TrainingRun]]) -> set[str]:
-    """The bases of the first seed whose arms have different ones; every seed may have its own base."""
+    """The bases of the first seed whose arms have different ones;
+    every seed may have its own base."""
     for seed in zip(*records.values()):
         bases = {record.model_hash for record in seed}
         if len(bases) > 1:
@@ -242,13 +242,13 @@ def _sight_gain(
     asker: _Asker, firsts: dict[str, ArmValues], folders: dict[str, list[Path]]
 ) -> dict[str, Difference]:
     """Answers with pictures minus without, said to be missing, of the first seed of each arm."""
-    found = {}
-    for arm, own in folders.items():
-        if own:
-            place = asker.ask(f"{arm}-blind", str(_model_of(own[0])), withhold="text")
-            blind = asker.read(place)
-            found[arm] = _paired(firsts[arm], blind, arm, "without pictures")
-    return found
+    gains = {}
+    for arm, arm_runs in folders.items():
+        if arm_runs:
+            run_folder = asker.ask(f"{arm}-blind", str(_model_of(arm_runs[0])), withhold="text")
+            blind = asker.read(run_folder)
+            gains[arm] = _paired(firsts[arm], blind, arm, "without pictures")
+    return gains
 
 
 def _forgetting(

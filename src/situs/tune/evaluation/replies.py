@@ -26,18 +26,18 @@ _SMALL, _LARGE = 0.01, 0.04
 Measure = Callable[[str, Item, Viewing], float | None]
 
 
-def _box_miou(reply: str, item: Item, shown: Viewing) -> float | None:
+def _box_miou(reply: str, item: Item, viewing: Viewing) -> float | None:
     """Of questions that ask for boxes."""
-    return grounding_iou(reply, item, shown) if isinstance(item.answer, Boxes) else None
+    return grounding_iou(reply, item, viewing) if isinstance(item.answer, Boxes) else None
 
 
-def _negatives(reply: str, item: Item, shown: Viewing) -> float | None:
+def _negatives(reply: str, item: Item, viewing: Viewing) -> float | None:
     """Whether nothing is marked where nothing is."""
-    return grounding_reward(reply, item, shown) if is_negative(item) else None
+    return grounding_reward(reply, item, viewing) if is_negative(item) else None
 
 
-def _format_error(reply: str, item: Item, shown: Viewing) -> float | None:
-    read = format_reward(reply, item, shown)
+def _format_error(reply: str, item: Item, viewing: Viewing) -> float | None:
+    read = format_reward(reply, item, viewing)
     return None if read is None else 1.0 - read
 
 
@@ -64,7 +64,7 @@ class ArmValues(msgspec.Struct, frozen=True):
 
 def read_arm(bench: Bench, run: Path, profile: Profile, split: str, limit: int | None) -> ArmValues:
     """Score the replies of a run as the rewards do; a reply that failed is an empty one."""
-    shown = Viewing(bench, profile)
+    viewing = Viewing(bench, profile)
     rows = read_journal(run / "answers.jsonl")
     hidden = read_hidden(run / "hidden.jsonl")
     values: dict[str, dict[str, float]] = {name: {} for name in METRICS}
@@ -73,27 +73,27 @@ def read_arm(bench: Bench, run: Path, profile: Profile, split: str, limit: int |
     sizes: dict[str, str] = {}
     states: Counter[str] = Counter()
     for item in selected_items(bench, split, limit, steps=False):
-        if item.item_id in hidden or shown.obstacle(item):
+        if item.item_id in hidden or viewing.obstacle(item):
             continue
         row = rows.get(item.item_id)
         reply = row.response if row is not None else ""
         states[row.state if row is not None else "missing"] += 1
         patients[item.item_id], tasks[item.item_id] = item.patient_id, item.task
         if evidence_boxes(item):
-            sizes[item.item_id] = _size(item, shown)
+            sizes[item.item_id] = _size(item, viewing)
         for name, measure in METRICS.items():
-            value = measure(reply, item, shown)
+            value = measure(reply, item, viewing)
             if value is not None:
                 values[name][item.item_id] = value
     return ArmValues(values, patients, tasks, sizes, dict(sorted(states.items())))
 
 
-def _size(item: Item, shown: Viewing) -> str:
+def _size(item: Item, viewing: Viewing) -> str:
     """Of the largest true box, as a share of its picture."""
-    sizes = shown.sizes(item)
+    sizes = viewing.sizes(item)
     shares = [
         box.area / (sizes[box.frame][0] * sizes[box.frame][1])
-        for box in true_boxes(item, shown)
+        for box in true_boxes(item, viewing)
         if math.isfinite(sizes[box.frame][0])
     ]
     largest = max(shares, default=0.0)

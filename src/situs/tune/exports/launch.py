@@ -49,7 +49,8 @@ trainer = SFTTrainer(
     model=model,
     args=SFTConfig(
         output_dir=out,
-        max_length=None,  # a limit would cut the boxes off, silently; longest here: about {_longest(manifest)}
+        # A limit would cut the boxes off, silently; longest here: about {_longest(manifest)}
+        max_length=None,
         completion_only_loss=True,
         remove_unused_columns=False,
         per_device_train_batch_size=1,
@@ -73,7 +74,10 @@ def _ms_swift(folder: Path, manifest: Manifest) -> None:
     least, most = _pixels(manifest)
     lines = [
         "#!/usr/bin/env bash",
-        "# MODEL_FOLDER as the only argument. Strict: an over-long example stops the run; by default another",
+        (
+            "# MODEL_FOLDER as the only argument. Strict: an over-long example stops the run; by"
+            " default another"
+        ),
         "# one would be taken in its place, without a word.",
         "set -euo pipefail",
         f"export MIN_PIXELS={least} MAX_PIXELS={most}  # the same at inference",
@@ -178,6 +182,12 @@ def write_launch(to: str, folder: Path, manifest: Manifest) -> list[str]:
     return [
         f"For {_family(manifest)} and its like: boxes are written as {manifest.box_form}.",
         f"Pictures have {least:,} to {most:,} pixels; ask the tuned model with the same limits and",
-        "`situs run --profile profile.toml`, or boxes are read in another scale than they were learnt.",
-        f"The longest example has about {_longest(manifest):,} tokens: a lower limit cuts boxes off.",
+        (
+            "`situs run --profile profile.toml`, or boxes are read in another scale than they were"
+            " learnt."
+        ),
+        (
+            f"The longest example has about {_longest(manifest):,} tokens: a lower limit cuts boxes"
+            " off."
+        ),
     ]

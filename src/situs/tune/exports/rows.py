@@ -22,8 +22,8 @@ _SPECIAL = re.compile(r"<\|[a-z_]+\|>|<(image|video|audio)>|<bbox>|<ref-object>"
 def obstacle(example: Example, to: str) -> str:
     """Why an example would be misread by a trainer; empty if it would not."""
     words = example.words()
-    if found := _SPECIAL.search("\n".join((*words, example.completion))):
-        return f"its text holds {found[0]}, which the trainer takes for a mark of its own"
+    if mark := _SPECIAL.search("\n".join((*words, example.completion))):
+        return f"its text holds {mark[0]}, which the trainer takes for a mark of its own"
     if to == "qwen" and len(example.messages()) > 1:
         return "it has several turns, all of which Qwen's script supervises"
     if to == "qwen" and any("assistant" in text for text in words):
@@ -83,7 +83,8 @@ def _ms_swift(example: Example, folder: Path) -> dict[str, Any]:
 
 
 def _llama_factory(example: Example, folder: Path) -> dict[str, Any]:
-    """As for ms-swift; that only the last reply counts is said in the launch file (`mask_history`)."""
+    """As for ms-swift; that only the last reply counts
+    is said in the launch file (`mask_history`)."""
     return {
         "messages": [
             *({"role": turn.role, "content": _placed(turn)} for turn in example.messages()),
@@ -108,7 +109,7 @@ def _openai(example: Example, folder: Path) -> dict[str, Any]:
     names = iter(example.pictures)
     messages: list[dict[str, Any]] = []
     for turn in example.messages():
-        shown = [
+        pictures = [
             {"type": "image_url", "image_url": {"url": _data_url(folder / next(names))}}
             for _ in range(turn.pictures)
         ]
@@ -116,7 +117,7 @@ def _openai(example: Example, folder: Path) -> dict[str, Any]:
         if turn.role == "assistant":
             messages.append({"role": turn.role, "content": "".join(turn.texts), "weight": 0})
         else:
-            messages.append({"role": turn.role, "content": [*shown, *texts]})
+            messages.append({"role": turn.role, "content": [*pictures, *texts]})
     return {"messages": [*messages, {"role": "assistant", "content": example.completion}]}
 
 

@@ -180,7 +180,7 @@ def load_config(
         config = msgspec.convert({**msgspec.to_builtins(config), "method": method}, Config)
     if data:
         config = _with_data(config, data, spec)
-    if problems := _problems(config, whole=whole):
+    if problems := _problems(config, complete=whole):
         raise SitusError("; ".join(problems), where=spec, fix="see docs/tune.md")
     return config
 
@@ -216,15 +216,15 @@ def _with_data(config: Config, data: tuple[str, ...], spec: str) -> Config:
     return msgspec.structs.replace(config, stages=stages)
 
 
-def _problems(config: Config, *, whole: bool) -> list[str]:
+def _problems(config: Config, *, complete: bool) -> list[str]:
     wrong = list(number_problems(config))
     if wrong:
         return wrong
-    if not config.model and whole:
+    if not config.model and complete:
         wrong.append("no model is named (--model FOLDER)")
     if not config.stages:
         wrong.append("there is no stage")
-    wrong += _stage_problems(config.stages, whole=whole)
+    wrong += _stage_problems(config.stages, complete=complete)
     if min(config.batch.per_device, config.batch.accumulate, config.save_every, config.keep) < 1:
         wrong.append("batch.per_device, batch.accumulate, save_every and keep are at least 1")
     if config.optimizer.learning_rate <= 0:
@@ -248,10 +248,10 @@ def _problems(config: Config, *, whole: bool) -> list[str]:
     return wrong
 
 
-def _stage_problems(stages: tuple[Stage, ...], *, whole: bool) -> list[str]:
+def _stage_problems(stages: tuple[Stage, ...], *, complete: bool) -> list[str]:
     wrong = []
     for number, stage in enumerate(stages, start=1):
-        if not stage.data and whole:
+        if not stage.data and complete:
             wrong.append(f"stage {number} names no data (--data FOLDER)")
         if stage.steps < 0 or stage.epochs < 0 or not (stage.steps or stage.epochs):
             wrong.append(f"stage {number} has neither steps nor epochs")

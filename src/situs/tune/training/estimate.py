@@ -1,4 +1,5 @@
-"""What a run will take, before it is started: steps, tokens, memory and GPU hours, with the basis."""
+"""What a run will take, before it is started:
+steps, tokens, memory and GPU hours, with the basis."""
 
 from __future__ import annotations
 
@@ -76,10 +77,14 @@ def estimate_run(config: Config, plan: Plan) -> Estimate:
         hours,
         (
             f"{median:,} tokens per example (median of the data, estimated), longest {longest:,}",
-            f"{passes:g} FLOP per parameter and token, {_UTILISATION:.0%} of {_PEAK_FLOPS / 1e12:g} "
-            "TFLOP/s (H100, bf16)",
-            "memory: weights, gradients, AdamW in mixed precision, and the activations of the "
-            "longest example; add 2–4 GiB for the framework",
+            (
+                f"{passes:g} FLOP per parameter and token, {_UTILISATION:.0%} of"
+                f" {_PEAK_FLOPS / 1e12:g} TFLOP/s (H100, bf16)"
+            ),
+            (
+                "memory: weights, gradients, AdamW in mixed precision, and the activations of the "
+                "longest example; add 2–4 GiB for the framework"
+            ),
         ),
         config.defects,
     )
@@ -129,8 +134,8 @@ def _memory(
     if config.hardware.shard in ("zero3", "fsdp"):
         states /= config.hardware.devices
     elif config.hardware.shard == "zero2":
-        kept = parameters * weight
-        states = kept + (states - kept) / config.hardware.devices
+        unsharded = parameters * weight
+        states = unsharded + (states - unsharded) / config.hardware.devices
     rows = longest * config.batch.per_device
     whole_layer = 34.0 * rows * width
     # Korthikanti et al. 2022: 34·s·b·h bytes a layer without checkpointing, 2·s·b·h with it.

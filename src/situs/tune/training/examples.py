@@ -47,7 +47,8 @@ def chat_row(example: Example, folder: Path) -> dict[str, Any]:
 
 
 def planned_examples(plan: Plan) -> Any:
-    """The examples of a plan in their order: a table of draws, each made into an example when read."""
+    """The examples of a plan in their order:
+    a table of draws, each made into an example when read."""
     from datasets import Dataset
 
     def rows(batch: dict[str, list[int]]) -> dict[str, list[Any]]:

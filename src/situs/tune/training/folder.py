@@ -42,7 +42,10 @@ class TrainingRun(msgspec.Struct, frozen=True):
 
 
 def start_training(out: Path, run: TrainingRun, plan: Plan, *, resume: bool) -> None:
-    """Make the folder, or check that it is the same run. It keeps the profile its model must be asked with."""
+    """Make the folder, or check that it is the same run.
+
+    It keeps the profile its model must be asked with.
+    """
     path = out / "training.json"
     if path.is_file():
         before = read_json(path, TrainingRun)
@@ -107,12 +110,12 @@ def model_data(plan: Plan) -> dict[str, tuple[str, ...] | str]:
 def last_checkpoint(out: Path) -> Path | None:
     """The newest checkpoint that is complete; one that a kill left half-written is passed over."""
     folder = out / "checkpoints"
-    found = sorted(
+    checkpoints = sorted(
         (int(match[1]), entry)
         for entry in (folder.iterdir() if folder.is_dir() else ())
         if (match := re.fullmatch(r"checkpoint-(\d+)", entry.name))
     )
-    for _, entry in reversed(found):
+    for _, entry in reversed(checkpoints):
         if (entry / "trainer_state.json").is_file() and _is_whole(entry):
             return entry
     return None

@@ -86,10 +86,10 @@ def reward_functions(
                 where=data.folder,
                 fix="put the bench back, or build the data again",
             )
-        shown = Viewing(bench, data.profile)
+        viewing = Viewing(bench, data.profile)
         for item in bench.items(steps=False):
             if item.item_id in wanted:
-                items[item.item_id] = (item, shown)
+                items[item.item_id] = (item, viewing)
 
     def function(name: str, reward: Reward) -> Callable[..., list[float | None]]:
         def pay(completions: Sequence[Any], item_id: Sequence[str], **_: Any) -> list[float | None]:

@@ -12,7 +12,8 @@ __all__ = ["write_launch_files"]
 
 
 def write_launch_files(config: Config, spec: str, folder: Path) -> list[str]:
-    """`accelerate.yaml`, `launch.sh`, and the sharding file that the config asks for; their names."""
+    """`accelerate.yaml`, `launch.sh`,
+    and the sharding file that the config asks for; their names."""
     hardware = config.hardware
     files = {"accelerate.yaml": _accelerate(config)}
     if hardware.shard in ("zero2", "zero3"):

@@ -28,12 +28,12 @@ class ExampleFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._starts = array("q")
-        place = 0
+        offset = 0
         if path.is_file():
             with path.open("rb") as stream:
                 for line in stream:
-                    self._starts.append(place)
-                    place += len(line)
+                    self._starts.append(offset)
+                    offset += len(line)
         self._decoder = msgspec.json.Decoder(Example)
 
     def __len__(self) -> int:
@@ -92,10 +92,10 @@ def make_plan(config: Config, *, most_steps: int = 0) -> Plan:
     sources, numbers = array("q"), array("q")
     stage_steps = []
     left = most_steps or math.inf
-    for place, stage in enumerate(config.stages):
+    for number, stage in enumerate(config.stages):
         steps = int(min(left, _steps(stage, paths, files, size)))
         left -= steps
-        stage_steps.append((stage.name or f"stage {place + 1}", steps))
+        stage_steps.append((stage.name or f"stage {number + 1}", steps))
         _draw(stage, steps * size, paths, files, rng, (sources, numbers))
     total = sum(steps for _, steps in stage_steps)
     return Plan(data, files, (sources, numbers), total, tuple(stage_steps))
@@ -127,13 +127,14 @@ def _draw(
     rng: np.random.Generator,
     into: tuple[array, array],  # type: ignore[type-arg]
 ) -> None:
-    """Sources by weight; within a source a fresh shuffle for every pass, so that none is seen twice before all."""
-    own = [paths.index(one.path) for one in stage.data]
+    """Sources by weight; within a source a fresh shuffle for every pass,
+    so that none is seen twice before all."""
+    source_numbers = [paths.index(one.path) for one in stage.data]
     weights = np.array([one.weight for one in stage.data], np.float64)
-    chosen = rng.choice(len(own), size=count, p=weights / weights.sum())
-    waiting: list[list[int]] = [[] for _ in own]
+    chosen = rng.choice(len(source_numbers), size=count, p=weights / weights.sum())
+    waiting: list[list[int]] = [[] for _ in source_numbers]
     for which in chosen.tolist():
         if not waiting[which]:
-            waiting[which] = rng.permutation(len(files[own[which]])).tolist()
-        into[0].append(own[which])
+            waiting[which] = rng.permutation(len(files[source_numbers[which]])).tolist()
+        into[0].append(source_numbers[which])
         into[1].append(waiting[which].pop())

@@ -1,4 +1,5 @@
-"""A training run from its plan to the saved model; supervised training and rewards differ in the trainer alone."""
+"""A training run from its plan to the saved model;
+supervised training and rewards differ in the trainer alone."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ _METHODS: dict[str, Callable[[Config, Plan], TrainerMaker]] = {
     "sft": sft.method,
     "grpo": grpo.method,
 }
-"""Method → what makes its trainer. Whatever may be wrong with the plan is refused before a file is written."""
+"""Method → what makes its trainer.
+
+Whatever may be wrong with the plan is refused before a file is written.
+"""
 
 
 class Trained(msgspec.Struct, frozen=True):

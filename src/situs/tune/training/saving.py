@@ -1,4 +1,5 @@
-"""What a run leaves: weights or adapter, and beside them the processor with the limits of the run."""
+"""What a run leaves: weights or adapter,
+and beside them the processor with the limits of the run."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def save_model(trainer: Any, config: Config, out: Path, *, writes: bool) -> tupl
     _write_pixel_limits(folder, config)
     if config.tuning == "full":
         return ()
-    # A plain save may leave base weights beside the adapter, which a loader would take for the model.
+    # A plain save may leave base weights beside the adapter, which a loader would take for the
+    # model.
     for stray in folder.glob("model*.safetensors"):
         stray.unlink()
     note = "vision is adapted too: merge before serving, since servers load language adapters only"

@@ -75,7 +75,10 @@ def _region(item: Dataset, names: Mapping[str, str], path: Path) -> Region:
 
 
 def _points(contour: Dataset, path: Path) -> NDArray[np.float64]:
-    """The points of one contour. A decimal string of thousands of numbers is parsed at once, not one by one."""
+    """The points of one contour.
+
+    A decimal string of thousands of numbers is parsed at once, not one by one.
+    """
     element: Any = contour.get_item(_CONTOUR_DATA)
     stored = element.value if element is not None else b""
     values = stored.strip(b" \0").split(b"\\") if isinstance(stored, bytes) else list(stored or ())
@@ -104,7 +107,7 @@ def load_contours(
     path: Path, regions: tuple[Region, ...], grid: Grid, names: Mapping[int, str]
 ) -> LabelMap:
     """Fill the contours of every region slice by slice; a voxel is inside if its centre is."""
-    placed = [[_place(points, grid) for points in region.contours] for region in regions]
+    placed = [[_in_slice(points, grid) for points in region.contours] for region in regions]
     off = sum(item is None for contours in placed for item in contours)
     if off:
         raise SitusError(
@@ -130,7 +133,7 @@ def load_contours(
     return painter.label_map(tuple(warnings))
 
 
-def _place(points: NDArray[np.float64], grid: Grid) -> tuple[int, NDArray[np.float64]] | None:
+def _in_slice(points: NDArray[np.float64], grid: Grid) -> tuple[int, NDArray[np.float64]] | None:
     """Slice and in-plane index coordinates of a contour, or None if it lies in no slice."""
     index = np.asarray(grid.affine.to_index(WorldPoints(points * [-1.0, -1.0, 1.0])))
     k = int(np.rint(index[:, 2].mean()))

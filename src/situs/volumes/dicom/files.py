@@ -1,7 +1,7 @@
 """DICOM files: telling them by their bytes, and reading their headers without a sound.
 
-pydicom is imported on first use only. Its warnings and log lines quote tag values, so both are silenced while it
-works, and whatever it raises becomes a one-line `SitusError` that quotes nothing.
+pydicom is imported on first use only. Its warnings and log lines quote tag values, so both are
+silenced while it works, and whatever it raises becomes a one-line `SitusError` that quotes nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def is_dicom(path: Path) -> bool:
 
 
 def dicom_files(folder: Path) -> list[Path]:
-    """The DICOM files right in a folder, by name; hidden files, media directories and other kinds are passed over."""
+    """The DICOM files right in a folder, by name;
+    hidden files, media directories and other kinds are passed over."""
     try:
         files = sorted(
             file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
@@ -56,9 +57,11 @@ def dicom_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def quiet(path: Path, problem: str = "is damaged, or not valid DICOM") -> Iterator[None]:
-    """No warning or log line of pydicom gets out; any exception becomes an error about `path` without detail.
+    """No warning or log line of pydicom gets out; any exception becomes an error about `path`
+    without detail.
 
-    The exceptions of pydicom and its decoders on damaged input are of every kind, and quote what they read.
+    The exceptions of pydicom and its decoders on damaged input are of every kind, and quote what
+    they read.
     """
     from pydicom import config
 
@@ -84,7 +87,8 @@ def quiet(path: Path, problem: str = "is damaged, or not valid DICOM") -> Iterat
 def read_dataset(
     path: Path, keywords: tuple[str, ...], *, pixels: bool = False
 ) -> tuple[Dataset, int]:
-    """The named elements of a file with their sequences, no others, and the (inflated) size of the file.
+    """The named elements of a file with their sequences, no others, and the (inflated) size of the
+    file.
 
     Call it inside `quiet`.
     """
@@ -135,10 +139,10 @@ def _read_deflated(
             )
         return not pixels and tag >= _PIXEL_GROUP
 
-    found = filereader.read_dataset(
+    dataset = filereader.read_dataset(
         BytesIO(plain), False, True, stop_when=at_pixels, specific_tags=list(tags)
     )
     meta.TransferSyntaxUID = uid.ExplicitVRLittleEndian
-    found.file_meta = meta
-    found.set_original_encoding(False, True)
-    return found, len(plain)
+    dataset.file_meta = meta
+    dataset.set_original_encoding(False, True)
+    return dataset, len(plain)

@@ -30,7 +30,8 @@ FORMAT_KEYWORDS = (
     "PerFrameFunctionalGroupsSequence",
 )
 UNPACKED = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2")
-"""Implicit little, explicit little and big endian: the size of the file tells whether all pixels are there."""
+"""Implicit little, explicit little and big endian:
+the size of the file tells whether all pixels are there."""
 _MOST_FRAMES = 1_000_000
 
 
@@ -70,16 +71,16 @@ def numbers(element: Any, count: int, *, what: str, where: Path) -> tuple[float,
     if element is None or element == "" or len(values) != count:
         raise SitusError(f"has no {what}", where=where, fix="give images with complete geometry")
     try:
-        found = tuple(float(value) for value in values)
+        finite_values = tuple(float(value) for value in values)
     except (TypeError, ValueError):
         raise SitusError(
             f"its {what} is not a number", where=where, fix="repair the header"
         ) from None
-    if not np.isfinite(found).all() or max(map(abs, found)) > 1e7:
+    if not np.isfinite(finite_values).all() or max(map(abs, finite_values)) > 1e7:
         raise SitusError(
             f"its {what} is NaN, infinite or out of range", where=where, fix="repair the header"
         )
-    return found
+    return finite_values
 
 
 def whole(element: Any, *, what: str, where: Path, default: int | None = None) -> int:
@@ -97,7 +98,8 @@ def whole(element: Any, *, what: str, where: Path, default: int | None = None) -
 
 
 def pixel_format(dataset: Dataset, size: int, path: Path) -> PixelFormat:
-    """The pixel format, refused when it is not of one grey channel or the file is too short for it."""
+    """The pixel format, refused when it is not of one
+    grey channel or the file is too short for it."""
     rows, columns, bits = (
         whole(dataset.get(keyword), what=keyword, where=path)
         for keyword in ("Rows", "Columns", "BitsAllocated")

@@ -1,4 +1,5 @@
-"""What the header of a DICOM image says of each of its frames: where it lies and what its values mean."""
+"""What the header of a DICOM image says of each of its frames:
+where it lies and what its values mean."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ class ImageFile:
 
 
 def plane_of(groups: Sequence[Dataset], path: Path) -> Plane:
-    """A frame's place from its functional groups, or from a classic header (itself the only group)."""
+    """A frame's place from its functional groups,
+    or from a classic header (itself the only group)."""
     orientation = numbers(
         _find(groups, "PlaneOrientationSequence", "ImageOrientationPatient"),
         6,
@@ -108,9 +110,9 @@ def plane_of(groups: Sequence[Dataset], path: Path) -> Plane:
 def _find(groups: Sequence[Dataset], sequence: str, keyword: str) -> Any:
     for group in groups:
         macro = group.get(sequence)
-        found = (macro[0] if macro else group).get(keyword)
-        if found is not None:
-            return found
+        value = (macro[0] if macro else group).get(keyword)
+        if value is not None:
+            return value
     return None
 
 
@@ -148,8 +150,8 @@ def read_image(path: Path) -> ImageFile:
 
 def _frame(groups: Sequence[Dataset], index: int, path: Path, lookup: Lookup | None) -> Frame:
     slope, inter = (
-        numbers(1.0 - n if found in (None, "") else found, 1, what="rescaling", where=path)[0]
+        numbers(1.0 - n if value in (None, "") else value, 1, what="rescaling", where=path)[0]
         for n, keyword in enumerate(("RescaleSlope", "RescaleIntercept"))
-        for found in (_find(groups, "PixelValueTransformationSequence", keyword),)
+        for value in (_find(groups, "PixelValueTransformationSequence", keyword),)
     )
     return Frame(path, index, plane_of(groups, path), slope, inter, lookup)

@@ -1,4 +1,5 @@
-"""What kind of object each DICOM file is, which series it belongs to, and whether we may look at it at all."""
+"""What kind of object each DICOM file is,
+which series it belongs to, and whether we may look at it at all."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ _KEYWORDS = (
 
 @dataclass(frozen=True)
 class Head:
-    """One DICOM file. The ids tell files apart while the program runs; none is ever shown, hashed or written."""
+    """One DICOM file. The ids tell files apart while the program runs;
+    none is ever shown, hashed or written."""
 
     path: Path
     kind: str
@@ -75,7 +77,8 @@ def read_head(path: Path) -> Head:
 
 
 def refusal_of(dataset: Dataset) -> str | None:
-    """Why an image is not a scan, or may show a name: told by its class, its type and its own declaration."""
+    """Why an image is not a scan, or may show a name:
+    told by its class, its type and its own declaration."""
     types = dataset.get("ImageType") or ()
     parts = {str(part).strip().upper() for part in ([types] if isinstance(types, str) else types)}
     sop_class = str(dataset.get("SOPClassUID", ""))
@@ -94,24 +97,26 @@ def refusal_of(dataset: Dataset) -> str | None:
 
 def by_series(heads: Iterable[Head]) -> dict[str, list[Head]]:
     """The usable images of each series, in the order of their first file."""
-    found: dict[str, list[Head]] = {}
+    heads_by_series: dict[str, list[Head]] = {}
     for head in heads:
         if head.kind == "image":
-            found.setdefault(head.series, []).append(head)
-    return found
+            heads_by_series.setdefault(head.series, []).append(head)
+    return heads_by_series
 
 
 def find_series_near(labels: Head) -> list[Head]:
-    """The image series that labels were drawn on: in their folder, one inside it, the parent, or one beside it.
+    """The image series that labels were drawn on: in their folder, one inside it, the parent, or
+    one beside it.
 
-    Labels that name no series take the only one of the nearest folder that has one. Empty if there is none.
+    Labels that name no series take the only one of the nearest folder that has one. Empty if there
+    is none.
     """
     for folder in _folders_near(labels.path):
-        found = by_series(_readable(folder))
-        wanted = [series for series in labels.references if series in found]
-        if not labels.references and len(found) == 1:
-            wanted = list(found)
-        if wanted and not any(head.refusal for head in found[wanted[0]]):
+        heads_by_series = by_series(_readable(folder))
+        wanted = [series for series in labels.references if series in heads_by_series]
+        if not labels.references and len(heads_by_series) == 1:
+            wanted = list(heads_by_series)
+        if wanted and not any(head.refusal for head in heads_by_series[wanted[0]]):
             # Read again, so that a damaged file of this folder is an error and not a missing slice.
             return by_series(read_head(file) for file in dicom_files(folder))[wanted[0]]
     return []
@@ -143,12 +148,12 @@ def _folders_near(path: Path) -> Iterator[Path]:
 
 
 def _referenced(dataset: Dataset) -> list[str]:
-    found: list[Any] = list(dataset.get("ReferencedSeriesSequence") or ())
+    references: list[Any] = list(dataset.get("ReferencedSeriesSequence") or ())
     for frame in dataset.get("ReferencedFrameOfReferenceSequence") or ():
         for study in frame.get("RTReferencedStudySequence") or ():
-            found += study.get("RTReferencedSeriesSequence") or ()
+            references += study.get("RTReferencedSeriesSequence") or ()
     return [
         str(series.get("SeriesInstanceUID", ""))
-        for series in found
+        for series in references
         if series.get("SeriesInstanceUID")
     ]

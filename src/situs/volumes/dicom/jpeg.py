@@ -1,6 +1,8 @@
-"""JPEG of one grey channel with more than eight bits: lossless (process 14) and sequential DCT (processes 1, 2 and 4).
+"""JPEG of one grey channel with more than eight bits: lossless (process 14) and sequential DCT
+(processes 1, 2 and 4).
 
-No light library with a free licence decodes these; the bits are read as ITU-T T.81 says. Lossless pixels are exact.
+No light library with a free licence decodes these; the bits are read as ITU-T T.81 says. Lossless
+pixels are exact.
 """
 
 from __future__ import annotations
@@ -157,5 +159,5 @@ def _dct(header: _Header, data: NDArray[np.uint8]) -> NDArray[np.uint16]:
     blocks = waves.T @ frequencies.reshape(-1, 8, 8) @ waves
     levels = np.rint(blocks + (1 << (header.precision - 1))).clip(0, (1 << header.precision) - 1)
     picture = levels.reshape(down, across, 8, 8).swapaxes(1, 2).reshape(8 * down, 8 * across)
-    shown: NDArray[np.uint16] = picture[: header.rows, : header.columns].astype(np.uint16)
-    return shown
+    cropped: NDArray[np.uint16] = picture[: header.rows, : header.columns].astype(np.uint16)
+    return cropped

@@ -19,7 +19,8 @@ _ORDER = sorted(
 ZIGZAG = np.array(_ORDER, dtype=np.int64)
 """Place in the block (row by row) of each coefficient of a scan."""
 
-# The state of the bit reader: place in the data, bits at hand, how many they are, bits read beyond the end.
+# The state of the bit reader: place in the data, bits at hand, how many they are, bits read beyond
+# the end.
 _AT, _BITS, _COUNT, _BEYOND = 0, 1, 2, 3
 
 
@@ -47,7 +48,8 @@ def _take(state: NDArray[np.int64], count: int) -> int:
 
 @kernel
 def _symbol(data: NDArray[np.uint8], state: NDArray[np.int64], table: NDArray[np.int32]) -> int:
-    """The next Huffman symbol, or -1; `table` holds 256 × length + symbol for each 16 bits that may follow."""
+    """The next Huffman symbol, or -1;
+    `table` holds 256 × length + symbol for each 16 bits that may follow."""
     _fill(data, state)
     entry = table[(state[_BITS] >> (state[_COUNT] - 16)) & 0xFFFF]
     state[_COUNT] -= entry >> 8
@@ -87,7 +89,8 @@ def decode_lossless(
     columns: int,
     out: NDArray[np.uint16],
 ) -> int:
-    """Pixels row by row, each the sum of a prediction from its neighbours and a coded difference, modulo 2¹⁶.
+    """Pixels row by row, each the sum of a prediction from its neighbours and a coded difference,
+    modulo 2¹⁶.
 
     `first` predicts the first pixel, and the first behind each restart, where rows count anew.
     """

@@ -35,12 +35,12 @@ def open_dicom_labels(path: Path, names: Mapping[int, str], reference: Volume | 
 def _the_labels(folder: Path) -> Head:
     heads = [read_head(file) for file in dicom_files(folder)]
     for kind in ("seg", "rtstruct"):
-        found = [head for head in heads if head.kind == kind]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        segmentations = [head for head in heads if head.kind == kind]
+        if len(segmentations) == 1:
+            return segmentations[0]
+        if segmentations:
             raise SitusError(
-                f"holds {len(found)} segmentations",
+                f"holds {len(segmentations)} segmentations",
                 where=folder,
                 fix="give the path of the file you want",
             )

@@ -1,4 +1,5 @@
-"""The modality lookup table of a DICOM image: stored values to the values that are meant (PS3.3 C.11.1)."""
+"""The modality lookup table of a DICOM image:
+stored values to the values that are meant (PS3.3 C.11.1)."""
 
 from __future__ import annotations
 

@@ -110,21 +110,21 @@ class FrameReader:
             self._dataset.get("ExtendedOffsetTableLengths"),
         )
         extended = (tables[0], tables[1]) if tables[0] and tables[1] else None
-        found = list(
+        encoded_frames = list(
             generate_frames(
                 self._dataset.PixelData,
                 number_of_frames=self.form.frames,
                 extended_offsets=extended,
             )
         )
-        if len(found) != self.form.frames:
+        if len(encoded_frames) != self.form.frames:
             raise SitusError(
-                f"truncated: {len(found)} of {self.form.frames} frames",
+                f"truncated: {len(encoded_frames)} of {self.form.frames} frames",
                 where=self.path,
                 fix="copy it again",
             )
         del self._dataset.PixelData
-        return found
+        return encoded_frames
 
     def _single(self, encoded: bytes) -> Dataset:
         """A data set of this one frame: pydicom would look for it from the start each time."""
@@ -142,7 +142,8 @@ class FrameReader:
         return single
 
     def _bits(self, packed: bytes, start: int) -> NDArray[np.uint8]:
-        """Frames of one bit a pixel follow one another without padding, lowest bit first (PS3.5 8.1.1)."""
+        """Frames of one bit a pixel follow one another without padding,
+        lowest bit first (PS3.5 8.1.1)."""
         count = self.form.rows * self.form.columns
         first, last = start // 8, -(-(start + count) // 8)
         if last > len(packed):
@@ -173,7 +174,8 @@ class FrameReader:
         return ((pixels << np.uint16(unused)).view(np.int16) >> unused).astype(self.form.dtype)
 
     def _check_claim(self, encoded: bytes) -> None:
-        """A code stream that declares another size than the header could make the decoder allocate at will."""
+        """A code stream that declares another size than the
+        header could make the decoder allocate at will."""
         size = _claimed_size(encoded)
         if size is not None and size != (self.form.rows, self.form.columns):
             raise SitusError(
@@ -188,7 +190,8 @@ class FrameReader:
 
 
 def _claimed_size(encoded: bytes) -> tuple[int, int] | None:
-    """Rows and columns that a JPEG, JPEG-LS or JPEG 2000 stream declares; None if it is none of them."""
+    """Rows and columns that a JPEG, JPEG-LS or JPEG 2000 stream declares;
+    None if it is none of them."""
     at = encoded.find(b"\xff\x4f\xff\x51", 0, 256)
     if at >= 0:
         right, bottom, left, top = struct.unpack_from(">4I", encoded, at + 8)

@@ -1,4 +1,5 @@
-"""DICOM segmentations: binary, fractional and label maps; what the header says, before any pixel is read."""
+"""DICOM segmentations: binary, fractional and label maps;
+what the header says, before any pixel is read."""
 
 from __future__ import annotations
 
@@ -127,16 +128,19 @@ def _code(code: Any) -> tuple[str, str]:
 
 def _owner(groups: Sequence[Dataset], path: Path) -> int:
     for group in groups:
-        found = group.get("SegmentIdentificationSequence")
-        if found:
+        identification = group.get("SegmentIdentificationSequence")
+        if identification:
             return whole(
-                found[0].get("ReferencedSegmentNumber"), what="segment of a frame", where=path
+                identification[0].get("ReferencedSegmentNumber"),
+                what="segment of a frame",
+                where=path,
             )
     raise SitusError("a frame does not name its segment", where=path, fix="export it again")
 
 
 def own_grid(header: Segmentation) -> Grid:
-    """The grid that the frames themselves span; slices between them that have no frame are empty."""
+    """The grid that the frames themselves span;
+    slices between them that have no frame are empty."""
     check_parallel(header.planes, header.path)
     normal = normal_of(header.planes[0], header.path)
     first, step, slices = even_step(header.planes, normal, header.path)
@@ -146,9 +150,11 @@ def own_grid(header: Segmentation) -> Grid:
 
 
 def turned_to(grid: Grid, plane: Plane) -> Grid:
-    """The grid with its axes in the order of frames: along a row, down a column, across; as it is if none fits.
+    """The grid with its axes in the order of frames: along a row, down a column, across; as it is
+    if none fits.
 
-    An image converted from the same series may be stored in another order than the frames of its segmentation.
+    An image converted from the same series may be stored in another order than the frames of its
+    segmentation.
     """
     cosines = np.array(plane.orientation).reshape(2, 3) * [-1.0, -1.0, 1.0]
     rows = cosines.T * np.array([plane.spacing[1], plane.spacing[0]])

@@ -65,7 +65,10 @@ def _inside(pixels: NDArray[Any], header: Segmentation) -> NDArray[np.bool_]:
 def _load_label_map(
     header: Segmentation, grid: Grid, slices: Sequence[int], names: Mapping[int, str]
 ) -> LabelMap:
-    """Pixel values are segment numbers. Nothing is where the padding value or a background segment stands."""
+    """Pixel values are segment numbers.
+
+    Nothing is where the padding value or a background segment stands.
+    """
     if len(set(slices)) < len(slices):
         raise SitusError(
             "has two frames at one position", where=header.path, fix="keep one time point"
@@ -111,8 +114,10 @@ def _label_map_warnings(
     if absent := sorted(label for value, label in labels.items() if value not in present):
         warnings.append(f"empty segments: {', '.join(map(str, absent))}")
     if unlisted:
-        shown = ", ".join(map(str, sorted(unlisted)[:10])) + (", …" if len(unlisted) > 10 else "")
-        warnings.append(f"values that no segment lists are ignored: {shown}")
+        first_values = ", ".join(map(str, sorted(unlisted)[:10])) + (
+            ", …" if len(unlisted) > 10 else ""
+        )
+        warnings.append(f"values that no segment lists are ignored: {first_values}")
     if 0 in labels:
         warnings.append(f"segment 0 is numbered {labels[0]}")
     return warnings

@@ -1,4 +1,5 @@
-"""A DICOM series as a volume: one folder, one multi-frame file, or the series that a file belongs to."""
+"""A DICOM series as a volume: one folder,
+one multi-frame file, or the series that a file belongs to."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ INVERTED = "MONOCHROME1: stored values are kept, though small ones are meant to 
 
 
 def open_series(path: Path) -> Volume:
-    """Open a folder that holds one image series, a multi-frame file, or the series of which `path` is a file."""
+    """Open a folder that holds one image series,
+    a multi-frame file, or the series of which `path` is a file."""
     if path.is_dir():
         heads = [read_head(file) for file in dicom_files(path)]
         return open_images(path, _the_series(heads, path))
@@ -57,7 +59,10 @@ def _the_series(heads: Sequence[Head], folder: Path) -> list[Path]:
         raise SitusError(
             f"holds {len(usable)} image series",
             where=folder,
-            fix="give the path of one file of the series you want, or put each series in a folder of its own",
+            fix=(
+                "give the path of one file of the series you want, or put each series in a folder"
+                " of its own"
+            ),
         )
     return [head.path for head in usable[0]]
 
@@ -90,33 +95,33 @@ def open_images(path: Path, files: Sequence[Path]) -> Volume:
             fix="keep one volume in the folder",
         )
     frames = [frame for image in images for frame in image.frames]
-    found = stack([frame.plane for frame in frames], path)
-    dropped = _identical_repeats(frames, found.repeats, forms, path)
-    ordered = [frames[n] for n in found.order if n not in dropped]
+    slice_stack = stack([frame.plane for frame in frames], path)
+    dropped = _identical_repeats(frames, slice_stack.repeats, forms, path)
+    ordered = [frames[n] for n in slice_stack.order if n not in dropped]
     kind = _dtype(ordered, forms)
-    (columns, rows) = next(iter(sizes))
+    columns, rows = next(iter(sizes))
     shape = (columns, rows, len(ordered))
     check_shape(shape, kind.itemsize, where=path)
-    grid = Grid(shape, affine_of(ordered[0].plane, found.first, found.step, path))
-    warnings = _warnings(images, len(dropped), len(ordered), found.tilt_degrees)
+    grid = Grid(shape, affine_of(ordered[0].plane, slice_stack.first, slice_stack.step, path))
+    warnings = _warnings(images, len(dropped), len(ordered), slice_stack.tilt_degrees)
     return Volume(path, grid, kind, "affine", warnings, lambda: _read(ordered, forms, shape, kind))
 
 
 def _warnings(
     images: Sequence[ImageFile], dropped: int, slices: int, tilt_degrees: float
 ) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if tilt_degrees:
-        found.append(
+        warnings.append(
             f"slices are sheared by {tilt_degrees:.1f}° (gantry tilt); the sheared affine is kept"
         )
     if dropped:
-        found.append(f"{dropped} identical repeats of slices are dropped")
+        warnings.append(f"{dropped} identical repeats of slices are dropped")
     if slices == 1:
-        found.append("one slice only; its thickness is taken from the header")
+        warnings.append("one slice only; its thickness is taken from the header")
     if any(image.format.inverted for image in images):
-        found.append(INVERTED)
-    return tuple(found)
+        warnings.append(INVERTED)
+    return tuple(warnings)
 
 
 def _identical_repeats(
@@ -125,7 +130,8 @@ def _identical_repeats(
     forms: dict[Path, PixelFormat],
     where: Path,
 ) -> set[int]:
-    """Which frames are exact copies of the one before; two different ones at one place are an error."""
+    """Which frames are exact copies of the one before;
+    two different ones at one place are an error."""
     dropped = set()
     for one, other in repeats:
         a, b = frames[one], frames[other]
@@ -142,7 +148,8 @@ def _identical_repeats(
             same = np.array_equal(pixels[0], pixels[1])
         if not same:
             raise SitusError(
-                f"holds different slices at one position ({len(repeats)} repeats among {len(frames)} slices)",
+                f"holds different slices at one position ({len(repeats)} repeats among"
+                f" {len(frames)} slices)",
                 where=where,
                 fix="several time points, echoes or reconstructions? keep one",
             )
@@ -151,7 +158,8 @@ def _identical_repeats(
 
 
 def _dtype(frames: Sequence[Frame], forms: dict[Path, PixelFormat]) -> np.dtype[Any]:
-    """The stored type if nothing is rescaled; else the smallest of int16, int32 and float32 that loses nothing."""
+    """The stored type if nothing is rescaled;
+    else the smallest of int16, int32 and float32 that loses nothing."""
     stored = {forms[frame.path].dtype for frame in frames}
     if len(stored) == 1 and all(frame.is_stored for frame in frames):
         return stored.pop()

@@ -88,7 +88,8 @@ def affine_of(
 
 
 def stack(planes: Sequence[Plane], where: Path) -> Stack:
-    """Order the planes and find the step between slices; uneven steps are an error that names the gap."""
+    """Order the planes and find the step between slices;
+    uneven steps are an error that names the gap."""
     check_parallel(planes, where)
     normal = normal_of(planes[0], where)
     positions = np.array([plane.position for plane in planes])
@@ -97,23 +98,25 @@ def stack(planes: Sequence[Plane], where: Path) -> Stack:
     gaps = np.diff(along[order])
     same = np.flatnonzero(gaps < _SAME_PLACE_MM)
     repeats = tuple((int(order[n]), int(order[n + 1])) for n in same)
-    kept = np.delete(order, same + 1)
-    if len(kept) == 1:
-        thickness = planes[kept[0]].thickness
+    distinct = np.delete(order, same + 1)
+    if len(distinct) == 1:
+        thickness = planes[distinct[0]].thickness
         if not thickness:
             raise SitusError(
                 "is one slice without a thickness", where=where, fix="give the whole series"
             )
-        return Stack(tuple(order.tolist()), repeats, positions[kept[0]], thickness * normal, 0.0)
-    _check_even(positions[kept], normal, planes[0].spacing, where)
-    step = (positions[kept[-1]] - positions[kept[0]]) / (len(kept) - 1)
+        return Stack(
+            tuple(order.tolist()), repeats, positions[distinct[0]], thickness * normal, 0.0
+        )
+    _check_even(positions[distinct], normal, planes[0].spacing, where)
+    step = (positions[distinct[-1]] - positions[distinct[0]]) / (len(distinct) - 1)
     tilt = float(np.arctan2(np.linalg.norm(np.cross(step, normal)), step @ normal))
     if tilt < _TILTED:
         step = (step @ normal) * normal
     return Stack(
         tuple(order.tolist()),
         repeats,
-        positions[kept[0]],
+        positions[distinct[0]],
         step,
         float(np.degrees(tilt)) if tilt >= _TILTED else 0.0,
     )
@@ -160,9 +163,11 @@ def _check_even(
 def even_step(
     planes: Sequence[Plane], normal: NDArray[np.float64], where: Path
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """First position, step and number of slices of the even grid that holds all planes; some slices may have none.
+    """First position, step and number of slices of the even grid that holds all planes; some slices
+    may have none.
 
-    The step is the declared spacing where all gaps are whole multiples of it, else the smallest gap.
+    The step is the declared spacing where all gaps are whole multiples of it, else the smallest
+    gap.
     """
     positions = np.array([plane.position for plane in planes])
     along = positions @ normal

@@ -18,8 +18,8 @@ _PREFERRED = (
     ("flair", "t2f", "t2flair"),
     ("t1", "t1w", "t1n"),
 )
-"""Kinds of image, in letters and digits, the one to be shown first. Contrast-enhanced T1 shows the core and the rim of
-a brain tumour; T2 the zones of a prostate."""
+"""Kinds of image, in letters and digits, the one to be shown first. Contrast-enhanced T1 shows the
+core and the rim of a brain tumour; T2 the zones of a prostate."""
 
 
 class _Description(msgspec.Struct):
@@ -30,12 +30,13 @@ class _Description(msgspec.Struct):
 
 
 def channels_told(image: Path) -> tuple[str, ...]:
-    """What the `dataset.json` above an image says of its channels, in their order; empty if it says nothing."""
+    """What the `dataset.json` above an image says of its channels, in their order;
+    empty if it says nothing."""
     path = image.absolute().parent.parent / "dataset.json"
     if not path.is_file():
         return ()
-    told = read_json(path, _Description)
-    names = told.channel_names or told.modality
+    description = read_json(path, _Description)
+    names = description.channel_names or description.modality
     if sorted(names) != sorted(map(str, range(len(names)))):
         raise SitusError(
             "its channels are not numbered 0, 1, …",

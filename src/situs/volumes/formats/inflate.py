@@ -16,7 +16,8 @@ _HEAD_CHUNK = 1 << 12
 
 
 def _engine(encoding: str) -> Any:
-    """A decompressor with the interface of `bz2.BZ2Decompressor`. isal checks the trailer's checksum and length."""
+    """A decompressor with the interface of `bz2.BZ2Decompressor`.
+    isal checks the trailer's checksum and length."""
     if encoding == "bzip2":
         import bz2
 
@@ -45,7 +46,8 @@ class _Source:
 
 
 def _pieces(source: _Source, encoding: str, where: object) -> Iterator[bytes]:
-    """The decoded stream in pieces of at most one chunk, over all members; ends only at a verified end."""
+    """The decoded stream in pieces of at most one chunk, over all members;
+    ends only at a verified end."""
     pending = source.read()
     while True:
         engine = _engine(encoding)
@@ -95,7 +97,8 @@ def inflate_pieces(
     limit: int | None,
     where: object,
 ) -> Iterator[tuple[int, bytes]]:
-    """The `size` decoded bytes behind the first `skip`, as (place, piece), read on to the verified end of the stream.
+    """The `size` decoded bytes behind the first `skip`, as (place, piece), read on to the verified
+    end of the stream.
 
     `after` more bytes must follow them.
     """

@@ -176,7 +176,8 @@ def _affine(fields: dict[str, str], dims: int, path: Path) -> tuple[Affine, str,
 def _data_start(
     fields: dict[str, str], data_path: Path, start: int, nbytes: int, compressed: bool, path: Path
 ) -> int:
-    """HeaderSize counts bytes of the data file before the voxels; -1 means the voxels are its end."""
+    """HeaderSize counts bytes of the data file before the voxels;
+    -1 means the voxels are its end."""
     declared = (_numbers(fields, ("HeaderSize",), path) or [0.0])[0]
     if declared == 0:
         return start

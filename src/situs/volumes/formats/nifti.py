@@ -26,7 +26,8 @@ _TO_MM = {1: 1000.0, 3: 0.001}
 """xyzt_units: 1 metre, 2 millimetre, 3 micron; anything else is taken as millimetres."""
 
 _LABEL = re.compile(rb'<Label\s[^>]*?Key="(\d{1,9})"[^>]*>\s*(?:<!\[CDATA\[)?([^<\]]{1,200})')
-"""An entry of the label table that TotalSegmentator and Connectome Workbench write into the header's extension."""
+"""An entry of the label table that TotalSegmentator and
+Connectome Workbench write into the header's extension."""
 _LARGEST_EXTENSION = 1 << 20
 
 _DISAGREE_VOXELS = 0.1
@@ -65,17 +66,18 @@ def is_nifti(path: Path) -> bool:
 def read_nifti(path: Path, *, as_image: bool = False) -> Stored:
     """The header of a NIfTI file, checked against the file's size.
 
-    An image (not labels) may have channels, if a `dataset.json` says what they are: then one of them is read.
+    An image (not labels) may have channels, if a `dataset.json` says what they are: then one of
+    them is read.
     """
     head, compressed = _head(path)
-    found = _version(head)
-    if found is None:
+    version_and_order = _version(head)
+    if version_and_order is None:
         raise SitusError(
             "is not a NIfTI file (or its header is damaged)",
             where=path,
             fix="check or export it again",
         )
-    version, code = found
+    version, code = version_and_order
     magic = head[_MAGIC_AT[version] :][:4]
     if magic[:3] == f"ni{version}".encode():
         raise SitusError(
@@ -161,11 +163,16 @@ def _one_channel(shape: tuple[int, ...], path: Path) -> tuple[tuple[int, ...], i
         return shape, 0, 1
     names = channels_told(path)
     if len(names) != shape[3]:
-        told = f"but its dataset.json names {len(names)}" if names else "that nothing names"
+        contradiction = (
+            f"but its dataset.json names {len(names)}" if names else "that nothing names"
+        )
         raise SitusError(
-            f"is 4D, with {shape[3]} channels or time points {told}",
+            f"is 4D, with {shape[3]} channels or time points {contradiction}",
             where=path,
-            fix="extract one volume first, or name the channels in the dataset.json above its folder",
+            fix=(
+                "extract one volume first, or name the channels in the dataset.json above its"
+                " folder"
+            ),
         )
     return shape[:3], channel_shown(names), shape[3]
 
@@ -200,7 +207,8 @@ def _offset(header: Any, version: int, path: Path) -> int:
 
 
 def _scaling(header: Any, path: Path) -> tuple[float, float]:
-    """Slope and intercept; a slope of 0 or not finite means none, as in the standard and nibabel."""
+    """Slope and intercept; a slope of 0 or not finite means none,
+    as in the standard and nibabel."""
     slope, inter = float(header["scl_slope"]), float(header["scl_inter"])
     if slope == 0 or not math.isfinite(slope):
         return 1.0, 0.0

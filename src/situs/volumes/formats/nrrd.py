@@ -1,7 +1,7 @@
 """NRRD, attached or detached, and the segment list of 3D Slicer's `.seg.nrrd`.
 
-The header is parsed here, not by pynrrd: that drops every character outside ASCII from segment names
-and reads lines of any length.
+The header is parsed here, not by pynrrd: that drops every character outside ASCII from segment
+names and reads lines of any length.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ def read_nrrd(path: Path) -> Stored:
     if _ints(fields.get("dimension", ""), "dimension", path) != [len(sizes)]:
         raise SitusError("dimension and sizes do not agree", where=path, fix="repair the header")
     segments = _segments(pairs, path)
-    place = locate(fields, sizes, where=path)
-    layered = bool(segments) and place.list_axis == 0
-    if place.list_axis is not None and not layered:
+    axes = locate(fields, sizes, where=path)
+    layered = bool(segments) and axes.list_axis == 0
+    if axes.list_axis is not None and not layered:
         raise SitusError(
             "has an axis that is not spatial (colour, time or list)",
             where=path,
             fix="extract one 3D volume first",
         )
-    shape = tuple(n for axis, n in enumerate(sizes) if axis in place.kept)
+    shape = tuple(n for axis, n in enumerate(sizes) if axis in axes.kept)
     check_shape(shape, dtype.itemsize, where=path, dims=4 if layered else 3)
     data_path, start = path, header_bytes
     data_file = fields.get("data file", fields.get("datafile"))
@@ -98,9 +98,9 @@ def read_nrrd(path: Path) -> Stored:
         limit=None,
         dtype=dtype,
         shape=shape,
-        affine=Affine(place.matrix, where=path),
-        orientation_basis=place.basis,
-        warnings=place.warnings,
+        affine=Affine(axes.matrix, where=path),
+        orientation_basis=axes.basis,
+        warnings=axes.warnings,
         segments=segments,
     ).check_size()
 
@@ -163,7 +163,8 @@ def _dtype(fields: dict[str, str], path: Path) -> np.dtype[Any]:
 
 
 def _skip(fields: dict[str, str], encoding: str, path: Path) -> int:
-    """Bytes before the voxels (decoded ones, if compressed); -1: raw voxels are the end of the file."""
+    """Bytes before the voxels (decoded ones, if compressed);
+    -1: raw voxels are the end of the file."""
     (skip,) = _ints(fields.get("byte skip", fields.get("byteskip", "0")), "byte skip", path)[:1]
     if skip < -1 or (skip == -1 and encoding != "raw"):
         raise SitusError("byte skip is invalid", where=path, fix="repair the header")
@@ -171,13 +172,14 @@ def _skip(fields: dict[str, str], encoding: str, path: Path) -> int:
 
 
 def _segments(pairs: dict[str, str], path: Path) -> tuple[SegmentTag, ...]:
-    """Slicer's segments, in file order. https://slicer.readthedocs.io (Segmentations, file format)"""
-    found: dict[int, dict[str, str]] = {}
+    """Slicer's segments, in file order.
+    https://slicer.readthedocs.io (Segmentations, file format)"""
+    entries: dict[int, dict[str, str]] = {}
     for key, value in pairs.items():
         if match := _SEGMENT.fullmatch(key):
-            found.setdefault(int(match[1]), {})[match[2]] = value
+            entries.setdefault(int(match[1]), {})[match[2]] = value
     tags = []
-    for number, entry in sorted(found.items()):
+    for number, entry in sorted(entries.items()):
         name = clean_name(entry.get("Name") or entry.get("ID") or "")
         layer, label = (
             _ints(entry[key], f"a segment's {key}", path)[0] if key in entry else None

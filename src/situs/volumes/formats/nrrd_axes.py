@@ -1,4 +1,5 @@
-"""Where an NRRD lies in the patient: from `space` and `space directions`, or from `spacings` alone."""
+"""Where an NRRD lies in the patient:
+from `space` and `space directions`, or from `spacings` alone."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _SPACES = {
 }
 _NOT_ANATOMICAL = ("scanner-xyz", "3d-right-handed", "3d-left-handed")
 _UNDECLARED = (-1, -1, 1)
-"""With no space given, axes are read as LPS, as ITK does; the orientation is flagged as undeclared."""
+"""With no space given, axes are read as LPS, as ITK does;
+the orientation is flagged as undeclared."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ def _vector(text: str, where: object) -> tuple[float, float, float]:
 def _directions(
     fields: dict[str, str], dimension: int, where: object
 ) -> list[tuple[float, float, float] | None] | None:
-    """One world step per axis, `None` where the axis is not spatial; `None` if the field is missing."""
+    """One world step per axis, `None` where the axis is not spatial;
+    `None` if the field is missing."""
     if "space directions" not in fields:
         return None
     text = (
@@ -136,10 +139,10 @@ def _spacings(
     columns: list[tuple[float, float, float] | None] = []
     for value in values:
         step = [0.0, 0.0, 0.0]
-        place = sum(column is not None for column in columns)
-        if math.isnan(value) or place > 2:
+        axis = sum(column is not None for column in columns)
+        if math.isnan(value) or axis > 2:
             columns.append(None)
             continue
-        step[place] = value
+        step[axis] = value
         columns.append((step[0], step[1], step[2]))
     return columns

@@ -42,7 +42,8 @@ def clean_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class SegmentTag:
-    """One segment that a `.seg.nrrd` header lists; `layer` and `value` may be missing in old files."""
+    """One segment that a `.seg.nrrd` header lists;
+    `layer` and `value` may be missing in old files."""
 
     number: int
     name: str
@@ -52,7 +53,8 @@ class SegmentTag:
 
 @dataclass(frozen=True)
 class Stored:
-    """A parsed header: where the voxels lie, how they are encoded, and where they sit in the patient."""
+    """A parsed header: where the voxels lie,
+    how they are encoded, and where they sit in the patient."""
 
     path: Path
     """The file the user named."""
@@ -115,9 +117,9 @@ class Stored:
             )
         return self
 
-    def _truncated(self, found: int, needed: int) -> SitusError:
+    def _truncated(self, available: int, needed: int) -> SitusError:
         return SitusError(
-            f"truncated: {max(0, found)} of {needed} bytes",
+            f"truncated: {max(0, available)} of {needed} bytes",
             where=self.data_path,
             fix="copy or download it again",
         )
@@ -175,9 +177,9 @@ def sibling(path: Path, name: str) -> Path:
     """The data file that a detached header names; it must lie in the header's own folder."""
     folder = path.parent
     plain = name not in ("", ".", "..") and not set(name) & set('/\\:\0%"')
-    found = folder / name
+    data_path = folder / name
     try:
-        inside = plain and found.resolve().parent == folder.resolve()
+        inside = plain and data_path.resolve().parent == folder.resolve()
     except (OSError, RuntimeError, ValueError):
         inside = False
     if not inside:
@@ -186,7 +188,7 @@ def sibling(path: Path, name: str) -> Path:
             where=path,
             fix="put header and data in one folder, or save as one file (.nrrd, .mha)",
         )
-    return found
+    return data_path
 
 
 def read_voxels(
@@ -196,8 +198,8 @@ def read_voxels(
 ) -> NDArray[Any]:
     """The stored voxels, native byte order, first axis fastest, unscaled. One buffer, no copy.
 
-    `scratch` is memory to use if it is large enough; the result then lives until the next such call. `watch` sees
-    every piece of compressed voxels while it is still in the processor's cache.
+    `scratch` is memory to use if it is large enough; the result then lives until the next such
+    call. `watch` sees every piece of compressed voxels while it is still in the processor's cache.
     """
     stored.check_size()
     if scratch is None or scratch.size < stored.nbytes:
@@ -207,8 +209,8 @@ def read_voxels(
     if stored.encoding == "raw" and watch is None:
         _read_raw(out, stored)
     else:
-        for place, piece in voxel_pieces(stored):
-            out[place : place + len(piece)] = piece
+        for offset, piece in voxel_pieces(stored):
+            out[offset : offset + len(piece)] = piece
             if watch is not None:
                 watch(piece)
     voxels = buffer.view(stored.dtype)
@@ -272,15 +274,15 @@ def _loaded_pieces(stored: Stored, load: Callable[[], NDArray[Any]]) -> Iterator
             problem, where=stored.path, fix="its reader must give what its header says"
         )
     data = voxels.tobytes(order="F")
-    for place in range(0, len(data), _CHUNK):
-        yield place, data[place : place + _CHUNK]
+    for offset in range(0, len(data), _CHUNK):
+        yield offset, data[offset : offset + _CHUNK]
 
 
 def _raw_pieces(stream: IO[bytes], stored: Stored) -> Iterator[tuple[int, bytes]]:
-    place = 0
-    while place < stored.nbytes:
-        piece = stream.read(min(_CHUNK, stored.nbytes - place))
+    offset = 0
+    while offset < stored.nbytes:
+        piece = stream.read(min(_CHUNK, stored.nbytes - offset))
         if not piece:
-            raise stored._truncated(place, stored.nbytes)
-        yield place, piece
-        place += len(piece)
+            raise stored._truncated(offset, stored.nbytes)
+        yield offset, piece
+        offset += len(piece)

@@ -15,7 +15,8 @@ __all__ = ["AnnotationSet", "FrameAnnotation", "Mark", "SourceCounts"]
 
 
 class Mark(msgspec.Struct, frozen=True, order=True):
-    """Something that was annotated but whose box cannot be used: it proves nothing present, and nothing absent."""
+    """Something that was annotated but whose box cannot be used:
+    it proves nothing present, and nothing absent."""
 
     frame: int
     """-1 if it could not be read."""
@@ -24,7 +25,10 @@ class Mark(msgspec.Struct, frozen=True, order=True):
 
 
 class FrameAnnotation(msgspec.Struct, frozen=True):
-    """What was annotated on one volume. Boxes lie on the picture as it is displayed, its first row on top."""
+    """What was annotated on one volume.
+
+    Boxes lie on the picture as it is displayed, its first row on top.
+    """
 
     volume: str
     """The source's own name; it stays out of the hash."""
@@ -50,7 +54,8 @@ class FrameAnnotation(msgspec.Struct, frozen=True):
         return digest(canonical_json((*content, self.unusable) if self.unusable else content))
 
     def evidence(self, study_id: str) -> str:
-        """Hash of what was annotated on this very study: two volumes without findings are not each other's evidence."""
+        """Hash of what was annotated on this very study:
+        two volumes without findings are not each other's evidence."""
         return digest(self.hash, study_id)
 
     @property
@@ -83,9 +88,11 @@ class SourceCounts(msgspec.Struct):
     same_box_two_labels: int = 0
     """Boxes of one frame that nearly coincide (IoU of at least .8) under two labels."""
     two_study_labels: int = 0
-    """Further labels of the whole study: rows that share its empty coordinates under another label."""
+    """Further labels of the whole study:
+    rows that share its empty coordinates under another label."""
     repeated_places: int = 0
-    """Rows with volume, slice and coordinates of another row, whatever their label: duplicates and the ones above."""
+    """Rows with volume, slice and coordinates of another row,
+    whatever their label: duplicates and the ones above."""
 
 
 class AnnotationSet(msgspec.Struct):
@@ -103,12 +110,13 @@ class AnnotationSet(msgspec.Struct):
     """Volume and box → file and line."""
 
     def kinds(self, organ: str) -> tuple[str, ...]:
-        """Every finding drawn as a box in this organ: those of the shipped table, then others of these files."""
+        """Every finding drawn as a box in this organ:
+        those of the shipped table, then others of these files."""
         shipped = [entry.name for entry in known_findings(organ) if entry.plural] if organ else []
-        own = {
+        drawn = {
             box.label
             for annotation in self.annotations
             if annotation.organ == organ
             for box in annotation.boxes
         }
-        return (*shipped, *sorted(own - set(shipped)))
+        return (*shipped, *sorted(drawn - set(shipped)))

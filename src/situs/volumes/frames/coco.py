@@ -26,9 +26,11 @@ class _Image(msgspec.Struct, frozen=True):
     width: int = 0
     height: int = 0
     volume: str = ""
-    """Ours: the volume the frame belongs to; else the folder, or the part of the name before the number."""
+    """Ours: the volume the frame belongs to;
+    else the folder, or the part of the name before the number."""
     frame: int | None = None
-    """Ours: which frame it is, from 0; else its rank by number among the volume's images, if no number is missing."""
+    """Ours: which frame it is, from 0;
+    else its rank by number among the volume's images, if no number is missing."""
     patient: str = ""
 
 
@@ -58,7 +60,8 @@ class CocoVolume(msgspec.Struct, frozen=True):
 
 
 def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | BadRow]]:
-    """The volumes listed, and the boxes on them; the place of each is its index in `annotations`."""
+    """The volumes listed, and the boxes on them;
+    the place of each is its index in `annotations`."""
     coco = read_json(path, _Coco)
     names = {category.id: category.name for category in coco.categories}
     by_volume: dict[str, list[_Image]] = defaultdict(list)
@@ -108,17 +111,17 @@ def _rows(
         where = f"{path.name} $.annotations[{number}]"
         volume, frame = placed.get(entry.image_id, ("", -1))
         label = names.get(entry.category_id, "")
-        told = Mark(frame, finding_name(label)[0])
+        mark = Mark(frame, finding_name(label)[0])
         if not volume or entry.category_id not in names:
-            yield BadRow(where, "names an image or category that is not there", volume, told)
+            yield BadRow(where, "names an image or category that is not there", volume, mark)
             continue
-        row = BoxRow(where, volume, label, told.label, frame, *entry.bbox)
-        yield BadRow(where, row.fault(), volume, told) if row.fault() else row
+        row = BoxRow(where, volume, label, mark.label, frame, *entry.bbox)
+        yield BadRow(where, row.fault(), volume, mark) if row.fault() else row
 
 
 def _volume(image: _Image) -> str:
     if image.volume:
         return image.volume
     path = PurePosixPath(image.file_name.replace("\\", "/"))
-    own = NUMBERED.fullmatch(path.stem)
-    return own[1] if own else path.parent.name
+    numbered = NUMBERED.fullmatch(path.stem)
+    return numbered[1] if numbered else path.parent.name

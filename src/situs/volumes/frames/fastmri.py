@@ -1,7 +1,9 @@
-"""fastMRI HDF5 files: the reconstructed image, and of all attributes only the patient's (already hashed) id.
+"""fastMRI HDF5 files: the reconstructed image, and of all attributes only the patient's (already
+hashed) id.
 
-fastMRI stores images upside down. `read_reconstruction` turns them over, here and nowhere else: what leaves this module
-has its first row on top, as radiologists saw it when they drew the boxes of fastMRI+ (there is no left-right flip).
+fastMRI stores images upside down. `read_reconstruction` turns them over, here and nowhere else:
+what leaves this module has its first row on top, as radiologists saw it when they drew the boxes of
+fastMRI+ (there is no left-right flip).
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from situs.volumes.limits import MAX_GZIP_RATIO, check_shape
 __all__ = ["DATASETS", "patient_of", "read_reconstruction", "reconstruction_shape"]
 
 DATASETS = ("reconstruction_rss", "reconstruction_esc", "reconstruction")
-"""Where an image may be: multi-coil, single-coil, and what reconstruction programs write; the first that is there."""
+"""Where an image may be: multi-coil, single-coil,
+and what reconstruction programs write; the first that is there."""
 
 _LONGEST_ID = 256
 
@@ -105,7 +108,10 @@ def read_reconstruction(path: Path) -> NDArray[Any]:
 
 
 def patient_of(path: Path) -> str | None:
-    """The file's `patient_id`, as it is; None if there is none that can be used. No other attribute is ever read."""
+    """The file's `patient_id`, as it is; None if there is none that can be used.
+
+    No other attribute is ever read.
+    """
     with _opened(path) as file:
         if "patient_id" not in file.attrs:
             return None

@@ -1,4 +1,5 @@
-"""On which side of the picture the medial compartment of a knee lies: from a table, since the images do not tell."""
+"""On which side of the picture the medial compartment of a knee lies:
+from a table, since the images do not tell."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from situs.volumes.frames.rows import volume_name
 
 __all__ = ["KneeSide", "read_sides"]
 
-_FIX = "columns: file, medial (left or right: the side of the picture), and, if known, midline_x (pixels)"
+_FIX = (
+    "columns: file, medial (left or right: the side of the picture), and, if known, midline_x"
+    " (pixels)"
+)
 
 
 class KneeSide(msgspec.Struct, frozen=True):
@@ -36,7 +40,7 @@ def read_sides(path: Path) -> dict[str, KneeSide]:
     header = [name.strip() for name in columns]
     if not {"file", "medial"} <= set(header):
         raise SitusError("lacks the columns file and medial", where=path, fix=_FIX)
-    found: dict[str, KneeSide] = {}
+    sides: dict[str, KneeSide] = {}
     bad: list[tuple[int, str]] = []
     for line, row in rows:
         cells = dict.fromkeys(header, "") | {
@@ -51,15 +55,15 @@ def read_sides(path: Path) -> dict[str, KneeSide]:
             midline = float(middle) if middle else None
         except ValueError:
             midline = math.nan
-        if not volume or volume in found:
+        if not volume or volume in sides:
             bad.append((line, "names no volume, or one that was named before"))
         elif medial not in ("left", "right"):
             bad.append((line, "medial is neither left nor right"))
         elif midline is not None and not math.isfinite(midline):
             bad.append((line, "midline_x is not a number"))
         else:
-            found[volume] = KneeSide(medial, midline)
+            sides[volume] = KneeSide(medial, midline)
     if bad:
         more = f" (and {len(bad) - 1} more lines)" if len(bad) > 1 else ""
         raise SitusError(bad[0][1] + more, where=f"{path}:{bad[0][0]}", fix=_FIX)
-    return found
+    return sides

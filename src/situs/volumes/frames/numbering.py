@@ -20,14 +20,16 @@ def number_in(name: str) -> int | None:
 
 
 def missing_numbers(names: Iterable[str]) -> str:
-    """What is lacking in the numbers of a volume's pictures, so that their frames cannot be told; empty if nothing.
+    """What is lacking in the numbers of a volume's pictures, so that their frames cannot be told;
+    empty if nothing.
 
-    Numbers without a gap are frames in their order, from whatever they start; if the names say that they are slices or
-    frames, they must start at 0 or 1. Names without numbers, or with one number for several, are frames in their order.
+    Numbers without a gap are frames in their order, from whatever they start; if the names say that
+    they are slices or frames, they must start at 0 or 1. Names without numbers, or with one number
+    for several, are frames in their order.
     """
     stems = [PurePath(name.replace("\\", "/")).stem for name in names]
-    found = [number_in(stem) for stem in stems]
-    numbers = sorted(number for number in found if number is not None)
+    number_of_stem = [number_in(stem) for stem in stems]
+    numbers = sorted(number for number in number_of_stem if number is not None)
     if not numbers or len(set(numbers)) != len(stems):
         return ""
     first = numbers[0]

@@ -22,48 +22,51 @@ __all__ = ["read_annotations"]
 def read_annotations(
     files: Sequence[Path], lists: Sequence[Path] = (), *, skip_bad: bool = False
 ) -> AnnotationSet:
-    """Every volume that the files annotate or the lists say was reviewed, in the order of their names.
+    """Every volume that the files annotate or the lists say was reviewed, in the order of their
+    names.
 
-    A volume in a list without a row was read and nothing was found. Rows that cannot be read are an error, or left
-    out and reported with `skip_bad`. Whatever was left out is still no proof of absence: its volume keeps a mark of it,
-    and every volume does if it names none.
+    A volume in a list without a row was read and nothing was found. Rows that cannot be read are an
+    error, or left out and reported with `skip_bad`. Whatever was left out is still no proof of
+    absence: its volume keeps a mark of it, and every volume does if it names none.
     """
-    found = AnnotationSet([], {}, {}, {}, [], {})
+    annotation_set = AnnotationSet([], {}, {}, {}, [], {})
     reviewed = _reviewed(lists)
     unusable: dict[str, set[Mark]] = defaultdict(set)
     organ_of_list: dict[Path, Counter[str]] = defaultdict(Counter)
     for path in files:
         rows, volumes, bad = _usable_rows(path, skip_bad=skip_bad)
-        found.problems += [
+        annotation_set.problems += [
             Problem(Severity.ERROR, "row", e.where, e.problem, _left_out(e)) for e in bad
         ]
         battery = list(dirt(rows, (finding_name(row.label)[1] for row in rows)))
-        found.problems += battery
-        found.counts[path.name] = _counts(rows, Counter(problem.code for problem in battery))
+        annotation_set.problems += battery
+        annotation_set.counts[path.name] = _counts(
+            rows, Counter(problem.code for problem in battery)
+        )
         by_volume: dict[str, list[BoxRow]] = {volume: [] for volume in volumes}
         for row in rows:
             by_volume.setdefault(row.volume, []).append(row)
             box = box_of(row)
             if box is not None:
-                found.row_of.setdefault((row.volume, box), row.where)
+                annotation_set.row_of.setdefault((row.volume, box), row.where)
             elif row.frame is not None:
                 unusable[row.volume].add(Mark(row.frame, row.name))
         for entry in bad:
             unusable[entry.volume].add(entry.mark)
             if entry.volume:
                 by_volume.setdefault(entry.volume, [])
-        _refuse_volumes_twice(by_volume, found.file_of, path)
+        _refuse_volumes_twice(by_volume, annotation_set.file_of, path)
         organ = _organ(rows)
-        for volume, own in by_volume.items():
-            found.file_of[volume] = path
+        for volume, volume_rows in by_volume.items():
+            annotation_set.file_of[volume] = path
             if volume in reviewed:
                 organ_of_list[reviewed[volume]][organ] += 1
-            found.annotations.append(
-                _annotation(volume, own, organ, volume in reviewed, volumes.get(volume))
+            annotation_set.annotations.append(
+                _annotation(volume, volume_rows, organ, volume in reviewed, volumes.get(volume))
             )
     for volume, path in reviewed.items():
-        found.list_of[volume] = path
-        if volume in found.file_of:
+        annotation_set.list_of[volume] = path
+        if volume in annotation_set.file_of:
             continue
         if not organ_of_list[path]:
             raise SitusError(
@@ -72,15 +75,17 @@ def read_annotations(
                 fix="give the list of these annotations",
             )
         organ = organ_of_volume(volume) or organ_of_list[path].most_common(1)[0][0]
-        found.file_of[volume] = path
-        found.annotations.append(FrameAnnotation(volume, organ, (), reviewed=True))
-    found.annotations = [
-        msgspec.structs.replace(own, unusable=tuple(sorted(unusable[own.volume] | unusable[""])))
-        for own in found.annotations
+        annotation_set.file_of[volume] = path
+        annotation_set.annotations.append(FrameAnnotation(volume, organ, (), reviewed=True))
+    annotation_set.annotations = [
+        msgspec.structs.replace(
+            volume_rows, unusable=tuple(sorted(unusable[volume_rows.volume] | unusable[""]))
+        )
+        for volume_rows in annotation_set.annotations
     ]
-    _count_lists(found, files, reviewed)
-    found.annotations.sort(key=lambda annotation: annotation.volume)
-    return found
+    _count_lists(annotation_set, files, reviewed)
+    annotation_set.annotations.sort(key=lambda annotation: annotation.volume)
+    return annotation_set
 
 
 def _usable_rows(
@@ -189,15 +194,19 @@ def _counts(rows: list[BoxRow], dirty: Counter[str]) -> SourceCounts:
     )
 
 
-def _count_lists(found: AnnotationSet, files: Sequence[Path], reviewed: dict[str, Path]) -> None:
+def _count_lists(
+    annotation_set: AnnotationSet, files: Sequence[Path], reviewed: dict[str, Path]
+) -> None:
     """Each list belongs to the annotation file that shares most volumes with it."""
     by_list: dict[Path, list[str]] = defaultdict(list)
     for volume, path in reviewed.items():
         by_list[path].append(volume)
     for volumes in by_list.values():
-        shared = Counter(found.file_of[volume] for volume in volumes)
+        shared = Counter(annotation_set.file_of[volume] for volume in volumes)
         owner = next((path for path, _ in shared.most_common() if path in files), None)
         if owner is not None:
-            counts = found.counts[owner.name]
+            counts = annotation_set.counts[owner.name]
             counts.reviewed += len(volumes)
-            counts.in_list_only += sum(found.file_of[volume] not in files for volume in volumes)
+            counts.in_list_only += sum(
+                annotation_set.file_of[volume] not in files for volume in volumes
+            )

@@ -21,7 +21,8 @@ _IMAGES = (".h5", ".hdf5", ".nii.gz", ".nii")
 
 
 class BoxRow(msgspec.Struct, frozen=True):
-    """A row as it was read: a box on a frame, or a label of the whole study (then without frame and corner)."""
+    """A row as it was read: a box on a frame,
+    or a label of the whole study (then without frame and corner)."""
 
     where: str
     """File and line."""
@@ -61,7 +62,8 @@ class BoxRow(msgspec.Struct, frozen=True):
 
     @property
     def outside(self) -> bool:
-        """Whether the box leaves the picture at its left or upper edge, which can be told without the image."""
+        """Whether the box leaves the picture at its left or upper edge,
+        which can be told without the image."""
         return self.frame is not None and (self.x < 0 or self.y < 0)
 
 
@@ -94,9 +96,10 @@ def box_of(row: BoxRow) -> FrameBox | None:
 
 
 def dirt(rows: list[BoxRow], exact: Iterable[bool]) -> Iterator[Problem]:
-    """Every piece of dirt, each with file and line; `exact` says of each row's label whether it is spelt as usual."""
+    """Every piece of dirt, each with file and line;
+    `exact` says of each row's label whether it is spelt as usual."""
     seen: dict[tuple[object, ...], str] = {}
-    whole: dict[str, str] = {}
+    study_labels: dict[str, str] = {}
     on_frame: dict[tuple[str, int], list[tuple[BoxRow, FrameBox]]] = defaultdict(list)
     spelt: Counter[str] = Counter()
     first: dict[str, str] = {}
@@ -109,11 +112,14 @@ def dirt(rows: list[BoxRow], exact: Iterable[bool]) -> Iterator[Problem]:
         if not usual:
             spelt[row.label] += 1
             first.setdefault(row.label, row.where)
-        if row.frame is None and row.volume in whole:
-            text = f"a second label of the whole study, at the same (empty) place as {whole[row.volume]}"
+        if row.frame is None and row.volume in study_labels:
+            text = (
+                "a second label of the whole study, at the same (empty) place as"
+                f" {study_labels[row.volume]}"
+            )
             yield _warning("two-study-labels", row, text, "both labels are used")
         elif row.frame is None:
-            whole[row.volume] = row.where
+            study_labels[row.volume] = row.where
         if row.empty:
             yield _warning(
                 "zero-size",

@@ -1,4 +1,5 @@
-"""Stacks of frames without millimetres: fastMRI HDF5, folders of pictures, NIfTI taken as a pile of pictures."""
+"""Stacks of frames without millimetres:
+fastMRI HDF5, folders of pictures, NIfTI taken as a pile of pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 
 
 class FrameStack:
-    """A lazy stack of frames as they are displayed, first row on top. Opening reads headers only. Immutable."""
+    """A lazy stack of frames as they are displayed, first row on top.
+
+    Opening reads headers only. Immutable.
+    """
 
     __slots__ = ("_files", "_grid", "_path", "_patient_key")
 
@@ -58,7 +62,8 @@ class FrameStack:
 
     @property
     def patient_key(self) -> str | None:
-        """What tells patients apart, as the file states it: never to be written anywhere unhashed."""
+        """What tells patients apart, as the file states it:
+        never to be written anywhere unhashed."""
         return self._patient_key
 
     @property
@@ -95,7 +100,8 @@ def hash_frames(pixels: NDArray[Any]) -> str:
 def open_stack(path: Path) -> FrameStack:
     """Open an HDF5 file, a NIfTI file (frame = last index, x = first, y = second), or pictures.
 
-    Pictures are all of a folder, or, given one that is numbered (`knee7_slice_012.png`), those of its name.
+    Pictures are all of a folder, or, given one that is numbered (`knee7_slice_012.png`), those of
+    its name.
     """
     if path.suffix.lower() in _HDF5:
         frames, height, width = reconstruction_shape(path)
@@ -126,47 +132,48 @@ def open_stack(path: Path) -> FrameStack:
 
 
 def find_stacks(root: Path) -> dict[str, Path]:
-    """Every stack under a folder by its name: file stem, folder of pictures, or the name before `_slice_012`."""
+    """Every stack under a folder by its name:
+    file stem, folder of pictures, or the name before `_slice_012`."""
     if not root.is_dir():
         raise SitusError("no such folder", where=root, fix="give the folder the images are in")
-    found: dict[str, set[Path]] = defaultdict(set)
+    stacks: dict[str, set[Path]] = defaultdict(set)
     numbered: dict[str, set[Path]] = defaultdict(set)
     for folder, _, names in os.walk(root):
         here = Path(folder)
         series: dict[str, Path] = {}
         for path in (here / name for name in sorted(names)):
             if path.suffix.lower() in _HDF5:
-                found[path.stem].add(path)
+                stacks[path.stem].add(path)
             elif kind_of(path) is not None:
-                found[stem_of(path)].add(path)
+                stacks[stem_of(path)].add(path)
             elif path.suffix.lower() in _PICTURES:
                 match = NUMBERED.fullmatch(path.stem)
                 series.setdefault(match[1] if match else "", path)
         if len(series) == 1 or "" in series:
-            found[here.name].add(here)
+            stacks[here.name].add(here)
         for name, path in series.items():
             numbered[name].add(path)
-    for name, paths in found.items():
+    for name, paths in stacks.items():
         if len(paths) > 1:
             where = " and ".join(str(path) for path in sorted(paths))
             raise SitusError(f"two stacks are called {name!r}", where=where, fix="keep one of them")
     alone = {
         name: paths
         for name, paths in numbered.items()
-        if name and name not in found and len(paths) == 1
+        if name and name not in stacks and len(paths) == 1
     }
-    return {name: next(iter(paths)) for name, paths in sorted((found | alone).items())}
+    return {name: next(iter(paths)) for name, paths in sorted((stacks | alone).items())}
 
 
 def _pictures(path: Path) -> tuple[Path, ...]:
     if path.is_dir():
         names = [file for file in path.iterdir() if file.suffix.lower() in _PICTURES]
     else:
-        own = NUMBERED.fullmatch(path.stem)
-        if own is None or path.suffix.lower() not in _PICTURES or not path.is_file():
+        numbered = NUMBERED.fullmatch(path.stem)
+        if numbered is None or path.suffix.lower() not in _PICTURES or not path.is_file():
             return ()
         same = (NUMBERED.fullmatch(file.stem) for file in path.parent.iterdir())
-        stems = {match[0] for match in same if match and match[1] == own[1]}
+        stems = {match[0] for match in same if match and match[1] == numbered[1]}
         names = [
             file
             for file in path.parent.iterdir()
@@ -184,7 +191,8 @@ _KINDS: dict[str, np.dtype[Any]] = {
     "I": np.dtype(np.int32),
     "F": np.dtype(np.float32),
 }
-"""Pillow's modes of more than eight bits, as numpy stores them; all others are read as eight bits of grey."""
+"""Pillow's modes of more than eight bits, as numpy stores them;
+all others are read as eight bits of grey."""
 
 
 def _size(path: Path) -> tuple[int, int]:
@@ -214,7 +222,8 @@ def _picture(path: Path) -> Iterator[Any]:
 
 
 def _stacked(files: tuple[Path, ...], shape: tuple[int, int, int]) -> NDArray[Any]:
-    """All pictures in one array, which is made once: a list of them beside it would take twice the memory."""
+    """All pictures in one array, which is made once:
+    a list of them beside it would take twice the memory."""
     kind = np.result_type(*{_kind(file) for file in files})
     check_shape(shape, kind.itemsize, where=files[0])
     stack = np.empty(shape, kind)

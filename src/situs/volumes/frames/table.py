@@ -18,7 +18,10 @@ __all__ = ["read_box_csv", "read_list"]
 _VOLUME = ("file", "volume", "study")
 _FRAME = ("slice", "frame")
 _CORNERS = (("x", "y", "width", "height"), ("x0", "y0", "x1", "y1"))
-_FIX = "columns: file, slice, x, y, width, height (or x0, y0, x1, y1), label; also study_level, patient"
+_FIX = (
+    "columns: file, slice, x, y, width, height (or x0, y0, x1, y1), label; also study_level,"
+    " patient"
+)
 
 
 def read_box_csv(path: Path) -> Iterator[BoxRow | BadRow]:
@@ -55,34 +58,34 @@ def _columns(header: list[str], path: Path) -> tuple[str, str, tuple[str, ...]]:
 def _row(
     cells: list[str], header: list[str], columns: tuple[str, str, tuple[str, ...]], where: str
 ) -> BoxRow | BadRow:
-    found = dict(zip(header, cells))
+    cell_of = dict(zip(header, cells))
     volume_column, frame_column, corners = columns
-    volume, label = volume_name(found.get(volume_column, "")), found.get("label", "")
-    name, frame = finding_name(label)[0], _whole(found.get(frame_column, ""))
+    volume, label = volume_name(cell_of.get(volume_column, "")), cell_of.get("label", "")
+    name, frame = finding_name(label)[0], _integer(cell_of.get(frame_column, ""))
 
     def bad(problem: str) -> BadRow:
         # Cells that are too many or too few may have moved: only what stands before can be told.
-        told = (
+        mark = (
             Mark(-1 if frame is None else frame, name)
             if len(cells) == len(header)
             else Mark(-1, "")
         )
-        return BadRow(where, problem, volume, told)
+        return BadRow(where, problem, volume, mark)
 
     if len(cells) != len(header):
         return bad(f"has {len(cells)} cells, not {len(header)}")
     if not volume or not label.strip():
         return bad("names no volume or no label")
-    level = found.get("study_level", "").strip().lower()
+    level = cell_of.get("study_level", "").strip().lower()
     if level not in ("", "no", "yes"):
         return bad("study_level is neither Yes nor No")
-    patient = found.get("patient", "").strip()
+    patient = cell_of.get("patient", "").strip()
     if level == "yes" or (
-        "study_level" not in found and not any(found[c].strip() for c in corners)
+        "study_level" not in cell_of and not any(cell_of[c].strip() for c in corners)
     ):
         return BoxRow(where, volume, label, name, patient=patient)
     try:
-        a, b, c, d = (float(found[column]) for column in corners)
+        a, b, c, d = (float(cell_of[column]) for column in corners)
     except ValueError:
         return bad("the box is not made of numbers")
     if frame is None:
@@ -92,7 +95,7 @@ def _row(
     return bad(row.fault()) if row.fault() else row
 
 
-def _whole(text: str) -> int | None:
+def _integer(text: str) -> int | None:
     try:
         number = float(text)
     except ValueError:
@@ -103,13 +106,13 @@ def _whole(text: str) -> int | None:
 def read_list(path: Path) -> list[str]:
     """The volumes that were reviewed: one a line, no header; a file name's format is dropped."""
     names = (volume_name(line.strip().strip(",")) for line in read_text(path).splitlines())
-    kept = [name for name in names if name]
-    if not kept:
+    volumes = [name for name in names if name]
+    if not volumes:
         raise SitusError("names no volume", where=path, fix="one volume per line")
-    if any("," in name for name in kept):
+    if any("," in name for name in volumes):
         raise SitusError(
             "is a table, not a list",
             where=path,
             fix="one volume per line; give boxes as an argument",
         )
-    return kept
+    return volumes

@@ -34,23 +34,25 @@ def subfolders(folder: Path) -> list[Path]:
 
 
 def image_of(labels: Path, images: Iterable[Path]) -> Path | None:
-    """The image on whose grid, or a block of it, the labels lie; of several, that of the same case by its name.
+    """The image on whose grid, or a block of it, the labels lie; of several, that of the same case
+    by its name.
 
-    None also where images of several cases fit and no name tells which: a wrong image is worse than none.
+    None also where images of several cases fit and no name tells which: a wrong image is worse than
+    none.
     """
-    own = _grid(labels)
-    if own is None:
+    label_grid = _grid(labels)
+    if label_grid is None:
         return None
     grids = {image: _grid(image) for image in images if image != labels}
-    whole = [
+    same_grid = [
         image
         for image, grid in grids.items()
-        if grid is not None and reorder_onto(grid, own) is not None
+        if grid is not None and reorder_onto(grid, label_grid) is not None
     ]
-    fitting = whole or [
+    fitting = same_grid or [
         image
         for image, grid in grids.items()
-        if grid is not None and own.block_in(grid) is not None
+        if grid is not None and label_grid.block_in(grid) is not None
     ]
     case = case_key(stem_of(labels))
     same_case = [image for image in fitting if case_key(stem_of(image)) == case]
@@ -66,15 +68,19 @@ def image_of(labels: Path, images: Iterable[Path]) -> Path | None:
 
 
 def misfit_of(labels: Path, images: Iterable[Path]) -> str:
-    """How the image of the same case, or the only image, lies on another grid than the labels; empty if it does not."""
+    """How the image of the same case, or the only image,
+    lies on another grid than the labels; empty if it does not."""
     others = [image for image in images if image != labels]
     case = case_key(stem_of(labels))
     same_case = [image for image in others if case_key(stem_of(image)) == case]
     candidates = same_case or (others if len(others) == 1 else [])
-    own, grid = _grid(labels), _grid(candidates[0]) if candidates else None
-    if own is None or grid is None:
+    label_grid, image_grid = _grid(labels), _grid(candidates[0]) if candidates else None
+    if label_grid is None or image_grid is None:
         return ""
-    return f"{candidates[0].name} and {labels.name} are not on one grid ({grid.difference(own)})"
+    return (
+        f"{candidates[0].name} and {labels.name} are not on one grid"
+        f" ({image_grid.difference(label_grid)})"
+    )
 
 
 def _alike(a: str, b: str) -> int:

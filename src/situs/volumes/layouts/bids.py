@@ -1,4 +1,5 @@
-"""BIDS: images in `sub-*/[ses-*/]anat`, segmentations in `derivatives/*`, names in `_dseg.tsv` tables."""
+"""BIDS: images in `sub-*/[ses-*/]anat`,
+segmentations in `derivatives/*`, names in `_dseg.tsv` tables."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ _MOST_FOLDERS = 100_000
 
 
 def find_bids(root: Path) -> list[StudySource]:
-    """The labelled sessions of a BIDS dataset, raw with its derivatives, or of one derivative dataset."""
+    """The labelled sessions of a BIDS dataset,
+    raw with its derivatives, or of one derivative dataset."""
     # VerSe and others keep the raw images in `rawdata`, beside `derivatives`.
     if not any(_holds_subjects(folder) for folder in (root, root / "rawdata")):
         return []
@@ -49,15 +51,17 @@ def find_bids(root: Path) -> list[StudySource]:
     by_session: dict[str, list[Path]] = {}
     for file in labels:
         by_session.setdefault(_session(file), []).append(file)
-    found = []
+    studies = []
     for session, segmentations in sorted(by_session.items()):
-        own = sorted((image for image in images if _session(image) == session), key=_rank)
+        session_images = sorted(
+            (image for image in images if _session(image) == session), key=_rank
+        )
         for file in _chosen(segmentations):
             names = _names(file, root)
-            found.append(
+            studies.append(
                 StudySource(
                     session,
-                    image_of(file, own),
+                    image_of(file, session_images),
                     file,
                     names=names,
                     layout="bids",
@@ -65,7 +69,7 @@ def find_bids(root: Path) -> list[StudySource]:
                     patient_key=f"{root.name}/{session.partition('_')[0]}",
                 )
             )
-    return found
+    return studies
 
 
 def _holds_subjects(folder: Path) -> bool:
@@ -96,12 +100,13 @@ def _session(file: Path) -> str:
 
 def _rank(image: Path) -> tuple[int, int, str]:
     suffix = stem_of(image).rpartition("_")[2]
-    place = _PREFERRED.index(suffix) if suffix in _PREFERRED else len(_PREFERRED)
-    return place, int("_desc-brain" in image.name), str(image)
+    preference = _PREFERRED.index(suffix) if suffix in _PREFERRED else len(_PREFERRED)
+    return preference, int("_desc-brain" in image.name), str(image)
 
 
 def _chosen(segmentations: list[Path]) -> list[Path]:
-    """A session's label map if it has one; of several, one with a table of names; else its first mask."""
+    """A session's label map if it has one;
+    of several, one with a table of names; else its first mask."""
     maps = [file for file in segmentations if stem_of(file).endswith("_dseg")]
     lesions = [
         file for file in segmentations if _entity(file, "label") is not None and file not in maps
@@ -126,14 +131,16 @@ def _names(file: Path, root: Path) -> dict[int, str] | None:
         return _read_table(table)
     if stem_of(file).endswith("_dseg"):
         return None
-    given = [name for name in (_entity(file, "label"), _entity(file, "desc")) if name]
-    # ATLAS writes `label-L_desc-T1lesion`: there the label is a side, and the description what was drawn.
-    name = next((name for name in given if term(name).known), next(iter(given), None))
+    entities = [name for name in (_entity(file, "label"), _entity(file, "desc")) if name]
+    # ATLAS writes `label-L_desc-T1lesion`: there the label is a side, and the description what was
+    # drawn.
+    name = next((name for name in entities if term(name).known), next(iter(entities), None))
     return {1: name} if name else None
 
 
 def _tables(file: Path, root: Path) -> Iterator[Path]:
-    """A table beside the file, or above it: it then names the entities that it applies to (inheritance)."""
+    """A table beside the file, or above it:
+    it then names the entities that it applies to (inheritance)."""
     yield _beside(file)
     suffix = stem_of(file).rpartition("_")[2]
     described = _entity(file, "desc")

@@ -12,13 +12,14 @@ from situs.volumes.volume import open_volume
 __all__ = ["content_of"]
 
 _FLAT = 0.5
-"""Share of neighbours with the same value from which on a volume is labels. The regions of an atlas of 116 cells on
-4 mm voxels reach .6, noise in an 8-bit image leaves .1 to .3."""
+"""Share of neighbours with the same value from which on a volume is labels. The regions of an atlas
+of 116 cells on 4 mm voxels reach .6, noise in an 8-bit image leaves .1 to .3."""
 _MOST_LABELS = 2000
 
 
 def content_of(path: Path) -> str | None:
-    """`image`, `labels` (several values), `mask` (one value besides 0), or None if it cannot be read."""
+    """`image`, `labels` (several values),
+    `mask` (one value besides 0), or None if it cannot be read."""
     try:
         voxels = open_volume(path).array()
     except SitusError:

@@ -51,12 +51,12 @@ def find_dataset(root: Path, layout: str | None = None) -> list[StudySource]:
     folders = [root / f"labels{split}" for split in _SPLITS]
     if not path.is_file() or not any(folder.is_dir() for folder in folders):
         return []
-    told = read_json(path, _Description)
+    description = read_json(path, _Description)
     pairs = [pair for folder in folders if folder.is_dir() for pair in _pairs(folder)]
     stems = [stem_of(labels) for _, labels in pairs]
-    kind = layout or _layout(told, stems, [image for image, _ in pairs])
-    names = _names(told, path)
-    vocabulary = _vocabulary(told, root, stems, kind)
+    kind = layout or _layout(description, stems, [image for image, _ in pairs])
+    names = _names(description, path)
+    vocabulary = _vocabulary(description, root, stems, kind)
     if vocabulary is not None and not set(names or ()) <= set(load_vocabulary(vocabulary).labels):
         vocabulary = None  # a dataset of that name, but with classes of its own
     return [
@@ -79,37 +79,37 @@ def _pairs(folder: Path) -> list[tuple[Path | None, Path]]:
     files = sorted(
         file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
     )
-    found: list[tuple[Path | None, Path]] = []
-    shown = channel_shown(channels_told(folder / "x"))
+    pairs: list[tuple[Path | None, Path]] = []
+    channel = channel_shown(channels_told(folder / "x"))
     for labels in files:
         suffix = kind_of(labels)
         if suffix is not None:
             stem = stem_of(labels)
             apart = [
-                images / f"{stem}_{number:04d}{suffix}" for number in dict.fromkeys((shown, 0))
+                images / f"{stem}_{number:04d}{suffix}" for number in dict.fromkeys((channel, 0))
             ]
             choices = (images / labels.name, *apart, images / f"{stem}{suffix}")
-            found.append((next((image for image in choices if image.is_file()), None), labels))
-    return found
+            pairs.append((next((image for image in choices if image.is_file()), None), labels))
+    return pairs
 
 
-def _layout(told: _Description, stems: list[str], images: list[Path | None]) -> str:
-    if "amos" in (told.name or "").lower() or (
+def _layout(description: _Description, stems: list[str], images: list[Path | None]) -> str:
+    if "amos" in (description.name or "").lower() or (
         stems and all(public_id(stem, "amos") for stem in stems)
     ):
         return "amos"
     channels = any(
         image is not None and stem_of(image) != stem for stem, image in zip(stems, images)
     )
-    return "nnunet" if channels or told.channel_names or told.file_ending else "msd"
+    return "nnunet" if channels or description.channel_names or description.file_ending else "msd"
 
 
-def _vocabulary(told: _Description, root: Path, stems: list[str], layout: str) -> str | None:
+def _vocabulary(description: _Description, root: Path, stems: list[str], layout: str) -> str | None:
     """The vocabulary of a dataset known by its name, if all its cases are named as published."""
     if layout == "amos":
         return "amos"
     words = {
-        _letters(told.name or ""),
+        _letters(description.name or ""),
         _letters(re.sub(r"^(Task|Dataset)[0-9]+_", "", root.resolve().name)),
     }
     known = {_DECATHLON[word] for word in words if word in _DECATHLON}
@@ -124,10 +124,11 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.lower() if c.isalpha())
 
 
-def _names(told: _Description, path: Path) -> dict[int, str] | None:
-    """Names by value, from `{"1": "liver"}` or `{"liver": 1}`; regions of several values have none of their own."""
-    found: dict[int, str] = {}
-    for key, entry in told.labels.items():
+def _names(description: _Description, path: Path) -> dict[int, str] | None:
+    """Names by value, from `{"1": "liver"}` or `{"liver": 1}`;
+    regions of several values have none of their own."""
+    names: dict[int, str] = {}
+    for key, entry in description.labels.items():
         value, name = (key, entry) if isinstance(entry, str) else (entry, key)
         if isinstance(value, list):
             if len(value) != 1:
@@ -138,10 +139,10 @@ def _names(told: _Description, path: Path) -> dict[int, str] | None:
                 "its labels are not numbers and names", where=path, fix='write {"liver": 1, …}'
             )
         number, text = int(value), clean_name(str(name))
-        if number < 0 or not text or found.get(number, text) != text:
+        if number < 0 or not text or names.get(number, text) != text:
             raise SitusError(
                 "a label is negative, unnamed or named twice", where=path, fix="repair the labels"
             )
         if number and text.lower() not in _NOT_STRUCTURES:
-            found[number] = text
-    return found or None
+            names[number] = text
+    return names or None

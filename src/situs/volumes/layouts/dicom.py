@@ -1,4 +1,5 @@
-"""Studies of DICOM files: each segmentation or structure set with the image series it was drawn on."""
+"""Studies of DICOM files:
+each segmentation or structure set with the image series it was drawn on."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _MOST_FOLDERS = 100_000
 
 
 def find_dicom(root: Path) -> list[StudySource]:
-    """All labelled studies in a folder and the folders below it, or the one of a segmentation file."""
+    """All labelled studies in a folder and the folders below it,
+    or the one of a segmentation file."""
     if root.is_file():
         head = read_head(root)
         heads = [head, *(find_series_near(head) if head.kind in _LABELS else ())]
@@ -33,13 +35,13 @@ def find_dicom(root: Path) -> list[StudySource]:
             fix="add its DICOM-SEG or RTSTRUCT file, or list image and labels in a .csv table",
         )
     stems = [root.stem] if root.is_file() else _stems(labels, heads, root)
-    found = [
+    studies = [
         StudySource(
             stem, _image(head, heads), head.path, layout="dicom", patient_key=head.patient or None
         )
         for stem, head in zip(stems, labels)
     ]
-    return sorted(found, key=lambda source: source.stem)
+    return sorted(studies, key=lambda source: source.stem)
 
 
 def _below(root: Path) -> Iterator[Path]:

@@ -1,4 +1,5 @@
-"""Finding studies in any known layout: public datasets, DICOM folders, a table, or one label file."""
+"""Finding studies in any known layout:
+public datasets, DICOM folders, a table, or one label file."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from situs.volumes.volume import holds_dicom, kind_of, stem_of
 
 __all__ = ["StudySource", "Survey", "find_studies", "find_study", "survey"]
 
-_SHOWN = 8
+_MOST_LISTED = 8
 _DATASETS = ("msd", "nnunet", "amos")
 _Find = Callable[[Path], list[StudySource]]
 _CASES: dict[str, _Find] = {
@@ -65,7 +66,8 @@ class Survey(NamedTuple):
 
 
 def find_studies(root: str | Path, layout: str = "auto") -> list[StudySource]:
-    """All studies under `root`, sorted. Nothing found is an error that says which layouts are known.
+    """All studies under `root`, sorted. Nothing found is an error that says which layouts are
+    known.
 
     `layout` is `auto` or one of the layouts that `situs list layouts` shows.
     """
@@ -73,7 +75,8 @@ def find_studies(root: str | Path, layout: str = "auto") -> list[StudySource]:
 
 
 def survey(root: str | Path, layout: str = "auto") -> Survey:
-    """All studies under `root` as `find_studies` gives them, and the folders that were passed over."""
+    """All studies under `root` as `find_studies` gives them,
+    and the folders that were passed over."""
     root = Path(root)
     if layout != "auto" and layout not in LAYOUTS:
         raise SitusError(
@@ -105,7 +108,10 @@ def _nothing_found(root: Path) -> SitusError:
     """Says what lies there instead of studies."""
     volumes, unread = _files_below(root) if root.is_dir() else ([], [])
     if volumes:
-        problem = f"no study found: none of {len(volumes)} volumes is named as labels, e.g. {volumes[0].name}"
+        problem = (
+            f"no study found: none of {len(volumes)} volumes is named as labels, e.g."
+            f" {volumes[0].name}"
+        )
         fix = "name label files like case_seg.nii.gz, or list image and labels in a .csv table"
         return SitusError(
             problem, where=root, fix=f"{fix}; `situs list layouts` shows what is known"
@@ -116,7 +122,10 @@ def _nothing_found(root: Path) -> SitusError:
             problem, where=root, fix=f"convert them to one of {', '.join(suffixes())}"
         )
     known = ", ".join(name for name in LAYOUTS if name != "file")
-    fix = f"known layouts: {known}, or one label file ({', '.join(suffixes())}); `situs list layouts` describes them"
+    fix = (
+        f"known layouts: {known}, or one label file ({', '.join(suffixes())}); `situs list layouts`"
+        " describes them"
+    )
     return SitusError("no study found", where=root, fix=fix)
 
 
@@ -170,9 +179,11 @@ def _passed_over(root: Path, studies: list[StudySource]) -> list[Path]:
 
 
 def _elsewhere(root: Path, studies: list[StudySource]) -> list[StudySource]:
-    """Studies of other layouts in the folders that the first one left over: the parent of several datasets.
+    """Studies of other layouts in the folders that the first one left over: the parent of several
+    datasets.
 
-    Labels without an image are too little to tell a dataset from a leftover; their folder is reported instead.
+    Labels without an image are too little to tell a dataset from a leftover; their folder is
+    reported instead.
     """
     return [
         study
@@ -198,17 +209,19 @@ _MOST_LOOKED_INTO = 200
 
 def find_study(path: str | Path) -> StudySource:
     """The one study that a file or folder is; of several, the error names them."""
-    found = find_studies(path)
-    if len(found) > 1:
-        shown = ", ".join(_shown(study.labels, Path(path)) for study in found[:_SHOWN])
-        more = ", …" if len(found) > _SHOWN else ""
+    studies = find_studies(path)
+    if len(studies) > 1:
+        listed = ", ".join(_relative(study.labels, Path(path)) for study in studies[:_MOST_LISTED])
+        more = ", …" if len(studies) > _MOST_LISTED else ""
         raise SitusError(
-            f"holds {len(found)} sets of labels: {shown}{more}", where=path, fix="give one of them"
+            f"holds {len(studies)} sets of labels: {listed}{more}",
+            where=path,
+            fix="give one of them",
         )
-    return found[0]
+    return studies[0]
 
 
-def _shown(labels: Path, root: Path) -> str:
+def _relative(labels: Path, root: Path) -> str:
     return str(labels.relative_to(root)) if labels.is_relative_to(root) else str(labels)
 
 
@@ -234,7 +247,8 @@ def _auto(folder: Path) -> list[StudySource]:
 
 
 def _masks_given(folder: Path) -> list[StudySource]:
-    """The folder that a user gave, as one of masks, unless its first volume is plainly an image or a label map."""
+    """The folder that a user gave, as one of masks,
+    unless its first volume is plainly an image or a label map."""
     studies = find_masks(folder)
     if not studies or _names_masks(folder):
         return studies

@@ -28,7 +28,8 @@ _BRATS_IMAGES = ("t1ce", "t1c", "t1gd", "flair", "t2f", "t2", "t2w", "t1", "t1n"
 _BRATS_PATIENT = re.compile(r"(BraTS-[A-Z-]+-[0-9]{4,5})-[0-9]{1,3}")
 _BRATS_BY_MARK = {"-": "brats2023", "_": "brats2020"}
 _BRATS_OTHERWISE = re.compile(r"BraTS-(PED|MEN-RT)-", re.IGNORECASE)
-"""Their label values changed from year to year, or mean something else: the user has to name them."""
+"""Their label values changed from year to year, or mean something else:
+the user has to name them."""
 _BRATS_2015_LABELS = re.compile(r"VSD\.Brain.*\.OT\..*\.mha", re.IGNORECASE)
 _BRATS_2015_IMAGES = ("MR_T1c", "MR_Flair", "MR_T2", "MR_T1")
 _BRATS_2015_PATIENT = re.compile(r"(brats_(?:tcia|2013)_pat[0-9]{3,4})_[0-9]{1,4}", re.IGNORECASE)
@@ -78,8 +79,8 @@ def find_masks(root: Path) -> list[StudySource]:
 def find_kits(root: Path) -> list[StudySource]:
     """A KiTS case, a folder of them, or the repository that keeps them in `data` or `dataset`."""
     for folder in (root, root / "data", root / "dataset"):
-        if folder.is_dir() and (found := _cases(folder, _kits)):
-            return found
+        if folder.is_dir() and (cases := _cases(folder, _kits)):
+            return cases
     return []
 
 
@@ -104,8 +105,8 @@ def _kits(folder: Path) -> StudySource | None:
 
 def find_brats(root: Path) -> list[StudySource]:
     """A BraTS case, a folder of them, or one with folders of them (`HGG`, `LGG`)."""
-    if found := _cases(root, _brats):
-        return found
+    if cases := _cases(root, _brats):
+        return cases
     return [source for folder in subfolders(root) for source in _cases(folder, _brats)]
 
 
@@ -135,7 +136,8 @@ def _brats(folder: Path) -> StudySource | None:
 
 
 def _brats_image(folder: Path, case: str) -> Path | None:
-    """The image to show: `<case>_t1ce`, `<case>-t1c`, … in whatever case and format the release has."""
+    """The image to show: `<case>_t1ce`, `<case>-t1c`,
+    … in whatever case and format the release has."""
     parts: dict[str, Path] = {}
     for file in plain_files(folder):
         stem = stem_of(file)
@@ -149,7 +151,8 @@ def _brats_image(folder: Path, case: str) -> Path | None:
 
 
 def _brats_2015(folder: Path) -> StudySource | None:
-    """Until 2015 each volume lay in a folder of its own: `VSD.Brain.XX.O.MR_T1c.54513/….mha`, labels with `OT`."""
+    """Until 2015 each volume lay in a folder of its own:
+    `VSD.Brain.XX.O.MR_T1c.54513/….mha`, labels with `OT`."""
     files = [file for child in (folder, *subfolders(folder)) for file in plain_files(child)]
     labels = next((file for file in files if _BRATS_2015_LABELS.fullmatch(file.name)), None)
     if labels is None or (labels.parent == folder and labels.name.startswith(folder.name)):
@@ -178,7 +181,7 @@ def _cases(root: Path, read: Callable[[Path], StudySource | None]) -> list[Study
     one = read(root)
     if one is not None:
         return [one]
-    return [found for folder in subfolders(root) if (found := read(folder)) is not None]
+    return [case for folder in subfolders(root) if (case := read(folder)) is not None]
 
 
 def _name(folder: Path) -> str:

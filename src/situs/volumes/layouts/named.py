@@ -14,23 +14,24 @@ __all__ = ["find_volumes"]
 
 
 def find_volumes(root: Path, names: Iterable[str]) -> dict[str, Path]:
-    """Name → file of that stem, or DICOM folder of that name, in any folder below; names without one are left out."""
+    """Name → file of that stem, or DICOM folder of that name,
+    in any folder below; names without one are left out."""
     if not root.is_dir():
         raise SitusError("no such folder", where=root, fix="give the folder the volumes are in")
     wanted = set(names)
-    found: dict[str, list[Path]] = defaultdict(list)
+    paths_of: dict[str, list[Path]] = defaultdict(list)
     for folder, folders, files in os.walk(root):
         here = Path(folder)
         for path in (here / name for name in sorted(files)):
             if kind_of(path) is not None and stem_of(path) in wanted:
-                found[stem_of(path)].append(path)
+                paths_of[stem_of(path)].append(path)
         for path in (here / name for name in sorted(folders)):
             if path.name in wanted and holds_dicom(path):
-                found[path.name].append(path)
-    for name, paths in sorted(found.items()):
+                paths_of[path.name].append(path)
+    for name, paths in sorted(paths_of.items()):
         if len(paths) > 1:
             where = " and ".join(map(str, sorted(paths)))
             raise SitusError(
                 f"two volumes are called {name!r}", where=where, fix="keep one of them"
             )
-    return {name: paths[0] for name, paths in sorted(found.items())}
+    return {name: paths[0] for name, paths in sorted(paths_of.items())}

@@ -1,4 +1,5 @@
-"""Label files beside their images: 3D Slicer folders, `case` with `case_seg`, `images/` with `labels/`."""
+"""Label files beside their images:
+3D Slicer folders, `case` with `case_seg`, `images/` with `labels/`."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ __all__ = ["find_by_content", "find_pairs", "find_slicer", "find_split"]
 
 _CHANNEL = "_0000"
 _MOST_READ = 40
-"""How many volumes of a folder are read to tell labels from images; a larger folder needs names or a table."""
+"""How many volumes of a folder are read to tell labels from images;
+a larger folder needs names or a table."""
 
 
 def find_slicer(root: Path) -> list[StudySource]:
@@ -47,7 +49,8 @@ def _is_called_labels(stem: str) -> bool:
 
 
 def find_by_content(root: Path) -> list[StudySource]:
-    """An image and its label maps or masks whatever their names are (`T1w` and `aal116`), told by their voxels."""
+    """An image and its label maps or masks whatever their names are (`T1w` and `aal116`),
+    told by their voxels."""
     files = volume_files(root)
     named = any(stem_of(file).lower() in IMAGE_STEMS for file in files)
     if named or not 2 <= len(files) <= _MOST_READ or is_image_folder(root.resolve().name):
@@ -66,23 +69,24 @@ def find_by_content(root: Path) -> list[StudySource]:
 
 def _studies(root: Path, labels: list[Path], images: list[Path], layout: str) -> list[StudySource]:
     folder = root.name or root.resolve().name
-    found = []
+    studies = []
     for file in labels:
         image = image_of(file, images)
         # Several label files of one image are of one patient.
         patient_key = None if image is None or len(labels) == 1 else f"{folder}/{image.name}"
         stem = folder if len(labels) == 1 else f"{folder}-{stem_of(file)}"
         misfit = "" if image is not None else misfit_of(file, images)
-        found.append(
+        studies.append(
             StudySource(stem, image, file, layout=layout, patient_key=patient_key, misfit=misfit)
         )
-    return found
+    return studies
 
 
 def find_split(root: Path) -> list[StudySource]:
-    """`images/` beside `labels/` (or `img/` and `label/`, `imagesVal/` and `labelsVal/`, …), cases of the same name."""
+    """`images/` beside `labels/` (or `img/` and `label/`,
+    `imagesVal/` and `labelsVal/`, …), cases of the same name."""
     folders = subfolders(root)
-    found: list[StudySource] = []
+    studies: list[StudySource] = []
     for folder in (child for child in folders if is_label_folder(child.name)):
         files = volume_files(folder) or [
             file for child in subfolders(folder) for file in volume_files(child)
@@ -96,8 +100,8 @@ def find_split(root: Path) -> list[StudySource]:
         images = same_split or [child for child in folders if is_image_folder(child.name)]
         if images:
             volumes = [file for child in images for file in volume_files(child)]
-            found += [_of_split(file, images, volumes) for file in files]
-    return found
+            studies += [_of_split(file, images, volumes) for file in files]
+    return studies
 
 
 def _of_split(labels: Path, folders: list[Path], volumes: list[Path]) -> StudySource:
@@ -106,7 +110,8 @@ def _of_split(labels: Path, folders: list[Path], volumes: list[Path]) -> StudySo
 
 
 def _same_case(labels: Path, volumes: list[Path]) -> Path | None:
-    """The image of the same stem, with or without what marks labels (`_seg`) and channels (`_0000`)."""
+    """The image of the same stem,
+    with or without what marks labels (`_seg`) and channels (`_0000`)."""
     stem = stem_of(labels)
     case = label_case(stem) or stem
     by_stem = {stem_of(file): file for file in volumes}

@@ -14,14 +14,26 @@ LAYOUTS = {
     "nnunet": "dataset.json beside imagesTr/ (case_0000.nii.gz) and labelsTr/ (case.nii.gz)",
     "amos": "dataset.json beside imagesTr/ and labelsTr/ with amos_0001.nii.gz",
     "kits": "case_00000/ with imaging.nii.gz and segmentation.nii.gz",
-    "brats": "a folder for each case with -t1n, -t1c, -t2w, -t2f, -seg or _t1, _t1ce, _t2, _flair, _seg, or the "
-    "VSD.Brain… folders of 2015",
-    "bids": "sub-01/[ses-1/]anat/ with derivatives/*/sub-01/…_dseg.nii.gz or …_mask.nii.gz, and .tsv label tables",
+    "brats": (
+        "a folder for each case with -t1n, -t1c, -t2w, -t2f, -seg or _t1, _t1ce, _t2, _flair, _seg,"
+        " or the VSD.Brain… folders of 2015"
+    ),
+    "bids": (
+        "sub-01/[ses-1/]anat/ with derivatives/*/sub-01/…_dseg.nii.gz or …_mask.nii.gz, and .tsv"
+        " label tables"
+    ),
     "slicer": "a volume beside its .seg.nrrd",
-    "pairs": "a label file beside its image: case.nii.gz and case_seg.nii.gz, volume-0.nii and segmentation-0.nii, "
-    "or an image and a label map of any name in a folder of their own",
-    "split": "images/ and labels/ (img/ and label/, imagesVal/ and labelsVal/) with cases of the same name",
-    "masks": "a folder with one mask file for each structure, the image among them or beside the folder",
+    "pairs": (
+        "a label file beside its image: case.nii.gz and case_seg.nii.gz, volume-0.nii and"
+        " segmentation-0.nii, or an image and a label map of any name in a folder of their own"
+    ),
+    "split": (
+        "images/ and labels/ (img/ and label/, imagesVal/ and labelsVal/) with cases of the same"
+        " name"
+    ),
+    "masks": (
+        "a folder with one mask file for each structure, the image among them or beside the folder"
+    ),
     "dicom": "image series with DICOM-SEG or RTSTRUCT files",
     "table": "a .csv or .tsv with the columns study, patient, image, labels",
     "file": "one label file",
@@ -55,7 +67,10 @@ _PUBLIC_IDS = {
 
 @dataclass(frozen=True)
 class StudySource:
-    """Where one study lies, before anything is read. Two are equal if they lie in the same place under the same ids."""
+    """Where one study lies, before anything is read.
+
+    Two are equal if they lie in the same place under the same ids.
+    """
 
     stem: str
     """Folder or file name; it may name a patient, so it stays on this machine."""
@@ -70,7 +85,10 @@ class StudySource:
     public_id: str | None = None
     """The id under which a public dataset published the study (`s0009`, `case_00012`)."""
     misfit: str = field(default="", compare=False)
-    """Why the image that lies beside the labels is not theirs: it lies on another grid. Names files: private."""
+    """Why the image that lies beside the labels is not theirs: it lies on another grid.
+
+    Names files: private.
+    """
     names: dict[int, str] | None = field(default=None, compare=False)
     """Names of label values that the layout itself tells (`dataset.json`)."""
     layout: str = field(default="", compare=False)
@@ -78,8 +96,8 @@ class StudySource:
     vocabulary: str | None = field(default=None, compare=False)
     """The shipped vocabulary whose label values these are, as far as the layout tells."""
     patient_key: str | None = field(default=None, compare=False, repr=False)
-    """What tells this study's patient from others where one has several studies. Private: only a keyed hash of it
-    may leave the program."""
+    """What tells this study's patient from others where one has several studies. Private: only a
+    keyed hash of it may leave the program."""
 
 
 def public_id(name: str, vocabulary: str | None) -> str | None:

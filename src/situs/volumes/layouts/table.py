@@ -22,7 +22,7 @@ _OTHER_WORDS = {
     "patient": ("patient_id", "subject", "subject_id"),
 }
 """Column → what else tables call it."""
-_SHOWN = 5
+_MOST_LISTED = 5
 
 
 def find_in_table(path: Path) -> list[StudySource]:
@@ -38,7 +38,7 @@ def find_in_table(path: Path) -> list[StudySource]:
         ) from error
     columns = [_column(name) for name in rows[0]] if rows else []
     _check_columns(columns, path)
-    found, seen = [], dict[str, int]()
+    studies, seen = [], dict[str, int]()
     missing: list[str] = []
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
@@ -66,20 +66,21 @@ def find_in_table(path: Path) -> list[StudySource]:
         missing += [
             f"row {number}: {file}"
             for file in (image, labels)
-            # What lies elsewhere is looked for when its turn comes: asking for each file now would take hours.
+            # What lies elsewhere is looked for when its turn comes: asking for each file now would
+            # take hours.
             if file is not None and url_of(file) is None and not file.exists()
         ]
         stem = stem_of(labels)
         patient = cells.get("patient") or cells["study"]
-        found.append(StudySource(stem, image, labels, patient, cells["study"], layout="table"))
+        studies.append(StudySource(stem, image, labels, patient, cells["study"], layout="table"))
     if missing:
-        shown = ", ".join(missing[:_SHOWN]) + (", …" if len(missing) > _SHOWN else "")
+        listed = ", ".join(missing[:_MOST_LISTED]) + (", …" if len(missing) > _MOST_LISTED else "")
         raise SitusError(
-            f"{len(missing)} missing files ({shown})",
+            f"{len(missing)} missing files ({listed})",
             where=path,
             fix="paths are relative to the table; correct them",
         )
-    return sorted(found, key=lambda source: source.study or "")
+    return sorted(studies, key=lambda source: source.study or "")
 
 
 def _column(name: str) -> str:

@@ -31,8 +31,11 @@ _Pieces = list[tuple[int, NDArray[np.bool_]]]
 
 
 def mask_files(folder: Path, image: Path | None = None) -> dict[str, Path]:
-    """Structure name → mask file, sorted by name. Hidden files, the image and other kinds are passed over."""
-    found: dict[str, Path] = {}
+    """Structure name → mask file, sorted by name.
+
+    Hidden files, the image and other kinds are passed over.
+    """
+    masks: dict[str, Path] = {}
     try:
         files = sorted(
             file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
@@ -45,24 +48,25 @@ def mask_files(folder: Path, image: Path | None = None) -> dict[str, Path]:
         is_image = stem_of(file).lower() in IMAGE_STEMS or file == image
         suffix = kind_of(file)
         if suffix is not None and not is_image and not format_of(suffix).detached:
-            other = found.setdefault(stem_of(file), file)
+            other = masks.setdefault(stem_of(file), file)
             if other != file:
                 raise SitusError(
                     f"{other.name} and {file.name} name the same structure",
                     where=folder,
                     fix="remove one of them",
                 )
-    if not found:
+    if not masks:
         raise SitusError(
             "holds no masks",
             where=folder,
             fix=f"a folder of masks has one file per structure ({', '.join(suffixes())})",
         )
-    return dict(sorted(_without_case(found).items()))
+    return dict(sorted(_without_case(masks).items()))
 
 
 def _without_case(files: Mapping[str, Path]) -> dict[str, Path]:
-    """`liver` for `p1_liver`, where all files of a folder begin with their case and their names are unknown with it."""
+    """`liver` for `p1_liver`, where all files of a folder begin
+    with their case and their names are unknown with it."""
     if len(files) < 2 or any(term(name).known for name in files):
         return dict(files)
     shared = os.path.commonprefix(list(files))  # noqa: RUF071 (letters are meant: these are names, not paths)
@@ -147,7 +151,8 @@ def _inside(
         value = _value(part[inside.argmax()], stored.path) if value is None else value
         if not np.array_equal(part == value, inside):
             raise SitusError(
-                "holds more than one nonzero value: it looks like a label map or an image, not a mask",
+                "holds more than one nonzero value: it looks like a label map or an image, not a"
+                " mask",
                 where=stored.path,
                 fix="open it as a file, or split it into masks",
             )
@@ -157,7 +162,8 @@ def _inside(
 def _stretches(
     stored: Stored, turn: Reorder, scratch: _Scratch
 ) -> Iterator[tuple[int, NDArray[Any]]]:
-    """The voxels of a mask piece by piece: bytes right as they are decoded, other types from a buffer."""
+    """The voxels of a mask piece by piece:
+    bytes right as they are decoded, other types from a buffer."""
     if stored.dtype == np.uint8 and turn.is_identity and not stored.is_scaled:
         stored.check_size()
         for start, piece in voxel_pieces(stored):
@@ -182,15 +188,15 @@ class _Scratch:
         return self._bytes
 
 
-def _value(found: Any, path: Path) -> Any:
-    if not np.isfinite(found) or found < 0:
+def _value(value: Any, path: Path) -> Any:
+    if not np.isfinite(value) or value < 0:
         raise SitusError(
             "mask holds NaN, infinity or a negative value", where=path, fix="store it as 0 and 1"
         )
-    if abs(found - np.rint(found)) > _WHOLE * max(1.0, float(found)):
+    if abs(value - np.rint(value)) > _WHOLE * max(1.0, float(value)):
         raise SitusError(
-            f"fractional mask (e.g. {float(found):.6g}): a probability map?",
+            f"fractional mask (e.g. {float(value):.6g}): a probability map?",
             where=path,
             fix="threshold it first",
         )
-    return found
+    return value

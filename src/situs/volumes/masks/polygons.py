@@ -18,9 +18,9 @@ def fill_even_odd(
 ) -> NDArray[np.bool_]:
     """Pixels [row, column] whose centre lies inside an odd number of the polygons' windings.
 
-    Points are (column, row) with pixel centres at whole numbers. Several polygons are XORed: one inside another is
-    a hole, and a keyhole's double edge cancels. A centre on an edge belongs to the side of larger coordinates, so
-    polygons that share an edge neither overlap nor leave a gap.
+    Points are (column, row) with pixel centres at whole numbers. Several polygons are XORed: one
+    inside another is a hole, and a keyhole's double edge cancels. A centre on an edge belongs to
+    the side of larger coordinates, so polygons that share an edge neither overlap nor leave a gap.
     """
     starts = np.concatenate(list(polygons))
     ends = np.concatenate([np.roll(polygon, -1, axis=0) for polygon in polygons])

@@ -24,9 +24,11 @@ def load_label_file(stored: Stored, grid: Grid, names: Mapping[int, str]) -> Lab
     )
     voxels = read_voxels(stored, watch=seen.watch if seen else None)
     flat = to_labels(voxels.reshape(-1, order="F"), stored.slope, stored.inter, where=stored.path)
-    whole = flat.reshape(stored.shape, order="F")
+    labelled = flat.reshape(stored.shape, order="F")
     # Slicer interleaves layers voxel by voxel; apart, each is contiguous and quick to measure.
-    layers = tuple(np.asfortranarray(layer) for layer in whole) if whole.ndim == 4 else (whole,)
+    layers = (
+        tuple(np.asfortranarray(layer) for layer in labelled) if labelled.ndim == 4 else (labelled,)
+    )
     present = (
         [seen.values]
         if seen
@@ -56,8 +58,11 @@ def load_label_file(stored: Stored, grid: Grid, names: Mapping[int, str]) -> Lab
 def _named_segments(
     stored: Stored, present: list[list[int]], names: Mapping[int, str]
 ) -> tuple[list[Structure], list[str]]:
-    """Structures of the listed segments that have voxels. Warnings give numbers, never the file's names."""
-    placed = _places(stored, len(present))
+    """Structures of the listed segments that have voxels.
+
+    Warnings give numbers, never the file's names.
+    """
+    placed = _layers_and_values(stored, len(present))
     labels = [value for _, value in placed]
     warnings = []
     if len(set(labels)) < len(labels):
@@ -75,15 +80,20 @@ def _named_segments(
         {v for layer, values in enumerate(present) for v in values if (layer, v) not in set(placed)}
     )
     if unlisted:
-        shown = ", ".join(map(str, unlisted[:10])) + (", …" if len(unlisted) > 10 else "")
-        warnings.append(f"values that no segment lists are ignored: {shown}")
+        first_values = ", ".join(map(str, unlisted[:10])) + (", …" if len(unlisted) > 10 else "")
+        warnings.append(f"values that no segment lists are ignored: {first_values}")
     return sorted(structures, key=lambda s: s.label), warnings
 
 
-def _places(stored: Stored, layers: int) -> list[tuple[int, int]]:
-    """Layer and value of each segment. Slicer before 4.11 wrote neither: one layer of ones per segment."""
+def _layers_and_values(stored: Stored, layers: int) -> list[tuple[int, int]]:
+    """Layer and value of each segment.
+
+    Slicer before 4.11 wrote neither: one layer of ones per segment.
+    """
     tags = stored.segments
-    places = [_place(tag, position, layers, len(tags)) for position, tag in enumerate(tags)]
+    places = [
+        _layer_and_value(tag, position, layers, len(tags)) for position, tag in enumerate(tags)
+    ]
     for layer, value in places:
         if not (0 <= layer < layers and 0 < value < 2**31):
             raise SitusError(
@@ -100,7 +110,7 @@ def _places(stored: Stored, layers: int) -> list[tuple[int, int]]:
     return places
 
 
-def _place(tag: SegmentTag, position: int, layers: int, segments: int) -> tuple[int, int]:
+def _layer_and_value(tag: SegmentTag, position: int, layers: int, segments: int) -> tuple[int, int]:
     layer = tag.layer if tag.layer is not None else position if layers > 1 else 0
     default = 1 if layers > 1 or segments == 1 else position + 1
     return layer, tag.value if tag.value is not None else default

@@ -18,7 +18,8 @@ _WORDS = 1 << 15
 """Eight-byte words looked at together: they stay in the processor's cache."""
 _LARGEST = 2**31 - 1
 _SCALED_TOLERANCE = 1e-5
-"""Relative room for a float32 slope; labels stored as floats without scaling must be exactly whole."""
+"""Relative room for a float32 slope;
+labels stored as floats without scaling must be exactly whole."""
 
 
 def smallest_unsigned(largest: int) -> np.dtype[Any]:
@@ -54,8 +55,8 @@ def _candidates(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
     Labels repeat along a row: an eight-byte word that equals the one before it holds nothing new.
     """
-    whole = flat.size * flat.dtype.itemsize // 8 * 8 // flat.dtype.itemsize
-    words = flat[:whole].view(np.uint64)
+    in_full_words = flat.size * flat.dtype.itemsize // 8 * 8 // flat.dtype.itemsize
+    words = flat[:in_full_words].view(np.uint64)
     for start in range(0, words.size, _WORDS):
         part = words[start : start + _WORDS + 1]
         yield part[:1].view(flat.dtype)
@@ -63,11 +64,12 @@ def _candidates(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
         changed.sort()
         yield changed[:1].view(flat.dtype)
         yield changed[1:][changed[1:] != changed[:-1]].view(flat.dtype)
-    yield flat[whole:]
+    yield flat[in_full_words:]
 
 
 def _largest_whole(flat: NDArray[Any]) -> int | None:
-    """The largest of an array of floats if all are whole and neither negative nor too large, else None."""
+    """The largest of an array of floats if all are whole
+    and neither negative nor too large, else None."""
     largest = 0.0
     with np.errstate(all="ignore"):
         for values in _candidates(flat):
@@ -158,22 +160,22 @@ class Seen:
 
 def present_values(flat: NDArray[Any], *, where: object) -> list[int]:
     """The label values above 0 that occur, ascending."""
-    found: set[int] = set()
+    present: set[int] = set()
     if flat.dtype.itemsize <= 2:
         seen = np.zeros(1 << 8 * flat.dtype.itemsize, dtype=np.bool_)
         for values in _candidates(flat):
             seen[values] = True
-        found.update(np.flatnonzero(seen).tolist())
+        present.update(np.flatnonzero(seen).tolist())
     else:
         for values in _candidates(flat):
-            found.update(np.unique(values).tolist())
-            if len(found) > MAX_STRUCTURES:
+            present.update(np.unique(values).tolist())
+            if len(present) > MAX_STRUCTURES:
                 break
-    found.discard(0)
-    if len(found) > MAX_STRUCTURES:
+    present.discard(0)
+    if len(present) > MAX_STRUCTURES:
         raise SitusError(
             f"more than {MAX_STRUCTURES} label values: an image?",
             where=where,
             fix="give the label file",
         )
-    return sorted(found)
+    return sorted(present)

@@ -1,7 +1,9 @@
-"""Analytic phantoms: synthetic patients whose every volume, centroid, box and many distances are known exactly.
+"""Analytic phantoms: synthetic patients whose every volume, centroid, box and many distances are
+known exactly.
 
-A phantom is a CT-like or MR-like image of an abdomen made of solids in closed form, posed, scanned on any
-grid, with masks in which a voxel belongs to a shape if and only if its centre lies inside the shape.
+A phantom is a CT-like or MR-like image of an abdomen made of solids in closed form, posed, scanned
+on any grid, with masks in which a voxel belongs to a shape if and only if its centre lies inside
+the shape.
 """
 
 from situs.volumes.phantoms.distance import surface_distance_mm

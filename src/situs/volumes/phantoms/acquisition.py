@@ -1,4 +1,5 @@
-"""How a posed patient is scanned: spacing, obliquity, field of view, order and direction of the stored axes."""
+"""How a posed patient is scanned:
+spacing, obliquity, field of view, order and direction of the stored axes."""
 
 from __future__ import annotations
 
@@ -33,7 +34,10 @@ _CUTS = (
 
 
 class Protocol(NamedTuple):
-    """Choices of one acquisition. The three scan axes run nearest to right, front and head before reordering."""
+    """Choices of one acquisition.
+
+    The three scan axes run nearest to right, front and head before reordering.
+    """
 
     spacing_mm: tuple[float, float, float]
     axes: FloatArray
@@ -42,7 +46,10 @@ class Protocol(NamedTuple):
     flips: tuple[bool, ...]
     margins_mm: FloatArray
     cuts: tuple[tuple[str, int, int, float], ...]
-    """Cuts to try, in order: structure, axis, end, fraction of the structure's extent left out. Empty: none."""
+    """Cuts to try, in order: structure, axis, end, fraction of the structure's extent left out.
+
+    Empty: none.
+    """
 
 
 def draw_protocol(
@@ -52,7 +59,8 @@ def draw_protocol(
     oblique: bool,
     reorder: bool,
 ) -> Protocol:
-    """Draw an acquisition. Every number is drawn whatever the options, so that options change nothing else."""
+    """Draw an acquisition. Every number is drawn whatever the options,
+    so that options change nothing else."""
     in_plane, thick = rng.uniform(1.6, 2.4), rng.uniform(2.5, 4.0)
     slice_axis = int(rng.choice(3, p=[0.15, 0.15, 0.7]))
     tilt_axis = rng.normal(size=3)
@@ -76,7 +84,8 @@ def draw_protocol(
 
 
 def acquire(protocol: Protocol, structures: dict[str, Shape], body: Cylinder) -> Grid:
-    """The grid of a scan of posed structures: all of them with a margin, unless the protocol cuts one."""
+    """The grid of a scan of posed structures:
+    all of them with a margin, unless the protocol cuts one."""
     lo, hi = _field_mm(protocol, structures, body)
     for name, axis, end, fraction in protocol.cuts:
         ends = structures[name].support(np.stack([protocol.axes[:, axis], -protocol.axes[:, axis]]))
@@ -95,7 +104,8 @@ def acquire(protocol: Protocol, structures: dict[str, Shape], body: Cylinder) ->
 def _field_mm(
     protocol: Protocol, structures: dict[str, Shape], body: Cylinder
 ) -> tuple[FloatArray, FloatArray]:
-    """First and last face along each scan axis: each structure with its margin, and across, the trunk."""
+    """First and last face along each scan axis:
+    each structure with its margin, and across, the trunk."""
     directions = protocol.axes.T
     room = np.maximum(protocol.margins_mm, 2.0 * np.array(protocol.spacing_mm)[:, None])
     hi = np.max([shape.support(directions) for shape in structures.values()], axis=0) + room[:, 1]
@@ -107,7 +117,8 @@ def _field_mm(
 
 
 def _grid(protocol: Protocol, lo: FloatArray, hi: FloatArray, *, anchor_high: int | None) -> Grid:
-    """The stored grid over the field; along `anchor_high` the last voxel face, not the first, is exactly met."""
+    """The stored grid over the field;
+    along `anchor_high` the last voxel face, not the first, is exactly met."""
     spacing = np.array(protocol.spacing_mm)
     size = np.ceil((hi - lo) / spacing).astype(int)
     if np.prod(size.astype(float)) > _MOST_VOXELS:
@@ -124,12 +135,14 @@ def _grid(protocol: Protocol, lo: FloatArray, hi: FloatArray, *, anchor_high: in
     shape = (int(size[a]), int(size[b]), int(size[c]))
     i, j, k = protocol.flips
     stored = Affine(matrix).reordered((a, b, c), (i, j, k), shape)
-    # NIfTI keeps the affine in single precision: rounding it here makes the written file agree exactly.
+    # NIfTI keeps the affine in single precision: rounding it here makes the written file agree
+    # exactly.
     return Grid(shape, Affine(stored.matrix.astype(np.float32)))
 
 
 def overhangs_voxels(shape: Shape, grid: Grid) -> FloatArray:
-    """How far a shape reaches beyond the first and last voxel face of each axis, (3, 2) in voxels; negative inside."""
+    """How far a shape reaches beyond the first and last voxel face of each axis,
+    (3, 2) in voxels; negative inside."""
     inverse = np.linalg.inv(grid.affine.matrix)
     rows, shift = inverse[:3, :3], inverse[:3, 3]
     before = -0.5 - (shift - shape.support(-rows))
@@ -148,7 +161,8 @@ def _misses(overhangs: FloatArray, grid: Grid) -> bool:
 
 
 def _is_clear_cut(grid: Grid, structures: dict[str, Shape]) -> bool:
-    """Whether each structure is clearly whole, clearly cut with enough left to see, or (no lesion) clearly outside."""
+    """Whether each structure is clearly whole,
+    clearly cut with enough left to see, or (no lesion) clearly outside."""
     for name, shape in structures.items():
         beyond = overhangs_voxels(shape, grid)
         extent = beyond.sum(axis=1) + np.array(grid.shape)

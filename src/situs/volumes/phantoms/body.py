@@ -1,8 +1,8 @@
 """The anatomy plan: where the organs of one synthetic patient lie and how large they are.
 
-Everything here is in the patient's own frame, in mm: origin at the centre of the vertebral body L1, x to the
-patient's right, y to the front, z to the head. Liver right, spleen left (situs solitus), always. Sizes and
-places vary so that most comparisons between organs go either way over patients.
+Everything here is in the patient's own frame, in mm: origin at the centre of the vertebral body L1,
+x to the patient's right, y to the front, z to the head. Liver right, spleen left (situs solitus),
+always. Sizes and places vary so that most comparisons between organs go either way over patients.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ STRUCTURES = (
     "rib_left_12",
     "rib_right_12",
 )
-"""Every organ a phantom may show, in the order of its label values (1, 2, …); names of TotalSegmentator v2."""
+"""Every organ a phantom may show, in the order of its label values (1, 2, …);
+names of TotalSegmentator v2."""
 
 _MARGIN_MM = 2.0
 _ATTEMPTS = 40
@@ -99,7 +100,10 @@ def _draw(
 
 
 def _volumes_ml(rng: np.random.Generator) -> dict[str, float]:
-    """Organ volumes; log-uniform in the adult range. Kidneys: 40 % left larger, 40 % right, 20 % alike."""
+    """Organ volumes; log-uniform in the adult range.
+
+    Kidneys: 40 % left larger, 40 % right, 20 % alike.
+    """
 
     def between(lo: float, hi: float) -> float:
         return float(np.exp(rng.uniform(np.log(lo), np.log(hi))))
@@ -140,7 +144,8 @@ def _trunk(
 def _spine(rng: np.random.Generator, scale: float) -> dict[str, Shape]:
     """Blocks along a gently curved line, convex to the front (lordosis) and slightly to one side.
 
-    The sacrum, from which vertebrae are numbered, is the next block of the row, wider and without chance.
+    The sacrum, from which vertebrae are numbered, is the next block of the row, wider and without
+    chance.
     """
     pitch = scale * rng.uniform(32.0, 35.0)
     bend, sway = rng.uniform(0.00015, 0.0005), rng.uniform(-0.0003, 0.0003)
@@ -163,7 +168,8 @@ def _spine(rng: np.random.Generator, scale: float) -> dict[str, Shape]:
 
 
 def _last_ribs(vertebra: Shape, cavity: Cylinder) -> dict[str, Shape]:
-    """The twelfth ribs: bars in the back wall, from beside their vertebra outwards and down, clear of the cavity."""
+    """The twelfth ribs: bars in the back wall,
+    from beside their vertebra outwards and down, clear of the cavity."""
     radius, (a, b), height = 3.0, cavity.semi_axes_mm, vertebra.centroid_mm[2]
 
     def behind(x: float) -> float:
@@ -224,7 +230,8 @@ def _sized(volume_ml: float, proportions: FloatArray, rotation: FloatArray) -> E
 def _wishes(
     rng: np.random.Generator, scale: float, cavity: Cylinder, volumes: dict[str, float]
 ) -> dict[str, tuple[Shape, FloatArray, float]]:
-    """Each organ about its own centre, where it would like to lie, and how far it may be moved; in order."""
+    """Each organ about its own centre, where it would like to lie,
+    and how far it may be moved; in order."""
 
     def vary(proportions: tuple[float, float, float], percent: float) -> FloatArray:
         return np.array(proportions) * rng.uniform(1.0 - percent / 100.0, 1.0 + percent / 100.0, 3)

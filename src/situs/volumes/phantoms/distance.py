@@ -10,10 +10,11 @@ __all__ = ["surface_distance_mm"]
 
 
 def surface_distance_mm(a: Shape, b: Shape) -> float | None:
-    """Smallest distance between two surfaces in mm, 0 if the solids meet; None where no closed form exists.
+    """Smallest distance between two surfaces in mm, 0 if the solids meet; None where no closed form
+    exists.
 
-    Closed forms: any two of sphere and capsule (their axes' distance less both radii), and a sphere against
-    a cuboid (point to block less the radius).
+    Closed forms: any two of sphere and capsule (their axes' distance less both radii), and a sphere
+    against a cuboid (point to block less the radius).
     """
     if isinstance(a, Cuboid) and isinstance(b, Sphere):
         a, b = b, a

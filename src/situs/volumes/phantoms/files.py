@@ -22,7 +22,8 @@ _EFFORT = 1
 
 
 def write_patient(patient: PhantomPatient, folder: Path) -> None:
-    """Write `ct.nii.gz` or `mri.nii.gz`, `segmentations/<name>.nii.gz` (0/1 masks) and `truth.json`.
+    """Write `ct.nii.gz` or `mri.nii.gz`, `segmentations/<name>.nii.gz` (0/1 masks) and
+    `truth.json`.
 
     The same patient gives the same bytes (the gzip headers carry neither time nor name).
     """

@@ -1,8 +1,10 @@
-"""Analytic knees: bones, cartilage, menisci, fluid and lesions as blocks, so that every measurable grade is known.
+"""Analytic knees: bones, cartilage, menisci, fluid and lesions as blocks, so that every measurable
+grade is known.
 
-The knee's own frame is that of a right knee: x from medial to lateral, y from back to front, z from foot to hip, the
-joint line at z = 0. A left knee is its mirror image. Bones are blocks, so that thirds and halves of a bone are blocks
-too and the share a lesion takes of one is a ratio of volumes.
+The knee's own frame is that of a right knee: x from medial to lateral, y from back to front, z from
+foot to hip, the joint line at z = 0. A left knee is its mirror image. Bones are blocks, so that
+thirds and halves of a bone are blocks too and the share a lesion takes of one is a ratio of
+volumes.
 """
 
 from __future__ import annotations
@@ -51,11 +53,13 @@ class PlateTruth(msgspec.Struct, frozen=True):
     full_share: float
     """Percent of that loss that goes down to bone."""
     shut_in: bool = True
-    """Whether there is whole cartilage on all sides of it, so that it is seen to be lost; else it reaches the edges."""
+    """Whether there is whole cartilage on all sides of it,
+    so that it is seen to be lost; else it reaches the edges."""
 
 
 class KneeTruth(msgspec.Struct, frozen=True):
-    """What is known by construction, in the knee's own words: it does not depend on side or pose."""
+    """What is known by construction, in the knee's own words:
+    it does not depend on side or pose."""
 
     regions: tuple[RegionTruth, ...]
     plates: tuple[PlateTruth, ...]
@@ -65,7 +69,8 @@ class KneeTruth(msgspec.Struct, frozen=True):
 
 
 class KneeAnatomy(msgspec.Struct, frozen=True):
-    """The solids of each structure, in the frame of a right knee; those of one structure do not overlap."""
+    """The solids of each structure, in the frame of a right knee;
+    those of one structure do not overlap."""
 
     structures: dict[str, tuple[Shape, ...]]
     lesions: tuple[Shape, ...]
@@ -73,9 +78,11 @@ class KneeAnatomy(msgspec.Struct, frozen=True):
 
 
 def plan_knee(rng: np.random.Generator, *, any_size: bool = False) -> KneeAnatomy:
-    """Draw a knee: which subregions have lesions or lost cartilage, and how far each meniscus stands out.
+    """Draw a knee: which subregions have lesions or lost cartilage, and how far each meniscus
+    stands out.
 
-    Sizes lie clearly inside the bins of their scales; with `any_size` anywhere, also at their edges.
+    Sizes lie clearly inside the bins of their scales; with `any_size` anywhere, also at their
+    edges.
     """
     regions, lesions = _draw_regions(rng, any_size=any_size)
     plates = tuple(_draw_plate(rng, name, any_size=any_size) for name in _PLATES)
@@ -121,11 +128,11 @@ def subregions() -> dict[str, Corners]:
     """The fifteen subregions of bone by name, in the order of the knee score."""
     result = {f"patella_{side}": _part(PATELLA, x, (0.0, 1.0)) for side, x in _SIDES}
     for side, x in _SIDES:
-        for place, y in zip(("trochlea", "central", "posterior"), THIRDS[::-1]):
-            result[f"femur_{side}_{place}"] = _part(FEMUR, x, y)
+        for third, y in zip(("trochlea", "central", "posterior"), THIRDS[::-1]):
+            result[f"femur_{side}_{third}"] = _part(FEMUR, x, y)
     for side, x in _PLATEAUS:
-        for place, y in zip(("anterior", "central", "posterior"), THIRDS[::-1]):
-            result[f"tibia_{side}_{place}"] = _part(TIBIA, x, y)
+        for third, y in zip(("anterior", "central", "posterior"), THIRDS[::-1]):
+            result[f"tibia_{side}_{third}"] = _part(TIBIA, x, y)
     return result | {"tibia_subspinous": _part(TIBIA, (0.4, 0.6), (0.0, 1.0))}
 
 
@@ -151,9 +158,9 @@ def _draw_regions(
         if any_size:
             share = float(rng.uniform(3.0, _most_share(corners, count)))
         slabs = list(_slabs(corners, count, share)) if count else []
-        whole = _block(corners).volume_mm3
-        told = 100.0 * sum(slab.volume_mm3 for slab in slabs) / whole
-        regions.append(RegionTruth(name, corners, told, len(slabs)))
+        region_mm3 = _block(corners).volume_mm3
+        lesion_percent = 100.0 * sum(slab.volume_mm3 for slab in slabs) / region_mm3
+        regions.append(RegionTruth(name, corners, lesion_percent, len(slabs)))
         lesions.extend(slabs)
     return regions, lesions
 
@@ -169,7 +176,8 @@ def _most_share(corners: Corners, count: int) -> float:
 
 
 def _slabs(corners: Corners, count: int, share: float) -> Iterator[Cuboid]:
-    """`count` equal blocks along z, at least 3 mm apart, filling `share` percent of the subregion in all."""
+    """`count` equal blocks along z, at least 3 mm apart,
+    filling `share` percent of the subregion in all."""
     lo, hi = np.array(corners[0]), np.array(corners[1])
     size = hi - lo
     room = size[2] - _GAP_MM * (count + 1)
@@ -184,7 +192,8 @@ def _slabs(corners: Corners, count: int, share: float) -> Iterator[Cuboid]:
 
 
 _STRIP_MM = 4.0
-"""Worn cartilage and bare bone are at least so wide, and so is the rim around them: five voxels of a DESS of 0.8 mm."""
+"""Worn cartilage and bare bone are at least so wide, and so is the rim around them:
+five voxels of a DESS of 0.8 mm."""
 
 
 def _plate_plane(name: str) -> tuple[int, int, int]:
@@ -220,7 +229,8 @@ def _draw_plate(rng: np.random.Generator, name: str, *, any_size: bool) -> Plate
 
 
 def _lost_patch(plate: PlateTruth) -> Corners:
-    """Where cartilage is lost: a rectangle like the plate within its rim, or a strip over the plate's whole width."""
+    """Where cartilage is lost: a rectangle like the plate within its rim,
+    or a strip over the plate's whole width."""
     lo, hi = (np.array(corner) for corner in subregions()[plate.name])
     long, short, _ = _plate_plane(plate.name)
     share = plate.loss_share / 100.0
@@ -237,7 +247,8 @@ def _lost_patch(plate: PlateTruth) -> Corners:
 
 
 def _plate_solids(plate: PlateTruth) -> list[Shape]:
-    """Whole cartilage around the patch, worn cartilage in a part of it, and bare bone in the rest."""
+    """Whole cartilage around the patch,
+    worn cartilage in a part of it, and bare bone in the rest."""
     lo, hi = (np.array(corner) for corner in subregions()[plate.name])
     long, short, through = _plate_plane(plate.name)
     base, up = (hi[through], 1.0) if plate.name.startswith("tibia") else (lo[through], -1.0)
@@ -273,7 +284,8 @@ def _draw_extrusion(rng: np.random.Generator, *, any_size: bool) -> float:
 
 
 def _meniscus(side: int, anterior_mm: float, outward_mm: float) -> tuple[Shape, ...]:
-    """A C open to the middle of the joint, 2 mm high at the joint line: front horn, body at the rim, back horn."""
+    """A C open to the middle of the joint, 2 mm high at the joint line:
+    front horn, body at the rim, back horn."""
     rim = 38.0 + outward_mm
     front = 24.0 + anterior_mm
     low, high = -1.0, 1.0

@@ -18,7 +18,8 @@ KNEE_MASKS = {**KNEE_LABELS, "bone_marrow_lesion": 10}
 
 
 def write_knee(knee: PhantomKnee, folder: Path) -> None:
-    """Write `mri.nii.gz`, `segmentations/<name>.nii.gz` (0/1 masks; none that are empty) and `truth.json`."""
+    """Write `mri.nii.gz`, `segmentations/<name>.nii.gz` (0/1 masks;
+    none that are empty) and `truth.json`."""
     write_atomic(folder / "mri.nii.gz", nifti_bytes(knee.image, knee.grid))
     for name in KNEE_MASKS:
         mask = knee.mask(name)

@@ -63,8 +63,8 @@ class PhantomKnee:
             raise SitusError(
                 f"no structure {name!r} in a knee", fix=did_you_mean(name, KNEE_LABELS)
             )
-        found: BoolArray = self.layers[0] == KNEE_LABELS[name]
-        return found
+        voxels: BoolArray = self.layers[0] == KNEE_LABELS[name]
+        return voxels
 
 
 def make_knee(
@@ -80,8 +80,8 @@ def make_knee(
 ) -> PhantomKnee:
     """Knee number `index` of the population `seed`; the same arguments always give the same bytes.
 
-    `spacing_mm` is that of the axes nearest to right, front and head (slices are sagittal). Only `any_size` changes
-    the anatomy (see `plan_knee`); `side` mirrors it.
+    `spacing_mm` is that of the axes nearest to right, front and head (slices are sagittal). Only
+    `any_size` changes the anatomy (see `plan_knee`); `side` mirrors it.
     """
     if seed < 0 or index < 0:
         raise SitusError(
@@ -93,7 +93,8 @@ def make_knee(
     chosen = side or drawn
     pose, shift = turned(*rng.uniform(-8.0, 8.0, 3)), rng.uniform(-60.0, 60.0, 3)
     mirror = np.diag([1.0 if chosen == "right" else -1.0, 1.0, 1.0])
-    # The mirror stands last, so that a left knee is the exact reflection of the right one in the plane x = shift.
+    # The mirror stands last, so that a left knee is the exact reflection of the right one in the
+    # plane x = shift.
     turn = mirror @ pose
     solids = {
         name: [s.transformed(turn, shift) for s in parts]

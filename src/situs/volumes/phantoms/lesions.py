@@ -57,7 +57,8 @@ def _kind(organ: str) -> str:
 def _inside(
     organ: Shape, others: list[tuple[str, Sphere]], rng: np.random.Generator
 ) -> Sphere | None:
-    """A sphere whose rim lies inside the organ, away from the lesions of the same kind; None if there is no room."""
+    """A sphere whose rim lies inside the organ, away from the lesions of the same kind;
+    None if there is no room."""
     if not isinstance(organ, Ellipsoid):
         return None
     largest = min(_RADIUS_MM[1], min(organ.semi_axes_mm) - _RIM_MM - 3.0)
@@ -66,15 +67,15 @@ def _inside(
     axes, centre = organ.frame()
     for _ in range(200):
         radius = float(rng.uniform(_RADIUS_MM[0], largest))
-        own = _point_in_ball(rng) * np.array(organ.semi_axes_mm)
-        at = centre + axes @ own
+        centre_in_organ = _point_in_ball(rng) * np.array(organ.semi_axes_mm)
+        at = centre + axes @ centre_in_organ
         if any(abs(radius - s.radius_mm) < _DIFFERENCE_MM for _, s in others):
             continue
         if any(
             np.linalg.norm(at - s.centre_mm) < radius + s.radius_mm + _APART_MM for _, s in others
         ):
             continue
-        if _depth_mm(own, np.array(organ.semi_axes_mm)) >= radius + _RIM_MM:
+        if _depth_mm(centre_in_organ, np.array(organ.semi_axes_mm)) >= radius + _RIM_MM:
             return Sphere(vector(at), radius)
     return None
 
@@ -85,11 +86,12 @@ def _point_in_ball(rng: np.random.Generator) -> FloatArray:
     return scaled
 
 
-def _depth_mm(own: FloatArray, semi_axes_mm: FloatArray) -> float:
+def _depth_mm(point: FloatArray, semi_axes_mm: FloatArray) -> float:
     """Distance from an inside point (own coordinates) to the surface of an ellipsoid, within 1 %.
 
-    It is the smallest slack of the ellipsoid's supporting planes: convex bodies lie inside each of them.
+    It is the smallest slack of the ellipsoid's supporting planes: convex bodies lie inside each of
+    them.
     """
     d = directions()
-    slack = np.sqrt(((d * semi_axes_mm) ** 2).sum(axis=1)) - d @ own
+    slack = np.sqrt(((d * semi_axes_mm) ** 2).sum(axis=1)) - d @ point
     return float(slack.min())

@@ -20,7 +20,10 @@ from situs.volumes.phantoms.truth import Modality, PhantomTruth
 __all__ = ["PhantomPatient", "make_patient"]
 
 _LAYERS = (STRUCTURES, LESION_NAMES, ("body",))
-"""Organs, lesions, body: within a layer nothing overlaps. A name's value is its place in its layer, from 1."""
+"""Organs, lesions, body: within a layer nothing overlaps.
+
+A name's value is its place in its layer, from 1.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,10 @@ class PhantomPatient:
     image: NDArray[np.int16]
     """CT: Hounsfield units. MR: arbitrary positive units."""
     layers: tuple[NDArray[np.uint8], ...]
-    """Label maps: organs, lesions, body. A voxel belongs to a shape iff its centre lies inside the shape."""
+    """Label maps: organs, lesions, body.
+
+    A voxel belongs to a shape iff its centre lies inside the shape.
+    """
     names: dict[str, tuple[int, int]]
     """Structure name → (layer, value), for the structures inside the field of view."""
     truth: PhantomTruth
@@ -45,8 +51,8 @@ class PhantomPatient:
                 f"no structure {name!r} in {self.patient_id}", fix=did_you_mean(name, self.names)
             )
         layer, value = self.names[name]
-        found: BoolArray = self.layers[layer] == value
-        return found
+        voxels: BoolArray = self.layers[layer] == value
+        return voxels
 
 
 def make_patient(
@@ -59,12 +65,14 @@ def make_patient(
     reorder: bool = True,
     noise: bool = True,
 ) -> PhantomPatient:
-    """Patient number `index` of the population `seed`; the same arguments always give the same bytes.
+    """Patient number `index` of the population `seed`; the same arguments always give the same
+    bytes.
 
-    `modality` None draws CT or MR. `spacing_mm` is that of the scan axes nearest to right, front and head,
-    before reordering; None draws it. `oblique` False keeps the scan axes along the world axes (the patient
-    stays posed). `reorder` False stores the axes as right, front, head with axial slices. `noise` False leaves
-    out scanner noise; tissue texture and the MR bias field stay. No option changes the anatomy or the pose.
+    `modality` None draws CT or MR. `spacing_mm` is that of the scan axes nearest to right, front
+    and head, before reordering; None draws it. `oblique` False keeps the scan axes along the world
+    axes (the patient stays posed). `reorder` False stores the axes as right, front, head with axial
+    slices. `noise` False leaves out scanner noise; tissue texture and the MR bias field stay. No
+    option changes the anatomy or the pose.
     """
     plan = plan_patient(
         seed, index, modality=modality, spacing_mm=spacing_mm, oblique=oblique, reorder=reorder

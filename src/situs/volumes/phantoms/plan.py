@@ -27,7 +27,8 @@ class PatientPlan(msgspec.Struct, frozen=True):
 
 
 def stream(seed: int, index: int, name: str) -> np.random.Generator:
-    """The random numbers of one purpose for one patient; no other patient or purpose touches them."""
+    """The random numbers of one purpose for one patient;
+    no other patient or purpose touches them."""
     purposes = ("anatomy", "lesions", "pose", "acquisition", "image")
     return np.random.default_rng(
         np.random.SeedSequence(seed, spawn_key=(index, purposes.index(name)))
@@ -43,15 +44,21 @@ def plan_patient(
     oblique: bool = True,
     reorder: bool = True,
 ) -> PatientPlan:
-    """The shapes, pose and grid of one patient; cheap. The arguments are those of `make_patient`."""
+    """The shapes, pose and grid of one patient; cheap.
+
+    The arguments are those of `make_patient`.
+    """
     _check(seed, index, modality, spacing_mm)
     anatomy = plan_anatomy(stream(seed, index, "anatomy"))
     lesions = plan_lesions(anatomy.organs, stream(seed, index, "lesions"))
     rng = stream(seed, index, "pose")
     pose = _draw_pose(rng)
     drawn: Modality = "ct" if rng.random() < 0.6 else "mr"
-    own: dict[str, Shape] = {**anatomy.organs, **{lesion.name: lesion.shape for lesion in lesions}}
-    world = {name: _posed(shape, pose) for name, shape in own.items()}
+    shapes: dict[str, Shape] = {
+        **anatomy.organs,
+        **{lesion.name: lesion.shape for lesion in lesions},
+    }
+    world = {name: _posed(shape, pose) for name, shape in shapes.items()}
     body = _posed(anatomy.body, pose)
     assert isinstance(body, Cylinder)
     protocol = draw_protocol(
@@ -90,7 +97,8 @@ def _check(
 
 
 def _draw_pose(rng: np.random.Generator) -> Pose:
-    """Up to ±8° about each axis; the midline 15 to 60 mm off x = 0; height as a scanner's table leaves it."""
+    """Up to ±8° about each axis; the midline 15 to 60 mm off x = 0;
+    height as a scanner's table leaves it."""
     rotation = turned(*rng.uniform(-8.0, 8.0, 3))
     x = rng.uniform(15.0, 60.0) * rng.choice([-1.0, 1.0])
     return Pose(

@@ -13,11 +13,15 @@ __all__ = ["Window", "inside_window", "rasterize", "window_of"]
 
 Window: TypeAlias = tuple[slice, slice, slice]
 _ROUNDING = 1e-9
-"""Voxels by which a window may be too generous, so that rounding never loses a centre on the surface."""
+"""Voxels by which a window may be too generous,
+so that rounding never loses a centre on the surface."""
 
 
 def rasterize(shape: Shape, grid: Grid) -> BoolArray:
-    """The mask of a solid in stored order. Only voxels inside the solid's own index box are evaluated."""
+    """The mask of a solid in stored order.
+
+    Only voxels inside the solid's own index box are evaluated.
+    """
     mask = np.zeros(grid.shape, dtype=np.bool_)
     window = window_of(shape, grid)
     if window is not None:

@@ -1,7 +1,7 @@
 """Solids whose volume, centroid and world box are known in closed form.
 
-All lengths are millimetres in one right-handed frame (RAS+ once a patient is posed). A rotation is stored
-as three rows; its columns are the solid's own axes u, v, w. Surfaces belong to the solid.
+All lengths are millimetres in one right-handed frame (RAS+ once a patient is posed). A rotation is
+stored as three rows; its columns are the solid's own axes u, v, w. Surfaces belong to the solid.
 """
 
 from __future__ import annotations
@@ -69,18 +69,21 @@ def _positive(what: str, *lengths_mm: float) -> None:
 
 
 class _Solid(msgspec.Struct, frozen=True):
-    """What every solid can tell; a subclass gives its frame, its inside and its reach in that frame."""
+    """What every solid can tell; a subclass gives its frame,
+    its inside and its reach in that frame."""
 
     def frame(self) -> tuple[FloatArray, FloatArray]:
         """The solid's own axes as columns, and its centre in mm."""
         raise NotImplementedError
 
     def within(self, u: FloatArray, v: FloatArray, w: FloatArray) -> BoolArray:
-        """Whether points at these own coordinates (mm from the centre, broadcastable) lie inside."""
+        """Whether points at these own coordinates (mm from the centre,
+        broadcastable) lie inside."""
         raise NotImplementedError
 
     def reach(self, directions: FloatArray) -> FloatArray:
-        """How far the solid extends from its centre along each of (n, 3) own directions: max of d·x."""
+        """How far the solid extends from its centre along each of (n,
+        3) own directions: max of d·x."""
         raise NotImplementedError
 
     @property
@@ -108,11 +111,12 @@ class _Solid(msgspec.Struct, frozen=True):
     def contains(self, points: ArrayLike) -> BoolArray:
         """Which of (…, 3) points in mm lie inside or on the surface."""
         axes, centre = self.frame()
-        own = (np.asarray(points, dtype=np.float64) - centre) @ axes
-        return self.within(own[..., 0], own[..., 1], own[..., 2])
+        in_frame = (np.asarray(points, dtype=np.float64) - centre) @ axes
+        return self.within(in_frame[..., 0], in_frame[..., 1], in_frame[..., 2])
 
     def support(self, directions: ArrayLike) -> FloatArray:
-        """max of d·x over the solid for each of (n, 3) directions (the support function of a convex body)."""
+        """max of d·x over the solid for each of (n,
+        3) directions (the support function of a convex body)."""
         axes, centre = self.frame()
         d = np.asarray(directions, dtype=np.float64)
         total: FloatArray = d @ centre + self.reach(d @ axes)
@@ -233,7 +237,8 @@ class Cuboid(_Turned, frozen=True, tag="cuboid"):
 
 
 class Cylinder(_Turned, frozen=True, tag="cylinder"):
-    """A straight cylinder with an elliptic cross-section (own axes u, v) and length along its own w."""
+    """A straight cylinder with an elliptic cross-section (own axes u,
+    v) and length along its own w."""
 
     semi_axes_mm: tuple[float, float]
     half_length_mm: float
@@ -270,7 +275,8 @@ class Cylinder(_Turned, frozen=True, tag="cylinder"):
 
 
 class Capsule(_Solid, frozen=True, tag="capsule"):
-    """All points within `radius_mm` of the segment from `start_mm` to `end_mm`: a tube with round ends."""
+    """All points within `radius_mm` of the segment from `start_mm` to `end_mm`:
+    a tube with round ends."""
 
     start_mm: Vector
     end_mm: Vector

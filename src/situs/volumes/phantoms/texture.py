@@ -1,7 +1,7 @@
 """Painting the image: tissues from the shapes, then texture, softening and scanner noise.
 
-The masks never see any of this. Tissue that is no structure (fat, wall, lung bases, ribs, bowel) is painted
-first and the structures over it, so an unlabelled thing never covers a labelled one.
+The masks never see any of this. Tissue that is no structure (fat, wall, lung bases, ribs, bowel) is
+painted first and the structures over it, so an unlabelled thing never covers a labelled one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def paint(plan: PatientPlan, rng: np.random.Generator, *, noise: bool) -> NDArra
 def _with_noise(
     image: NDArray[np.float32], sigma: float, rician: bool, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """CT: slightly blurred Gaussian noise. MR: Rician, the magnitude of a complex signal with noise."""
+    """CT: slightly blurred Gaussian noise.
+
+    MR: Rician, the magnitude of a complex signal with noise.
+    """
     from scipy.ndimage import gaussian_filter
 
     if rician:
@@ -69,7 +72,8 @@ def _with_noise(
 def _smooth_field(
     plan: PatientPlan, rng: np.random.Generator, length_mm: float
 ) -> NDArray[np.float32]:
-    """A random field of about unit deviation that varies over `length_mm`: coarse noise, linearly interpolated."""
+    """A random field of about unit deviation that varies over `length_mm`:
+    coarse noise, linearly interpolated."""
     from scipy.ndimage import zoom
 
     size = np.array(plan.grid.shape)
@@ -105,7 +109,7 @@ class _Canvas:
             self._fill(lesion.shape, f"lesion_{n}")
         return self.map
 
-    def _own(self, row: int, window: Window | None = None) -> FloatArray:
+    def _patient_mm(self, row: int, window: Window | None = None) -> FloatArray:
         """The patient's own x, y or z (mm) of each voxel."""
         i, j, k = self.plan.grid.shape
         part = window or (slice(0, i), slice(0, j), slice(0, k))
@@ -116,14 +120,15 @@ class _Canvas:
         if window is not None:
             self.map[window][inside_window(shape, self.plan.grid, window)] = _CODE[tissue]
 
-    def _fill_own(self, shape: Shape, tissue: str) -> None:
+    def _fill_posed(self, shape: Shape, tissue: str) -> None:
         pose = self.plan.truth.pose
         self._fill(shape.transformed(pose.rotation, pose.translation_mm), tissue)
 
     def _trunk(self) -> None:
-        """Skin to cavity: fat, muscle wall with ribs, back muscles, visceral fat, and the lung bases above it."""
+        """Skin to cavity: fat, muscle wall with ribs,
+        back muscles, visceral fat, and the lung bases above it."""
         anatomy, scale = self.plan.anatomy, self.plan.anatomy.scale
-        x, y, z = (self._own(row).astype(np.float32) for row in range(3))
+        x, y, z = (self._patient_mm(row).astype(np.float32) for row in range(3))
         (a, b), (ca, cb) = anatomy.body.semi_axes_mm, anatomy.cavity.semi_axes_mm
         depth = y - np.float32(anatomy.body.centre_mm[1])
         wall_a, wall_b = ca + 10.0, cb + 9.0
@@ -149,7 +154,8 @@ class _Canvas:
         self.map[x**2 + (y + 26 * scale) ** 2 <= (9.0 * scale) ** 2] = _CODE["canal"]
 
     def _ribs(self, wall: NDArray[np.bool_], x: _Floats, depth: _Floats, z: _Floats) -> None:
-        """Oblique bars in the upper wall, sloping down to the front, none near the front midline."""
+        """Oblique bars in the upper wall,
+        sloping down to the front, none near the front midline."""
         where = np.nonzero(wall)
         rx, ry, rz = x[where], depth[where], z[where]
         slant = rz + 0.55 * ry
@@ -167,16 +173,16 @@ class _Canvas:
         ]
         share = rng.uniform((-0.66, -0.1, -170.0), (0.66, 0.74, 5.0), (120, 3))
         small = share * (a, b, 1.0) + (0.0, middle, 0.0)
-        for place in (*colon, *small):
-            at = np.array(place) + rng.normal(size=3) * 3.0
+        for loop_centre in (*colon, *small):
+            at = np.array(loop_centre) + rng.normal(size=3) * 3.0
             outer = rng.uniform(11.0, 18.0) * rng.uniform(0.8, 1.5, 3)
             turn = rotation_rows(turned(*rng.uniform(-40.0, 40.0, 3)))
             gas = rng.random() < 0.28
             if (at[0] / (a - 8)) ** 2 + ((at[1] - middle) / (b - 8)) ** 2 > 0.72:
                 outer *= 0.8
-            self._fill_own(Ellipsoid(vector(at), vector(outer), turn), "bowel_wall")
+            self._fill_posed(Ellipsoid(vector(at), vector(outer), turn), "bowel_wall")
             lumen = Ellipsoid(vector(at), vector(outer - 2.6), turn)
-            self._fill_own(lumen, "bowel_content")
+            self._fill_posed(lumen, "bowel_content")
             if gas:
                 self._gas(lumen, at[1] + rng.uniform(-0.4, 0.5) * float(outer[1]))
 
@@ -187,7 +193,7 @@ class _Canvas:
         for _ in range(45):
             start = self.rng.uniform((-0.6, -0.6, -150.0), (0.6, 0.6, 60.0)) * (a, b, 1.0) + middle
             end = start + self.rng.normal(size=3) * 16.0
-            self._fill_own(
+            self._fill_posed(
                 Capsule(vector(start), vector(end), float(self.rng.uniform(1.4, 2.6))), "cava"
             )
 
@@ -198,16 +204,17 @@ class _Canvas:
         window = window_of(shape, self.plan.grid)
         if window is not None:
             inside = inside_window(shape, self.plan.grid, window) & (
-                self._own(1, window) > level_mm
+                self._patient_mm(1, window) > level_mm
             )
             self.map[window][inside] = _CODE["gas"]
 
     def _discs(self) -> None:
-        """Discs: each vertebra's block, longer and a little narrower, below the vertebrae themselves."""
+        """Discs: each vertebra's block, longer and a little narrower,
+        below the vertebrae themselves."""
         for name, shape in self.plan.anatomy.organs.items():
             if isinstance(shape, Cuboid) and name.startswith("vertebrae"):
                 half = np.array(shape.half_edges_mm) * (0.94, 0.94, 1.0) + (0.0, 0.0, 3.2)
-                self._fill_own(Cuboid(shape.centre_mm, vector(half), shape.rotation), "disc")
+                self._fill_posed(Cuboid(shape.centre_mm, vector(half), shape.rotation), "disc")
 
     def _structure(self, name: str, shape: Shape) -> None:
         if isinstance(shape, Cuboid):
@@ -246,11 +253,11 @@ class _Canvas:
         self._fill(Ellipsoid(vector(at), sinus.semi_axes_mm, sinus.rotation), "sinus")
 
     def _stomach_gas(self) -> None:
-        own = self.plan.anatomy.organs["stomach"]
+        stomach = self.plan.anatomy.organs["stomach"]
         share = self.rng.uniform(0.1, 0.9)
-        if isinstance(own, Ellipsoid) and share < 0.65:
-            lo, hi = own.box_mm
-            self._gas(_shrunk(own, 1.0, 4.0), hi[1] - share * 0.6 * (hi[1] - lo[1]))
+        if isinstance(stomach, Ellipsoid) and share < 0.65:
+            lo, hi = stomach.box_mm
+            self._gas(_shrunk(stomach, 1.0, 4.0), hi[1] - share * 0.6 * (hi[1] - lo[1]))
 
 
 def _shrunk(shape: Ellipsoid, factor: float, less_mm: float) -> Ellipsoid:

@@ -16,15 +16,16 @@ Modality: TypeAlias = Literal["ct", "mr"]
 
 
 class Pose(msgspec.Struct, frozen=True):
-    """World mm = rotation · patient mm + translation. The patient's own frame has L1 at its origin, x to the
-    patient's right, y to the front, z to the head; the midplane is x = 0 there."""
+    """World mm = rotation · patient mm + translation. The patient's own frame has L1 at its origin,
+    x to the patient's right, y to the front, z to the head; the midplane is x = 0 there."""
 
     rotation: Rotation
     translation_mm: Vector
 
 
 class StructureTruth(msgspec.Struct, frozen=True):
-    """The closed form of one structure in RAS+ world mm, of the whole shape even where the scan cuts it."""
+    """The closed form of one structure in RAS+ world mm,
+    of the whole shape even where the scan cuts it."""
 
     name: str
     shape: Shape
@@ -72,11 +73,12 @@ class PhantomTruth(msgspec.Struct, frozen=True):
 
 
 def pair_truths(structures: tuple[StructureTruth, ...]) -> tuple[PairTruth, ...]:
-    """Every pair that has a closed form: lesions, vessels and psoas among each other, lesions to vertebrae."""
-    found: list[PairTruth] = []
+    """Every pair that has a closed form:
+    lesions, vessels and psoas among each other, lesions to vertebrae."""
+    pairs: list[PairTruth] = []
     for n, a in enumerate(structures):
         for b in structures[n + 1 :]:
             distance = surface_distance_mm(a.shape, b.shape)
             if distance is not None:
-                found.append(PairTruth(a.name, b.name, distance))
-    return tuple(found)
+                pairs.append(PairTruth(a.name, b.name, distance))
+    return tuple(pairs)

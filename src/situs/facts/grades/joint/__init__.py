@@ -1,4 +1,5 @@
-"""Facts about a joint from its masks: its directions, its subregions, and what they show of a graded sign."""
+"""Facts about a joint from its masks:
+its directions, its subregions, and what they show of a graded sign."""
 
 from situs.facts.grades.joint.frame import JointFrame, joint_frame, patient_frame
 from situs.facts.grades.joint.geometry import (

@@ -1,4 +1,5 @@
-"""A joint's own directions, from its bones: lateral, anterior and superior, whatever way the limb was laid."""
+"""A joint's own directions, from its bones:
+lateral, anterior and superior, whatever way the limb was laid."""
 
 from __future__ import annotations
 
@@ -34,10 +35,11 @@ class JointFrame:
 
 
 def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
-    """The frame of a knee: up from tibia to femur, forward from femur to patella, lateral by the side of the body.
+    """The frame of a knee: up from tibia to femur, forward from femur to patella, lateral by the
+    side of the body.
 
-    Without a patella, forward is the patient's front. The side is a statement of the table, never guessed; where both
-    menisci are there, they must lie as the side says.
+    Without a patella, forward is the patient's front. The side is a statement of the table, never
+    guessed; where both menisci are there, they must lie as the side says.
     """
     missing = [name for name in ("femur", "tibia") if name not in centres_mm]
     if missing:
@@ -60,7 +62,8 @@ def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
 
 
 def patient_frame(side: Side) -> JointFrame:
-    """The patient's own axes, for structures that are no joint; lateral is away from the middle of the body."""
+    """The patient's own axes, for structures that are no joint;
+    lateral is away from the middle of the body."""
     lateral = [1.0 if side == "right" else -1.0, 0.0, 0.0]
     return JointFrame(
         np.array([lateral, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), side, "the patient's axes"
@@ -85,7 +88,10 @@ def _refuse_swapped(frame: JointFrame, centres_mm: Mapping[str, Points]) -> None
         and pair[1] is not None
         and float((pair[0] - pair[1]) @ frame.axes[0]) <= 0
     ):
-        fix = "check the side in the table, the names in the label map, and the orientation in the header"
+        fix = (
+            "check the side in the table, the names in the label map, and the orientation in the"
+            " header"
+        )
         raise SitusError(
             f"the lateral meniscus lies medial of the medial one in a {frame.side} knee", fix=fix
         )

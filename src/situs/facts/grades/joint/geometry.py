@@ -1,4 +1,7 @@
-"""What masks of a knee say about a graded sign: shares, counts, millimetres. Never called a reader's grade."""
+"""What masks of a knee say about a graded sign: shares, counts, millimetres.
+
+Never called a reader's grade.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,8 @@ def lesion_share(part: Part, lesions: NDArray[np.intp], masks: JointMasks) -> Me
 
 
 def lesion_count(part: Part, lesions: NDArray[np.intp], masks: JointMasks) -> Measure:
-    """Lesions in the part: islands of at least 15 mm³, stable where 6- and 26-connectivity agree."""
+    """Lesions in the part: islands of at least 15 mm³,
+    stable where 6- and 26-connectivity agree."""
     from scipy.ndimage import generate_binary_structure, label
 
     inside = _within(lesions, part, masks)
@@ -54,8 +58,8 @@ def lesion_count(part: Part, lesions: NDArray[np.intp], masks: JointMasks) -> Me
     box[tuple((inside - inside.min(axis=0)).T)] = True
     counts = []
     for reach in (1, 3):
-        islands, found = label(box, generate_binary_structure(3, reach))
-        sizes = np.bincount(islands.ravel(), minlength=found + 1)[1:] * masks.voxel_mm3
+        islands, island_count = label(box, generate_binary_structure(3, reach))
+        sizes = np.bincount(islands.ravel(), minlength=island_count + 1)[1:] * masks.voxel_mm3
         counts.append(int((sizes >= _LEAST_LESION_MM3).sum()))
     return Measure(float(counts[1]), (float(min(counts)), float(max(counts))))
 
@@ -63,7 +67,8 @@ def lesion_count(part: Part, lesions: NDArray[np.intp], masks: JointMasks) -> Me
 def cartilage_loss(
     part: Part | None, bone: str, cartilage: str, masks: JointMasks, frame: JointFrame
 ) -> Cartilage | None:
-    """Loss over a subregion, as percent of its surface; see `find_losses` for what counts as lost."""
+    """Loss over a subregion, as percent of its surface;
+    see `find_losses` for what counts as lost."""
     if part is None or cartilage not in masks:
         return None
     losses = masks.losses(bone, cartilage, frame)
@@ -92,20 +97,23 @@ def cartilage_loss(
 
 
 def _measure(value: float, *bounds: float) -> Measure:
-    """The value with its bounds; they are shares of different areas, so that it may lie outside by a trifle."""
+    """The value with its bounds; they are shares of different areas,
+    so that it may lie outside by a trifle."""
     return Measure(value, (min(value, *bounds), max(value, *bounds)))
 
 
-def _percent(part: float, whole: float) -> float:
-    return 100.0 * part / whole if whole > 0.0 else 0.0
+def _percent(part: float, total: float) -> float:
+    return 100.0 * part / total if total > 0.0 else 0.0
 
 
 def extrusion_mm(
     meniscus: str, direction: str, masks: JointMasks, frame: JointFrame
 ) -> Measure | None:
-    """How far a meniscus stands out beyond the tibial plateau, to the front or to its own side of the joint.
+    """How far a meniscus stands out beyond the tibial plateau, to the front or to its own side of
+    the joint.
 
-    Both ends are faces of voxels, each known to half a voxel along the measured axis: the value to a whole one.
+    Both ends are faces of voxels, each known to half a voxel along the measured axis: the value to
+    a whole one.
     """
     if meniscus not in masks or "tibia" not in masks:
         return None
@@ -124,11 +132,11 @@ def _within(lesions: NDArray[np.intp], part: Part, masks: JointMasks) -> NDArray
     return lesions[np.isin(flat[0], flat[1])]
 
 
-def _share(part: int, whole: int, moved: float) -> Measure:
+def _share(part: int, total: int, moved: float) -> Measure:
     """Percent, and where it lies if `moved` of the elements may belong to the other side."""
-    if not whole:
+    if not total:
         return Measure(0.0, (0.0, 0.0))
-    value, slack = 100.0 * part / whole, 100.0 * moved / whole
+    value, slack = 100.0 * part / total, 100.0 * moved / total
     if part == 0:
         return Measure(0.0, (0.0, 0.0))
     return Measure(value, (max(0.0, value - slack), min(100.0, value + slack)))

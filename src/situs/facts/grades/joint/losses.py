@@ -14,11 +14,13 @@ _WORN = 0.7
 _BARE = 0.2
 """Shares of the usual thickness below which cartilage is worn, or gone."""
 _ABRUPT = 0.6
-"""A worn patch is a defect if it is thinner than this share of the cartilage around it; else thickness just varies."""
+"""A worn patch is a defect if it is thinner than this share of the cartilage around it;
+else thickness just varies."""
 _RING_MM = 3.0
 """How far around a patch the cartilage is compared."""
 _EDGE_MM = 0.25
-"""Beside half a voxel, how far the edge of a patch may be off: a step of the lines across the cartilage."""
+"""Beside half a voxel, how far the edge of a patch may be off:
+a step of the lines across the cartilage."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +45,14 @@ class Losses:
 
 
 def find_losses(surface: BoneSurface, bone: str, half_voxel_mm: float) -> Losses:
-    """Cartilage is worn where it is thinner than 70 % of what is usual on this bone (the 95th percentile where there is
-    any), gone where it is thinner than 20 %. Patches narrower than 1.5 mm (two voxels, if that is more) do not count.
+    """Cartilage is worn where it is thinner than 70 % of what is usual on this bone (the 95th
+    percentile where there is any), gone where it is thinner than 20 %. Patches narrower than 1.5 mm
+    (two voxels, if that is more) do not count.
 
-    Lost for certain are patches with cartilage on all sides that are bare, or much thinner than what is around them.
-    Thin or missing cartilage at the margin may be lost, or may be where it ends of itself; and a gentle change of
-    thickness may be natural. Both count as lost at most, as far as they face the joint.
+    Lost for certain are patches with cartilage on all sides that are bare, or much thinner than
+    what is around them. Thin or missing cartilage at the margin may be lost, or may be where it
+    ends of itself; and a gentle change of thickness may be natural. Both count as lost at most, as
+    far as they face the joint.
     """
     bare = surface.thinner_than(_BARE)
     worn = surface.thinner_than(_WORN) | bare
@@ -59,7 +63,8 @@ def find_losses(surface: BoneSurface, bone: str, half_voxel_mm: float) -> Losses
     facing = _facing_joint(surface, bone)
     lost = sure | surface.without_specks(worn & ~sure & (facing | ~bare))
     edge = half_voxel_mm + _EDGE_MM
-    # Lines at the edge of a bare patch meet some of the cartilage around it: a seam that is no worn patch of its own.
+    # Lines at the edge of a bare patch meet some of the cartilage around it: a seam that is no worn
+    # patch of its own.
     thin = surface.without_specks(worn & ~bare)
     seam = worn & ~bare & ~thin
     deep = bare | (seam & surface.grown(bare, surface.narrowest_mm))
@@ -88,7 +93,8 @@ def _is_abrupt(patch: Mask, surface: BoneSurface) -> bool:
 
 
 def _facing_joint(surface: BoneSurface, bone: str) -> Mask:
-    """Where cartilage can be: within 60° of the way to the joint; on the femur all round, but not on its sides."""
+    """Where cartilage can be: within 60° of the way to the joint;
+    on the femur all round, but not on its sides."""
     lateral, anterior, superior = surface.normals.T
     match bone:
         case "patella":

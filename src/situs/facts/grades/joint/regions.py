@@ -1,4 +1,5 @@
-"""Subregions that masks do not split: parts of a mask by stated fractions along the joint's own axes."""
+"""Subregions that masks do not split:
+parts of a mask by stated fractions along the joint's own axes."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class JointMasks:
         return name in self._voxels
 
     def is_told(self, name: str) -> bool:
-        """Whether the masks tell of the structure: it is there, or the label map names it and it is empty."""
+        """Whether the masks tell of the structure:
+        it is there, or the label map names it and it is empty."""
         return name in self._voxels or name in self._told
 
     def indices(self, name: str) -> NDArray[np.intp]:
@@ -71,7 +73,8 @@ class JointMasks:
         return self._losses[key]
 
     def own(self, name: str, frame: JointFrame) -> Points:
-        """(n, 3) voxel centres of a structure in the joint's frame; worked out once, for the one frame of the joint."""
+        """(n, 3) voxel centres of a structure in the joint's frame;
+        worked out once, for the one frame of the joint."""
         if name not in self._own:
             affine = self.grid.affine
             turn = frame.axes @ affine.linear
@@ -110,7 +113,8 @@ class Part:
 def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None:
     """The voxels of a region; None where its mask is absent or nothing of it lies in the region.
 
-    First what lies within `joint_mm` of the joint, then fractions of what is left, along the joint's own axes.
+    First what lies within `joint_mm` of the joint, then fractions of what is left, along the
+    joint's own axes.
     """
     if region.structure not in masks:
         return None
@@ -118,22 +122,27 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
     if not region.approximate:
         return Part(indices, approximate=False, own=masks.own(region.structure, frame))
     near = _near_joint(region, masks, frame)
-    indices, own = indices[near], masks.own(region.structure, frame)[near]
-    held = np.ones(len(indices), dtype=np.bool_)
+    indices, in_frame = indices[near], masks.own(region.structure, frame)[near]
+    in_region = np.ones(len(indices), dtype=np.bool_)
     for axis, (first, last) in region.span.items():
-        along = own[:, _AXIS[axis]]
+        along = in_frame[:, _AXIS[axis]]
         lo, hi = along.min() - masks.half_voxel_mm, along.max() + masks.half_voxel_mm
         share = (along - lo) / (hi - lo)
-        held &= (share >= first) & ((share < last) | (last == 1.0))
-    return Part(indices[held], approximate=True, own=own[held]) if held.any() else None
+        in_region &= (share >= first) & ((share < last) | (last == 1.0))
+    return (
+        Part(indices[in_region], approximate=True, own=in_frame[in_region])
+        if in_region.any()
+        else None
+    )
 
 
 def block_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox | None:
-    """The world box around a block placed by a structure's extent, as far as the scan reaches; None beyond it."""
+    """The world box around a block placed by a structure's extent,
+    as far as the scan reaches; None beyond it."""
     if region.structure not in masks:
         return None
-    own = masks.own(region.structure, frame)[_near_joint(region, masks, frame)]
-    lo, hi = own.min(axis=0) - masks.half_voxel_mm, own.max(axis=0) + masks.half_voxel_mm
+    in_frame = masks.own(region.structure, frame)[_near_joint(region, masks, frame)]
+    lo, hi = in_frame.min(axis=0) - masks.half_voxel_mm, in_frame.max(axis=0) + masks.half_voxel_mm
     ends = [lo[n] + (hi[n] - lo[n]) * np.array(region.span[axis]) for axis, n in _AXIS.items()]
     corners = np.array(list(product(*ends))) @ frame.axes
     scan = IndexBox((0, 0, 0), masks.grid.shape).to_world(masks.grid.affine)
@@ -145,7 +154,8 @@ def block_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox |
 
 
 def _near_joint(region: Region, masks: JointMasks, frame: JointFrame) -> NDArray[np.bool_]:
-    """Which voxels of the region's structure lie within its distance of the joint; all if it has none."""
+    """Which voxels of the region's structure lie within its distance of the joint;
+    all if it has none."""
     height = masks.own(region.structure, frame)[:, 2]
     if region.joint_mm is None:
         return np.ones(len(height), dtype=np.bool_)
@@ -159,9 +169,11 @@ def _near_joint(region: Region, masks: JointMasks, frame: JointFrame) -> NDArray
 def with_lesions(
     bones: dict[str, NDArray[np.intp]], lesions: NDArray[np.intp], shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.intp]]:
-    """Bones that hold the lesions within them, also where labels exclude each other and lesions are holes in a bone.
+    """Bones that hold the lesions within them, also where labels exclude each other and lesions are
+    holes in a bone.
 
-    There a lesion voxel belongs to the bones with the nearest voxels. Masks that overlap the lesions are left alone.
+    There a lesion voxel belongs to the bones with the nearest voxels. Masks that overlap the
+    lesions are left alone.
     """
     from scipy.ndimage import distance_transform_edt
 
@@ -178,4 +190,7 @@ def with_lesions(
         if len(near):
             reach[number] = distance_transform_edt(free)[places]
     nearest = (reach == reach.min(axis=0)) & np.isfinite(reach)
-    return {name: np.concatenate([bones[name], lesions[own]]) for name, own in zip(bones, nearest)}
+    return {
+        name: np.concatenate([bones[name], lesions[is_nearest]])
+        for name, is_nearest in zip(bones, nearest)
+    }

@@ -56,7 +56,8 @@ def _overlaps(masks: JointMasks, names: list[str]) -> Iterator[tuple[tuple[str, 
 
 
 def _sides(scene: Scene, side: str) -> Suspicion | None:
-    """Lateral structures that do not lie away from the body's middle, as the side of the limb says."""
+    """Lateral structures that do not lie away from the body's middle,
+    as the side of the limb says."""
     pairs = [_BESIDE, *((name, name.replace("lateral_", "medial_", 1)) for name in scene.sightings)]
     wrong: list[tuple[str, str]] = []
     agreeing = 0

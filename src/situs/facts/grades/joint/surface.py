@@ -1,4 +1,5 @@
-"""A bone's surface, point by point: its normal, its area, and the thickness of cartilage upon it."""
+"""A bone's surface, point by point:
+its normal, its area, and the thickness of cartilage upon it."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class BoneSurface:
     spacing_mm: Points
 
     def thinner_than(self, share: float) -> Mask:
-        """Where cartilage is thinner than this share of what is usual on the bone, in patches wide enough to count."""
+        """Where cartilage is thinner than this share of what is usual on the bone,
+        in patches wide enough to count."""
         return self.without_specks(self.thickness_mm < share * self.usual_mm)
 
     def shut_in(self, lost: Mask) -> list[Mask]:
@@ -82,7 +84,8 @@ class BoneSurface:
         return patches
 
     def grown(self, patch: Mask, mm: float) -> Mask:
-        """The patch with a seam of this width around it, or without its own seam if the width is negative."""
+        """The patch with a seam of this width around it,
+        or without its own seam if the width is negative."""
         inner, outer = (patch, ~patch) if mm >= 0 else (~patch, patch)
         if not inner.any() or not outer.any():
             return patch
@@ -128,7 +131,8 @@ class BoneSurface:
 def measure_surface(
     bone: NDArray[np.intp], cartilage: NDArray[np.intp], grid: Grid, frame: JointFrame
 ) -> BoneSurface:
-    """The surface of a bone around its cartilage; thickness is measured along the surface's own normals."""
+    """The surface of a bone around its cartilage;
+    thickness is measured along the surface's own normals."""
     from scipy.ndimage import gaussian_filter
 
     spacing = np.asarray(grid.affine.spacing_mm, dtype=np.float64)
@@ -175,12 +179,13 @@ def _inner(shape: tuple[int, ...], low: NDArray[Any], high: NDArray[Any], grid: 
 def _open_faces(solid: Mask, grid: Grid) -> Points:
     """Per voxel the sum of its open faces as vectors (mm²), outwards in RAS+.
 
-    On a smooth surface their component along the normal adds up to its area, whatever way it lies to the voxels: the
-    flux of a constant field through the staircase is that through the surface.
+    On a smooth surface their component along the normal adds up to its area, whatever way it lies
+    to the voxels: the flux of a constant field through the staircase is that through the surface.
     """
     padded = np.pad(solid, 1)
     flux = np.zeros((*solid.shape, 3))
-    # A face's vector is that of the cofactor matrix: area times the normal of the plane that the other axes span.
+    # A face's vector is that of the cofactor matrix: area times the normal of the plane that the
+    # other axes span.
     cofactors = np.linalg.inv(grid.affine.linear).T * abs(np.linalg.det(grid.affine.linear))
     for axis in range(3):
         for sign in (1, -1):
@@ -210,7 +215,8 @@ def _outwards(smooth: NDArray[np.float32], places: NDArray[np.intp], grid: Grid)
 def _along_normals(
     cover: Mask, low: NDArray[Any], points: Points, normals: Points, grid: Grid
 ) -> Points:
-    """How much cartilage a line along each normal meets, from the bone to the first gap; finer than a voxel."""
+    """How much cartilage a line along each normal meets,
+    from the bone to the first gap; finer than a voxel."""
     from scipy.ndimage import map_coordinates
 
     field = cover.astype(np.float32)

@@ -31,7 +31,8 @@ def _nested(ledger: Ledger, a: str, b: str) -> bool:
 
 
 def kin(ledger: Ledger, a: str, b: str) -> bool:
-    """Whether one is part of the other, or both of one whole: two lobes of a lung, two vertebrae, two kidneys."""
+    """Whether one is part of the other, or both of one whole:
+    two lobes of a lung, two vertebrae, two kidneys."""
     return nested(ledger, a, b) or are_akin(ledger.terms[a], ledger.terms[b], ledger.terms)
 
 

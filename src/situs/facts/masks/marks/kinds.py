@@ -1,7 +1,7 @@
 """Points on one axial slice, each well inside a structure, to be marked in the pictures.
 
-The first is the one asked for. How the points lie among each other is drawn by a hash of the study, such that no
-place (the middle one, the nearest) is right more often than another.
+The first is the one asked for. How the points lie among each other is drawn by a hash of the study,
+such that no place (the middle one, the nearest) is right more often than another.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def _marks_among(ledger: Ledger, organ: str) -> Fact:
 def _register_same(nearer: int) -> None:
     @kind(f"marks.same.{nearer}", hangs_on=NOTHING)
     def _marks_same(ledger: Ledger) -> Fact:
-        """Points in four structures, and last another in the structure of the first, to compare them with.
+        """Points in four structures, and last another in the structure of the first, to compare
+        them with.
 
         So many of the other three lie nearer to the last than the first does.
         """
@@ -100,33 +101,34 @@ def _drawn(study_id: str, *what: str) -> int:
 
 
 def _slices(ledger: Ledger, kinds: tuple[str, ...] = ()) -> list[dict[str, NDArray[np.float64]]]:
-    """The sites of each slice, without lesions; of some kinds of structure only, if any are given."""
+    """The sites of each slice, without lesions;
+    of some kinds of structure only, if any are given."""
     wanted = {
         name
         for name in ledger.structures
         if ledger.family(name) is None and (not kinds or ledger.terms[name].kind in kinds)
     }
     return [
-        {n: points for n, points in found.items() if n in wanted}
-        for found in ledger.mark_sites.values()
+        {n: points for n, points in sites.items() if n in wanted}
+        for sites in ledger.mark_sites.values()
     ]
 
 
 def _around(ledger: Ledger, organ: str, *, only_organs: bool = False) -> list[Mark] | None:
     middle = float(ledger.regions[organ].centroid_mm[2])
     kinds = (ledger.terms[organ].kind,) if only_organs else ()
-    slices = [found for found in _slices(ledger, kinds) if organ in found and len(found) >= MARKS]
-    height = {id(found): float(found[organ][0, 2]) for found in slices}
+    slices = [sites for sites in _slices(ledger, kinds) if organ in sites and len(sites) >= MARKS]
+    height = {id(sites): float(sites[organ][0, 2]) for sites in slices}
     slices.sort(key=lambda f: (-len(f), round(abs(height[id(f)] - middle), 6), height[id(f)]))
     tried: list[list[Mark]] = []
-    for number, found in enumerate(slices[:_TRIED_SLICES]):
-        everywhere = _merged(ledger, found)
+    for number, sites in enumerate(slices[:_TRIED_SLICES]):
+        everywhere = _merged(ledger, sites)
         hubs = everywhere[
             [_pick(ledger, len(everywhere), number, attempt) for attempt in range(_TRIED_PLACES)]
         ]
-        for order, far in _around_each(found, hubs):
+        for order, far in _around_each(sites, hubs):
             chosen = _beside_each_other(ledger, organ, order, akin=only_organs)
-            marks = _near(found, organ, chosen, far, ledger.recipe.truth.mark_apart_mm)
+            marks = _near(sites, organ, chosen, far, ledger.recipe.truth.mark_apart_mm)
             if marks is not None and only_organs:
                 return marks
             if marks is not None:
@@ -135,42 +137,47 @@ def _around(ledger: Ledger, organ: str, *, only_organs: bool = False) -> list[Ma
 
 
 def _spread_mm(marks: list[Mark]) -> float:
-    """How far the marks lie apart: the nearer they are, the less their place in the picture tells."""
+    """How far the marks lie apart:
+    the nearer they are, the less their place in the picture tells."""
     points = np.array([point for _, point in marks])
     return round(float(np.linalg.norm(points[:, None] - points[None], axis=-1).max()), 6)
 
 
-def _merged(ledger: Ledger, found: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """All sites of a slice, those nearest to the centre of their structure first, whatever the structures' names."""
+def _merged(ledger: Ledger, sites: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """All sites of a slice, those nearest to the centre of their structure first,
+    whatever the structures' names."""
     far = [
         np.linalg.norm(points - ledger.regions[name].centroid_mm, axis=1)
-        for name, points in found.items()
+        for name, points in sites.items()
     ]
-    points = np.concatenate(list(found.values()))
+    points = np.concatenate(list(sites.values()))
     keys = np.round(np.column_stack([points, np.concatenate(far)]), 6)
     merged: NDArray[np.float64] = points[np.lexsort(keys.T)]
     return merged
 
 
 def _around_each(
-    found: dict[str, NDArray[np.float64]], places: NDArray[np.float64]
+    sites: dict[str, NDArray[np.float64]], places: NDArray[np.float64]
 ) -> Iterator[tuple[list[str], dict[str, NDArray[np.float64]]]]:
-    """For each place in turn: the structures, the nearest first, and how far from it their sites lie, rounded."""
+    """For each place in turn: the structures, the nearest first,
+    and how far from it their sites lie, rounded."""
     from scipy.spatial.distance import cdist
 
-    names, starts = list(found), np.cumsum([0, *map(len, found.values())])
-    far = np.round(cdist(places, np.concatenate(list(found.values()))), 6)
+    names, starts = list(sites), np.cumsum([0, *map(len, sites.values())])
+    far = np.round(cdist(places, np.concatenate(list(sites.values()))), 6)
     nearest = np.minimum.reduceat(far, starts[:-1], axis=1)
-    front = [float(points[0, 1]) for points in found.values()]
+    front = [float(points[0, 1]) for points in sites.values()]
     for row, first in zip(far, nearest):
         order = [names[k] for k in np.lexsort((front, first))]
         yield order, {name: row[a:b] for name, a, b in zip(names, starts, starts[1:])}
 
 
 def _beside_each_other(ledger: Ledger, organ: str, order: list[str], *, akin: bool) -> list[str]:
-    """The organ and the three others nearest to a place of which no two may be taken for one another.
+    """The organ and the three others nearest to a place of which no two may be taken for one
+    another.
 
-    None of them unless the organ itself is about as near. `akin`: nor may two be parts of one whole.
+    None of them unless the organ itself is about as near. `akin`: nor may two be parts of one
+    whole.
     """
     clash = kin if akin else nested
     others: list[str] = []
@@ -186,26 +193,27 @@ def _beside_each_other(ledger: Ledger, organ: str, order: list[str], *, akin: bo
 
 
 def _near(
-    found: dict[str, NDArray[np.float64]],
+    sites: dict[str, NDArray[np.float64]],
     organ: str,
     chosen: list[str],
     far: dict[str, NDArray[np.float64]],
     apart_mm: float,
 ) -> list[Mark] | None:
-    """Marks in the chosen structures, each as near to a place as may be; None if there are too few."""
+    """Marks in the chosen structures, each as near to a place as may be;
+    None if there are too few."""
     if len(chosen) < MARKS:
         return None
     marks: list[Mark] = []
     for name in chosen:
-        point = _first_apart(found[name], far[name], [at for _, at in marks], apart_mm)
+        point = _first_apart(sites[name], far[name], [at for _, at in marks], apart_mm)
         if point is None:
             return None
         marks.append((name, point))
     return sorted(marks, key=lambda mark: mark[0] != organ)
 
 
-def _distances_mm(points: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.float64]:
-    steps = points - place
+def _distances_mm(points: NDArray[np.float64], origin: NDArray[np.float64]) -> NDArray[np.float64]:
+    steps = points - origin
     lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", steps, steps))
     return lengths
 
@@ -216,7 +224,8 @@ def _first_apart(
     others: list[NDArray[np.float64]],
     apart_mm: float,
 ) -> NDArray[np.float64] | None:
-    """The nearest point that keeps its distance from the marks there are; equally near ones in the order given."""
+    """The nearest point that keeps its distance from the marks there are;
+    equally near ones in the order given."""
     nearest: NDArray[np.float64] = points[int(far.argmin())]
     # The nearest of all is most often far enough from the others, and one look at it is enough.
     at = nearest.tolist()
@@ -229,12 +238,12 @@ def _first_apart(
 
 
 def _in_holder(ledger: Ledger, lesion: str, organ: str) -> list[Mark] | None:
-    slices = [found for found in ledger.mark_sites.values() if lesion in found and organ in found]
-    slices.sort(key=lambda found: (-len(found[lesion]), float(found[lesion][0, 2])))
+    slices = [sites for sites in ledger.mark_sites.values() if lesion in sites and organ in sites]
+    slices.sort(key=lambda sites: (-len(sites[lesion]), float(sites[lesion][0, 2])))
     wanted, spare = _pick(ledger, MARKS, "lesion"), None
-    for number, found in enumerate(slices[:_TRIED_SLICES]):
+    for number, sites in enumerate(slices[:_TRIED_SLICES]):
         for attempt in range(_TRIED_PLACES):
-            marks = _scattered(ledger, found, lesion, organ, (number, attempt))
+            marks = _scattered(ledger, sites, lesion, organ, (number, attempt))
             spare = spare or marks
             if marks is not None and _centrality(marks) == wanted:
                 return marks
@@ -243,18 +252,18 @@ def _in_holder(ledger: Ledger, lesion: str, organ: str) -> list[Mark] | None:
 
 def _scattered(
     ledger: Ledger,
-    found: dict[str, NDArray[np.float64]],
+    sites: dict[str, NDArray[np.float64]],
     lesion: str,
     organ: str,
     seed: tuple[int, int],
 ) -> list[Mark] | None:
     """A point in the lesion and others anywhere in the organ around it."""
     marks: list[Mark] = [
-        (lesion, found[lesion][_pick(ledger, len(found[lesion]), "lesion", *seed)])
+        (lesion, sites[lesion][_pick(ledger, len(sites[lesion]), "lesion", *seed)])
     ]
     for number in range(MARKS - 1):
         left = _apart_from(
-            found[organ], [point for _, point in marks], ledger.recipe.truth.mark_apart_mm
+            sites[organ], [point for _, point in marks], ledger.recipe.truth.mark_apart_mm
         )
         if not len(left):
             return None
@@ -272,8 +281,8 @@ def _centrality(marks: list[Mark]) -> int:
 def _apart_from(
     points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float
 ) -> NDArray[np.float64]:
-    kept: NDArray[np.float64] = points[_free(points, others, apart_mm)]
-    return kept
+    free_points: NDArray[np.float64] = points[_free(points, others, apart_mm)]
+    return free_points
 
 
 def _free(

@@ -1,10 +1,12 @@
-"""Five marks of which two lie in one structure, so placed that where they lie does not tell which two.
+"""Five marks of which two lie in one structure, so placed that where they lie does not tell which
+two.
 
-For every patient four sets of marks are found or none. In the first the nearest mark is the one asked for, in the
-next the second nearest, and so on. How central it is among the four, how far from its neighbours, how near to the
-direction of the fifth, how level with it from front to back, and how far to the side, goes through the same four ranks
-in an order drawn by a hash, as nearly as the patient allows; and the structure is another each time, if there are as
-many. So whoever sees the marks alone, and picks by one of these, is right not much oftener than chance.
+For every patient four sets of marks are found or none. In the first the nearest mark is the one
+asked for, in the next the second nearest, and so on. How central it is among the four, how far from
+its neighbours, how near to the direction of the fifth, how level with it from front to back, and
+how far to the side, goes through the same four ranks in an order drawn by a hash, as nearly as the
+patient allows; and the structure is another each time, if there are as many. So whoever sees the
+marks alone, and picks by one of these, is right not much oftener than chance.
 """
 
 from __future__ import annotations
@@ -39,21 +41,23 @@ Found = tuple[tuple[float, ...], list[Mark]]
 
 
 def same_marks(ledger: Ledger) -> list[list[Mark]]:
-    """For each number of marks nearer than the right one, a set: the right mark, three others, and its partner."""
+    """For each number of marks nearer than the right one, a set:
+    the right mark, three others, and its partner."""
     rng = np.random.default_rng(int(digest("marks", ledger.study_id, size=8), 16))
     wanted = np.stack(
         [np.arange(MARKS), *(rng.permutation(MARKS) for _ in range(_CUES - 1))], axis=1
     )
     best: list[dict[str, Found]] = [{} for _ in range(MARKS)]
-    for found in ledger.mark_sites.values():
+    for slice_sites in ledger.mark_sites.values():
         names = sorted(
-            (n for n in found if ledger.family(n) is None), key=lambda name: _place(found[name])
+            (n for n in slice_sites if ledger.family(n) is None),
+            key=lambda name: _order_without_side(slice_sites[name]),
         )
         if len(names) < MARKS:
             continue
         sites = np.array(
             [
-                found[name][np.linspace(0, len(found[name]) - 1, _POINTS).astype(int)]
+                slice_sites[name][np.linspace(0, len(slice_sites[name]) - 1, _POINTS).astype(int)]
                 for name in names
             ]
         )
@@ -80,8 +84,9 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
 
 
 def _of_different_structures(best: list[dict[str, Found]]) -> list[list[Mark]]:
-    """The best set for each number of nearer marks; the same structure is asked for again only if there is no other,
-    since a large one that lies aside of all others would be found by its place."""
+    """The best set for each number of nearer marks; the same structure is asked for again only if
+    there is no other, since a large one that lies aside of all others would be found by its
+    place."""
     asked: Counter[str] = Counter()
     chosen: list[list[Mark]] = [[] for _ in best]
     for nearer in sorted(range(len(best)), key=lambda nearer: (len(best[nearer]), nearer)):
@@ -97,7 +102,7 @@ def _has_kin(which: NDArray[np.int64], kin: NDArray[np.bool_]) -> NDArray[np.boo
     return np.asarray(kin[which[:, first], which[:, second]].any(axis=1))
 
 
-def _place(points: NDArray[np.float64]) -> tuple[float, ...]:
+def _order_without_side(points: NDArray[np.float64]) -> tuple[float, ...]:
     """An order of structures that neither their names nor a mirror changes."""
     return (len(points), *(round(float(v), 6) for v in points[0, 1:]))
 

@@ -1,4 +1,5 @@
-"""Where a mark may be drawn: voxels well inside one structure and no other, on a few axial slices."""
+"""Where a mark may be drawn: voxels well inside one structure and no other,
+on a few axial slices."""
 
 from __future__ import annotations
 
@@ -21,21 +22,24 @@ __all__ = ["Mark", "Sites", "mark_sites", "needed_depth_mm"]
 Mark = tuple[str, NDArray[np.float64]]
 """The structure a point lies in, and the point."""
 Sites = dict[int, dict[str, NDArray[np.float64]]]
-"""Axial slice (from the feet) → structure → (n, 3) points in mm, in an order that no storage changes."""
+"""Axial slice (from the feet) → structure → (n,
+3) points in mm, in an order that no storage changes."""
 
 _PART = 0.5
 _HOLDERS = ("organ", "vessel", "tract", "muscle", "bone", "vertebra", "region")
 
 
 def needed_depth_mm(ledger: Ledger) -> float:
-    """How far inside its structure a mark must lie, so that it stays inside however the boundary errs."""
+    """How far inside its structure a mark must lie,
+    so that it stays inside however the boundary errs."""
     return max(
         ledger.recipe.truth.mark_depth_mm, ledger.half_diagonal_mm, ledger.annotation.surface_mm
     )
 
 
 def mark_sites(ledger: Ledger) -> Sites:
-    """Every site on the slices that are tried: spread over the organs, and through the middle of each lesion."""
+    """Every site on the slices that are tried:
+    spread over the organs, and through the middle of each lesion."""
     if ledger.regions.grid.affine.is_sheared:
         return {}
     lesions = [name for name in ledger.structures if ledger.family(name)]
@@ -62,10 +66,10 @@ def mark_sites(ledger: Ledger) -> Sites:
     for name in _others_inside(ledger, holders, lesions):
         for frame, section, _ in _sections(ledger, ledger.regions[name], frames, need):
             crowd[frame] += section
-    for frame, found in deep.items():
+    for frame, indices_of in deep.items():
         alone = crowd[frame] == 1
         near = _near_lesions(ledger, lesions, frame, need)
-        for name, index in found.items():
+        for name, index in indices_of.items():
             points = index[alone[tuple(_in_plane(ledger, index).T)]]
             free = _clear_of(_to_world(ledger, points), near, need)
             if len(free):
@@ -78,15 +82,17 @@ def mark_sites(ledger: Ledger) -> Sites:
 
 
 def _others_inside(ledger: Ledger, holders: list[str], lesions: list[str]) -> list[str]:
-    """Structures that are never marked but may hide in one that is (its vessels, a cyst); not what it is part of."""
+    """Structures that are never marked but may hide in one that is (its vessels, a cyst);
+    not what it is part of."""
     around = frozenset().union(*(wholes(ledger.terms[name], ledger.terms) for name in holders))
-    rest = [name for name in ledger.structures if name not in holders and name not in lesions]
-    inner = [name for name in rest if (ledger.terms[name].canonical or name) not in around]
+    others = [name for name in ledger.structures if name not in holders and name not in lesions]
+    inner = [name for name in others if (ledger.terms[name].canonical or name) not in around]
     return [name for name in inner if not _envelops(ledger, name, holders)]
 
 
 def _envelops(ledger: Ledger, name: str, others: list[str]) -> bool:
-    """Whether it is a whole of which others are parts (the body, both lungs), so that no mark lies in it alone."""
+    """Whether it is a whole of which others are parts (the body,
+    both lungs), so that no mark lies in it alone."""
     shared = [
         ledger.contacts.shared_voxels(name, n) / ledger.regions[n].voxels
         for n in others
@@ -109,16 +115,17 @@ def _frames(ledger: Ledger, holders: list[str], lesions: list[str]) -> list[int]
         count = min(ledger.recipe.truth.mark_slices, end - first)
         chosen = {first + (2 * k + 1) * (end - first) // (2 * count) for k in range(count)}
     for name in lesions:
-        place = float(ledger.regions[name].centroid_index[axis])
-        place = grid.shape[axis] - 1 - place if downwards else place
-        chosen.add(int(np.floor(place + 0.5 + 1e-6)))  # a tie must not fall by the last bit
+        position = float(ledger.regions[name].centroid_index[axis])
+        position = grid.shape[axis] - 1 - position if downwards else position
+        chosen.add(int(np.floor(position + 0.5 + 1e-6)))  # a tie must not fall by the last bit
     return sorted(chosen)
 
 
 def _sections(
     ledger: Ledger, region: Region, frames: Iterable[int], need: float
 ) -> Iterator[tuple[int, NDArray[np.bool_], NDArray[np.int64]]]:
-    """Of each slice that shows the structure: its section, and the indices of the voxels deep enough inside."""
+    """Of each slice that shows the structure:
+    its section, and the indices of the voxels deep enough inside."""
     from scipy import ndimage
 
     grid = region.grid
@@ -126,8 +133,9 @@ def _sections(
     spacing = np.array(grid.affine.spacing_mm)
     reach = int(np.ceil((need + spacing.min()) / spacing[axis])) + 1
     lo, hi = region.box_index.lo, region.box_index.hi
-    # No voxel lies deeper than the structure's thinnest extent allows. Where that is too little, as in a file whose
-    # metres pass for millimetres, the depths of thousands of layers need not be worked out.
+    # No voxel lies deeper than the structure's thinnest extent allows. Where that is too little, as
+    # in a file whose metres pass for millimetres, the depths of thousands of layers need not be
+    # worked out.
     deepest = ((np.subtract(hi, lo) + 1) * spacing).min() / 2.0
     crop = None
     for frame in frames:
@@ -169,13 +177,17 @@ def _near_lesions(
     axis, downwards = axial_axis(grid)
     at = grid.shape[axis] - 1 - frame if downwards else frame
     reach = int(np.ceil(need / grid.affine.spacing_mm[axis])) + 1
-    found = []
+    near_points = []
     for name in lesions:
         lo, hi = ledger.regions[name].slice_span(axis)
         if lo - reach <= at < hi + reach:
             points = np.asarray(ledger.regions[name].index_points())
-            found.append(points[np.abs(points[:, axis] - at) <= reach])
-    return _to_world(ledger, np.concatenate(found).astype(np.int64)) if found else np.zeros((0, 3))
+            near_points.append(points[np.abs(points[:, axis] - at) <= reach])
+    return (
+        _to_world(ledger, np.concatenate(near_points).astype(np.int64))
+        if near_points
+        else np.zeros((0, 3))
+    )
 
 
 def _clear_of(
@@ -186,8 +198,8 @@ def _clear_of(
     if not len(others) or not len(points):
         return points
     distance, _ = cKDTree(others).query(points, distance_upper_bound=need * (1 + 1e-9))
-    kept: NDArray[np.float64] = points[np.isinf(distance)]
-    return kept
+    clear: NDArray[np.float64] = points[np.isinf(distance)]
+    return clear
 
 
 def _ordered(ledger: Ledger, name: str, points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -89,11 +89,11 @@ def invite(db: Connection, user: User, actor: str) -> str:
 
 def accept_invite(db: Connection, token: str, password: str) -> User:
     """Set the first or a new password; the token is used up and every open session ends."""
-    held = db.get(Invite, token_hash(token))
-    if held is None or held.expires < time.time():
+    invite = db.get(Invite, token_hash(token))
+    if invite is None or invite.expires < time.time():
         raise SitusError("the invitation is unknown, used or expired", fix="ask for a new one")
     check_strength(password)
-    user = db.get_one(User, held.user_id)
+    user = db.get_one(User, invite.user_id)
     with _AT_WORK:
         user.password = _HASHER.hash(password)
     db.execute(delete(Invite).where(Invite.user_id == user.id))
@@ -103,7 +103,8 @@ def accept_invite(db: Connection, token: str, password: str) -> User:
 
 
 def check_strength(password: str) -> None:
-    """Long enough to resist guessing; no rules about signs, which make passwords worse (NIST SP 800-63B)."""
+    """Long enough to resist guessing;
+    no rules about signs, which make passwords worse (NIST SP 800-63B)."""
     if not _SHORTEST <= len(password) <= _LONGEST:
         raise SitusError(
             f"a password has {_SHORTEST} to {_LONGEST} characters", fix="a few words will do"

@@ -57,7 +57,8 @@ def triggers(
     protocol: ReadingProtocol,
     places: Mapping[str, KeyPlace] = {},
 ) -> list[str]:
-    """Which of the protocol's rules these readings set off; `places` are the parts that are answered by a place."""
+    """Which of the protocol's rules these readings set off;
+    `places` are the parts that are answered by a place."""
     scores = [r["score"] for r in readings if r.get("score") is not None]
     flags = [set(r.get("flags", ())) for r in readings]
     verdicts = [r.get("verdicts") or {} for r in readings]
@@ -72,7 +73,8 @@ def triggers(
 
 
 def differ(a: dict[str, Any], b: dict[str, Any], places: Mapping[str, KeyPlace] = {}) -> bool:
-    """Whether two readers answered differently; a case one of them could not tell counts as different.
+    """Whether two readers answered differently; a case one of them could not tell counts as
+    different.
 
     Places differ where they overlap by less than half.
     """
@@ -80,11 +82,11 @@ def differ(a: dict[str, Any], b: dict[str, Any], places: Mapping[str, KeyPlace] 
         return True
     first, second = a.get("answers") or {}, b.get("answers") or {}
     for name in {*first, *second}:
-        said = str(first.get(name, "")), str(second.get(name, ""))
-        if name in places and all(said):
-            if overlap(places[name], *said) < SAME_PLACE:
+        answer_pair = str(first.get(name, "")), str(second.get(name, ""))
+        if name in places and all(answer_pair):
+            if overlap(places[name], *answer_pair) < SAME_PLACE:
                 return True
-        elif _unlike(*said):
+        elif _unlike(*answer_pair):
             return True
     return False
 
@@ -100,7 +102,8 @@ def _unlike(a: str, b: str) -> bool:
 def open_adjudication(
     db: Connection, unit: Unit, project: Project, protocol: ReadingProtocol
 ) -> None:
-    """Once all its reads are finished: give a disputed unit to the least busy adjudicator who did not read it."""
+    """Once all its reads are finished:
+    give a disputed unit to the least busy adjudicator who did not read it."""
     rows = db.scalars(
         select(Assignment).where(Assignment.unit_id == unit.id, Assignment.state != "withdrawn")
     ).all()
@@ -146,7 +149,8 @@ def open_adjudication(
 
 
 def shuffled_readings(db: Connection, assignment: Assignment) -> list[dict[str, Any]]:
-    """The readings as A, B, C in an order that the case's random id draws; nobody's code is told."""
+    """The readings as A, B, C in an order that the case's random id draws;
+    nobody's code is told."""
     unit = db.get_one(Unit, assignment.unit_id)
     allowed = ("answers", "cannot", "confidence", "score", "flags", "verdicts", "comment")
     readings = [

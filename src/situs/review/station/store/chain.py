@@ -1,4 +1,5 @@
-"""The chain of events: each is bound to the one before by a hash, and every immutable row to its event."""
+"""The chain of events: each is bound to the one before by a hash,
+and every immutable row to its event."""
 
 from __future__ import annotations
 
@@ -31,9 +32,9 @@ def row_digest(row: Reading | Adjudication) -> str:
     return hashlib.sha256(canonical_json([row.__tablename__, *words])).hexdigest()
 
 
-def snapshot_hash(shown: dict[str, Any], hidden: dict[str, Any]) -> str:
+def snapshot_hash(visible: dict[str, Any], hidden: dict[str, Any]) -> str:
     """The name a snapshot is kept under: a hash of all of it."""
-    return hashlib.sha256(canonical_json([shown, hidden])).hexdigest()
+    return hashlib.sha256(canonical_json([visible, hidden])).hexdigest()
 
 
 def event_hash(event: Event) -> str:

@@ -1,4 +1,5 @@
-"""Opening the database: settings that lose nothing, migrations, and triggers that refuse to rewrite the past."""
+"""Opening the database: settings that lose nothing,
+migrations, and triggers that refuse to rewrite the past."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ _JSON: dict[str, Any] = {
 
 
 class Database:
-    """Transactions on the station's database; each that writes leaves its chain head outside of it too."""
+    """Transactions on the station's database;
+    each that writes leaves its chain head outside of it too."""
 
     def __init__(self, folder: StationFolder, engine: Engine) -> None:
         self.folder = folder
@@ -101,7 +103,8 @@ def _engine(address: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: RawConnection) -> None:
-        # A transaction that begins by reading cannot become a writer while another writes: it would fail.
+        # A transaction that begins by reading cannot become a writer while another writes: it would
+        # fail.
         reading = connection.get_execution_options().get("reading", False)
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 

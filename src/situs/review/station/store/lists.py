@@ -1,4 +1,5 @@
-"""What comes next on a reader's list, and which slices belong to a case: asked for all the time, so read sparingly."""
+"""What comes next on a reader's list, and which slices belong to a case:
+asked for all the time, so read sparingly."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ class CaseSeries(msgspec.Struct, frozen=True):
 
 
 def case_series(db: Connection, user: User, public_id: str) -> CaseSeries | None:
-    """The series of a user's own case, in one query of a few columns: slices are asked for many times a second."""
+    """The series of a user's own case, in one query of a few columns:
+    slices are asked for many times a second."""
     hidden = Snapshot.hidden
     query = (
         select(
@@ -67,19 +69,21 @@ def case_series(db: Connection, user: User, public_id: str) -> CaseSeries | None
 
 
 def next_assignment(db: Connection, user: User, now: float | None = None) -> Assignment | None:
-    """The next open case: begun ones first, then adjudications, then by block and position; repeats when due."""
+    """The next open case: begun ones first, then adjudications,
+    then by block and position; repeats when due."""
     moment = time.time() if now is None else now
     for state, purpose in _ORDER:
-        held = _first_due(db, user, state, purpose, moment)
-        if held is not None:
-            return held
+        assignment = _first_due(db, user, state, purpose, moment)
+        if assignment is not None:
+            return assignment
     return None
 
 
 def _first_due(
     db: Connection, user: User, state: str, purpose: str, moment: float
 ) -> Assignment | None:
-    """The first due case of one state and purpose; the index gives them in order, so few rows are read."""
+    """The first due case of one state and purpose;
+    the index gives them in order, so few rows are read."""
     mine = (
         select(Assignment, Unit)
         .join(Unit, Unit.id == Assignment.unit_id)
@@ -95,9 +99,9 @@ def _first_due(
     skipped = 0
     while True:
         rows = db.execute(mine.offset(skipped).limit(_AT_ONCE)).all()
-        for held, unit in rows:
+        for assignment, unit in rows:
             if unit.kind != "repeat" or _is_due(db, user, unit, moment):
-                return held
+                return assignment
         if len(rows) < _AT_ONCE:
             return None
         skipped += _AT_ONCE

@@ -57,12 +57,12 @@ class ImportedProject(msgspec.Struct, frozen=True):
 
 def find_project(db: Connection, name: str) -> Project:
     """A project by name or public id."""
-    held = db.scalar(select(Project).where((Project.name == name) | (Project.public_id == name)))
-    if held is None:
+    project = db.scalar(select(Project).where((Project.name == name) | (Project.public_id == name)))
+    if project is None:
         known = list(db.scalars(select(Project.name)))
         fix = did_you_mean(name, known) if known else "import a bench first"
         raise SitusError(f"no project {name!r}", where="--project", fix=fix)
-    return held
+    return project
 
 
 def protocol_of(db: Connection, project: Project) -> ReadingProtocol:
@@ -137,10 +137,10 @@ def _project(db: Connection, taken: TakenSample, name: str) -> Project:
     return project
 
 
-def _keep(db: Connection, shown: dict[str, Any], hidden: dict[str, Any]) -> str:
-    name = snapshot_hash(shown, hidden)
+def _keep(db: Connection, visible: dict[str, Any], hidden: dict[str, Any]) -> str:
+    name = snapshot_hash(visible, hidden)
     if db.get(Snapshot, name) is None:
-        db.add(Snapshot(hash=name, shown=shown, hidden=hidden))
+        db.add(Snapshot(hash=name, shown=visible, hidden=hidden))
         db.flush()
     return name
 
@@ -162,9 +162,9 @@ def freeze_plan(db: Connection, project: Project, readers: Sequence[str], actor:
     plan = preview_plan(db, project, list(users))
     units = {u.id: u for u in db.scalars(select(Unit).where(Unit.project_id == project.id))}
     rows = []
-    for place in plan.places:
-        unit = units[place.unit]
-        if place.repeat:
+    for planned in plan.places:
+        unit = units[planned.unit]
+        if planned.repeat:
             unit = Unit(
                 project_id=project.id,
                 snapshot_hash=unit.snapshot_hash,
@@ -175,11 +175,11 @@ def freeze_plan(db: Connection, project: Project, readers: Sequence[str], actor:
                 repeat_of=unit.id,
             )
             db.add(unit)
-        rows.append((unit, place))
+        rows.append((unit, planned))
     db.flush()  # once for all: repeats get their numbers here
     db.add_all(
-        _assignment(unit, users[place.reader], "read", place.block, place.position)
-        for unit, place in rows
+        _assignment(unit, users[planned.reader], "read", planned.block, planned.position)
+        for unit, planned in rows
     )
     project.state = "reading"
     append_event(
@@ -253,14 +253,14 @@ def release_reader(db: Connection, project: Project, code: str, actor: str) -> d
     # Those who read in this project already come first, whatever their load.
     for uid, reader in codes.items():
         loads[reader] += 0 if uid in active else _OUTSIDE
-    given = replan(wanted, sorted(codes.values()), loads, project.seed)
+    new_reader_of = replan(wanted, sorted(codes.values()), loads, project.seed)
     last = db.scalar(
         select(func.max(Assignment.position)).where(Assignment.project_id == project.id)
     )
     ids = {user.code: user for user in users.values()}
     for row in open_rows:
         row.state = "withdrawn"
-    for n, (unit, reader) in enumerate(sorted(given.items())):
+    for n, (unit, reader) in enumerate(sorted(new_reader_of.items())):
         block = 1 + (db.scalar(_last_block(project, ids[reader])) or 0)
         db.add(_assignment(units[unit], ids[reader], "read", block, (last or 0) + 1 + n))
     append_event(
@@ -270,9 +270,9 @@ def release_reader(db: Connection, project: Project, code: str, actor: str) -> d
         project=project.name,
         reader=code,
         withdrawn=len(open_rows),
-        given=len(given),
+        given=len(new_reader_of),
     )
-    return {"withdrawn": len(open_rows), "given": len(given)}
+    return {"withdrawn": len(open_rows), "given": len(new_reader_of)}
 
 
 def _last_block(project: Project, user: User) -> Any:

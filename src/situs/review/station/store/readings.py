@@ -1,4 +1,5 @@
-"""Reading: what is shown at each stage, and how drafts, answers, ratings and corrections are kept."""
+"""Reading: what is shown at each stage, and how drafts,
+answers, ratings and corrections are kept."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ _MOST_TEXT = 4000
 
 
 class Conflict(Exception):
-    """Somebody (perhaps the same person in another tab) wrote meanwhile; what the case holds now is told."""
+    """Somebody (perhaps the same person in another tab) wrote meanwhile;
+    what the case holds now is told."""
 
     def __init__(self, assignment: Assignment) -> None:
         super().__init__("the case was changed meanwhile")
@@ -66,10 +68,10 @@ class Looked(msgspec.Struct, frozen=True):
 
 def own_assignment(db: Connection, user: User, public_id: str) -> Assignment | None:
     """An assignment of this user; another's is as if it were not there."""
-    held = db.scalar(select(Assignment).where(Assignment.public_id == public_id))
-    if held is None or held.user_id != user.id or held.state == "withdrawn":
+    assignment = db.scalar(select(Assignment).where(Assignment.public_id == public_id))
+    if assignment is None or assignment.user_id != user.id or assignment.state == "withdrawn":
         return None
-    return held
+    return assignment
 
 
 def stages_of(kind: str, purpose: str, stages: int) -> int:
@@ -179,7 +181,8 @@ def amend(
     reason: str,
     version: int,
 ) -> Assignment:
-    """Correct a rating with a reason, as a further version; what was said before the reveal stays."""
+    """Correct a rating with a reason, as a further version;
+    what was said before the reveal stays."""
     _expect(assignment, version)
     if assignment.state != "done":
         raise SitusError("only finished, unsigned cases are amended", fix="finish the case first")
@@ -251,33 +254,33 @@ def _check(
         raise SitusError(f"unknown flag {unknown[0]!r}", fix=f"one of {', '.join(FLAGS)}")
 
 
-def _check_answer(body: dict[str, Any], shown: dict[str, Any]) -> None:
+def _check_answer(body: dict[str, Any], visible: dict[str, Any]) -> None:
     if body.get("confidence") not in (1, 2, 3):
         raise SitusError("a confidence of 1, 2 or 3 is needed", fix="choose one")
     if str(body.get("cannot", "")).strip():
         return
     answers = body.get("answers", {})
-    names = [part["name"] for part in shown["parts"]]
+    names = [part["name"] for part in visible["parts"]]
     if sorted(answers) != sorted(names) or not all(str(v).strip() for v in answers.values()):
         raise SitusError("the answer is incomplete", fix="answer, or say why it cannot be told")
-    letters = {letter for letter, _ in shown["options"]}
-    for part in shown["parts"]:
-        said = str(answers[part["name"]])
-        if part["form"] == "yes_no" and said not in ("yes", "no"):
+    letters = {letter for letter, _ in visible["options"]}
+    for part in visible["parts"]:
+        reply = str(answers[part["name"]])
+        if part["form"] == "yes_no" and reply not in ("yes", "no"):
             raise SitusError("the answer is yes or no", fix="choose one")
-        if part["form"] == "choice" and said not in letters:
+        if part["form"] == "choice" and reply not in letters:
             raise SitusError("the answer is one of the letters", fix="choose one")
         if part["form"] in ("boxes", "frames"):
-            problem = place_problem(part["form"], said, tuple(shown["size"]))
+            problem = place_problem(part["form"], reply, tuple(visible["size"]))
             if problem:
                 raise SitusError(problem, fix="mark it again")
         if part["form"] == "grades":
-            _check_grades(said, part["grades"])
+            _check_grades(reply, part["grades"])
 
 
-def _check_grades(said: str, names: Sequence[str]) -> None:
+def _check_grades(reply: str, names: Sequence[str]) -> None:
     try:
-        grades = msgspec.json.decode(said.encode(), type=dict[str, int])
+        grades = msgspec.json.decode(reply.encode(), type=dict[str, int])
     except msgspec.DecodeError:
         grades = {}
     if sorted(grades) != sorted(names) or any(grade < 0 for grade in grades.values()):
@@ -288,14 +291,14 @@ def answered_before(
     db: Connection, user: User, key: str, request: Sequence[Any]
 ) -> dict[str, Any] | None:
     """What this very submit was answered before; refused if the key came with another request."""
-    held = db.get(RequestKey, (user.id, key))
-    if held is None:
+    earlier = db.get(RequestKey, (user.id, key))
+    if earlier is None:
         return None
-    if held.request_hash != hashlib.sha256(canonical_json(request)).hexdigest():
+    if earlier.request_hash != hashlib.sha256(canonical_json(request)).hexdigest():
         raise SitusError(
             "this Idempotency-Key was used for another request", fix="send a fresh one"
         )
-    return held.answer
+    return earlier.answer
 
 
 def remember_answer(

@@ -45,7 +45,7 @@ def read_rows(db: Connection, project: Project, kinds: Sequence[str] = UNIT_KIND
         row["item_id"] = row["item_id"] or row["wording"] or ""
         del row["wording"]
         units[unit] = row | {"task": row["task"] or "", "form": row["form"] or ""}
-    said: dict[int, dict[str, Any]] = {}
+    reads: dict[int, dict[str, Any]] = {}
     query = (
         select(Assignment.id, Assignment.unit_id, User.code, Reading.body, Reading.active_ms)
         .join(Reading, Reading.assignment_id == Assignment.id)
@@ -60,10 +60,10 @@ def read_rows(db: Connection, project: Project, kinds: Sequence[str] = UNIT_KIND
         .order_by(Assignment.id, Reading.stage, Reading.version)
     )
     for key, unit_id, code, body, active_ms in db.execute(query):
-        row = said.setdefault(key, {"unit": unit_id, "reader": code, "active_ms": 0})
+        row = reads.setdefault(key, {"unit": unit_id, "reader": code, "active_ms": 0})
         row["active_ms"] += active_ms
         row.update(body)
-    return [_row(row | units[row["unit"]]) for row in said.values()]
+    return [_row(row | units[row["unit"]]) for row in reads.values()]
 
 
 def _row(values: dict[str, Any]) -> ReadRow:

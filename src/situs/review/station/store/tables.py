@@ -204,7 +204,8 @@ class Event(Base):
 
 
 class RequestKey(Base):
-    """What a submit was answered, so that the same submit again gives the same answer and no second reading."""
+    """What a submit was answered, so that the same submit
+    again gives the same answer and no second reading."""
 
     __tablename__ = "request_keys"
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True)

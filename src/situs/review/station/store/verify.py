@@ -1,4 +1,5 @@
-"""Whether the record is whole: the chain, the rows it vouches for, the triggers, and the heads kept outside."""
+"""Whether the record is whole: the chain, the rows it vouches for,
+the triggers, and the heads kept outside."""
 
 from __future__ import annotations
 
@@ -60,10 +61,10 @@ def verify(db: Connection, folder: StationFolder) -> Verified:
     problems += _rows(db, vouched)
     problems += _heads(folder, hashes)
     problems += _triggers(db)
-    shown = problems[:_MOST] + (
+    first_problems = problems[:_MOST] + (
         [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
     )
-    return Verified(count, not problems, previous, shown)
+    return Verified(count, not problems, previous, first_problems)
 
 
 def _rows(db: Connection, vouched: dict[tuple[str, int], str]) -> list[str]:
@@ -85,23 +86,24 @@ def _rows(db: Connection, vouched: dict[tuple[str, int], str]) -> list[str]:
         if snapshot_hash(snapshot.shown, snapshot.hidden) != snapshot.hash:
             problems.append(f"snapshot {snapshot.hash[:8]} was changed")
     problems += [
-        f"protocol {held.hash[:8]} was changed"
-        for held in db.scalars(select(Protocol))
-        if not _is_protocol(held)
+        f"protocol {protocol.hash[:8]} was changed"
+        for protocol in db.scalars(select(Protocol))
+        if not _is_protocol(protocol)
     ]
     return problems + [f"{table} {row} was removed" for table, row in sorted(left)]
 
 
-def _is_protocol(held: Protocol) -> bool:
+def _is_protocol(protocol: Protocol) -> bool:
     """Whether a protocol's body is that of its hash."""
     try:
-        return msgspec.convert(held.body, ReadingProtocol).hash == held.hash
+        return msgspec.convert(protocol.body, ReadingProtocol).hash == protocol.hash
     except msgspec.ValidationError:
         return False
 
 
 def _heads(folder: StationFolder, hashes: dict[int, str]) -> list[str]:
-    """Heads noted outside the database that the chain no longer has: it was cut short or computed anew."""
+    """Heads noted outside the database that the chain no longer has:
+    it was cut short or computed anew."""
     if not folder.heads.is_file():
         return ["heads.log is missing"] if hashes else []
     problems = []

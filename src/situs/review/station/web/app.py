@@ -36,7 +36,8 @@ _HEADERS = {
 _MOST_BODY = 256 * 1024
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html", "txt": "text/plain"}
 _VIEWER_PARTS = ("draggedWindow", "makeViewer", "stepList", "factTable", "flagList", "h")
-"""What the station's pages take of the report's item view: planes, letters, marks and derivations."""
+"""What the station's pages take of the report's item view:
+planes, letters, marks and derivations."""
 
 
 def create_app(station: Station) -> FastAPI:
@@ -86,7 +87,8 @@ def _add_pages(app: FastAPI) -> None:
 
 
 class _Guard:
-    """Refuses requests that do not come from the station's own pages, and puts the guarding headers on every answer.
+    """Refuses requests that do not come from the station's own pages, and puts the guarding headers
+    on every answer.
 
     Plain ASGI: the decorator for middleware costs more than most answers here.
     """
@@ -116,7 +118,8 @@ class _Guard:
 def _refusal(request: Request, station: Station, hosts: set[str]) -> Response | None:
     """Why a request is not heard at all."""
     if request.headers.get("host", "") not in hosts:
-        # Another name for this address (DNS rebinding) would be another origin in the browser's eyes.
+        # Another name for this address (DNS rebinding) would be another origin in the browser's
+        # eyes.
         return problem(421, "this station has another address", addresses=list(station.origins))
     if request.method in ("GET", "HEAD"):
         return None

@@ -1,4 +1,5 @@
-"""What a coordinator brings to a study and takes from it on the page: samples of benches, accounts, results."""
+"""What a coordinator brings to a study and takes from it on the page:
+samples of benches, accounts, results."""
 
 from __future__ import annotations
 
@@ -35,11 +36,12 @@ def _station(request: Request) -> Station:
 
 
 def _offered(station: Station) -> dict[str, Path]:
-    """The benches of the administrator's folder by name: a request names one of these, and never a path."""
+    """The benches of the administrator's folder by name:
+    a request names one of these, and never a path."""
     if station.benches is None:
         return {}
-    found = (path.parent for path in station.benches.glob("*/bench.json"))
-    return {folder.name: folder for folder in sorted(found)}
+    folders = (path.parent for path in station.benches.glob("*/bench.json"))
+    return {folder.name: folder for folder in sorted(folders)}
 
 
 @router.get("/benches")
@@ -111,16 +113,17 @@ def invite_again(body: InvitedBody, actor: Asking, request: Request) -> dict[str
 
 @router.post("/projects/{project}/export", response_class=Response)
 def export(project: ProjectId, actor: Asking, request: Request) -> Response:
-    """The results as a ZIP file, once the reads are locked: before, they would tell the agreement."""
+    """The results as a ZIP file, once the reads are locked:
+    before, they would tell the agreement."""
     need_role(actor, "coordinator", "auditor")
     station = _station(request)
     with station.database.read() as db:
-        held = find_project(db, project)
-    if held.state != "locked":
+        stored = find_project(db, project)
+    if stored.state != "locked":
         raise Problem(409, "results are available once reading is locked")
     scratch = tempfile.TemporaryDirectory(prefix="situs-export-")
     out = Path(scratch.name) / "export"
-    export_station(station.database, held, out, actor=actor.user.code)
+    export_station(station.database, stored, out, actor=actor.user.code)
     packed = Path(scratch.name) / "export.zip"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in out.rglob("*") if path.is_file()):
@@ -128,6 +131,6 @@ def export(project: ProjectId, actor: Asking, request: Request) -> Response:
     return FileResponse(
         packed,
         media_type="application/zip",
-        filename=f"{file_name(held.name)}.zip",
+        filename=f"{file_name(stored.name)}.zip",
         background=BackgroundTask(scratch.cleanup),
     )

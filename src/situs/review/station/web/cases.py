@@ -1,4 +1,7 @@
-"""A case as its reader may see it. Whatever stage 1 must not tell is not read from the database before the reveal."""
+"""A case as its reader may see it.
+
+Whatever stage 1 must not tell is not read from the database before the reveal.
+"""
 
 from __future__ import annotations
 
@@ -120,5 +123,5 @@ def _progress(db: Connection, assignment: Assignment) -> tuple[int, int]:
 def _feedback(right: list[str], answer: dict[str, Any] | None) -> str:
     if not right or answer is None:
         return "Compare your answer with the key above."
-    said = set((answer.get("answers") or {}).values())
-    return "Your answer was right." if said & set(right) else "Your answer differs from the key."
+    replies = set((answer.get("answers") or {}).values())
+    return "Your answer was right." if replies & set(right) else "Your answer differs from the key."

@@ -76,14 +76,14 @@ def progress(project: ProjectId, actor: Asking, request: Request) -> dict[str, A
     """Cases done by reader, open adjudications, and catch-trial alarms; no answer is told."""
     need_role(actor, "coordinator", "auditor")
     with _station(request).database.read() as db:
-        held = find_project(db, project)
+        stored = find_project(db, project)
         counts = db.execute(
             select(Assignment.user_id, Assignment.purpose, Assignment.state, func.count())
-            .where(Assignment.project_id == held.id)
+            .where(Assignment.project_id == stored.id)
             .group_by(Assignment.user_id, Assignment.purpose, Assignment.state)
         ).all()
         codes = {user.id: user.code for user in db.scalars(select(User))}
-        catch = project_catch(read_rows(db, held, ["catch"]))
+        catch = project_catch(read_rows(db, stored, ["catch"]))
     rows: dict[str, dict[str, int]] = {}
     for user, purpose, state, count in counts:
         name = codes[user] if purpose == "read" else f"{codes[user]}, adjudication"
@@ -161,12 +161,12 @@ def agreement(project: ProjectId, actor: Asking, request: Request) -> dict[str, 
     """Statistics; closed until the reads are locked, so that nobody reads towards them."""
     need_role(actor, "coordinator", "auditor")
     with _station(request).database.read() as db:
-        held = find_project(db, project)
-        if held.state != "locked":
+        stored = find_project(db, project)
+        if stored.state != "locked":
             raise Problem(409, "agreement is shown once reading is locked")
-        rows, decisions = read_rows(db, held), decisions_of(db, held)
-        found = project_statistics(rows, decisions, protocol_of(db, held), seed=held.seed)
-    result: dict[str, Any] = msgspec.to_builtins(found)
+        rows, decisions = read_rows(db, stored), decisions_of(db, stored)
+        statistics = project_statistics(rows, decisions, protocol_of(db, stored), seed=stored.seed)
+    result: dict[str, Any] = msgspec.to_builtins(statistics)
     return result
 
 
@@ -186,13 +186,18 @@ def events(
     with _station(request).database.read() as db:
         return [
             EventView(
-                sequence=e.sequence, at=e.at, actor=e.actor, kind=e.kind, body=_told(e), hash=e.hash
+                sequence=e.sequence,
+                at=e.at,
+                actor=e.actor,
+                kind=e.kind,
+                body=_without_long_lists(e),
+                hash=e.hash,
             )
             for e in db.scalars(query.order_by(Event.sequence).limit(100))
         ]
 
 
-def _told(event: Event) -> dict[str, Any]:
+def _without_long_lists(event: Event) -> dict[str, Any]:
     """An event's body without long lists."""
     return {
         k: v if not isinstance(v, list) or len(v) < 20 else len(v) for k, v in event.body.items()

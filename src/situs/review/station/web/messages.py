@@ -1,4 +1,5 @@
-"""What goes over the wire: everything a page may send, and everything it may be told, field by field."""
+"""What goes over the wire: everything a page may send,
+and everything it may be told, field by field."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class _In(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unstorable(cls, sent: Any) -> Any:
-        """PostgreSQL stores no NUL and no half of a character: refused here, it is no failure of the server."""
+        """PostgreSQL stores no NUL and no half of a character:
+        refused here, it is no failure of the server."""
         if not _is_storable(sent):
             raise ValueError("holds a character that cannot be stored")
         return sent

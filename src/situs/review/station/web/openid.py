@@ -1,4 +1,5 @@
-"""Signing in by an OpenID Connect provider: authorization code with PKCE; users are registered here beforehand."""
+"""Signing in by an OpenID Connect provider:
+authorization code with PKCE; users are registered here beforehand."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ _ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
 
 
 class Provider:
-    """The provider of a station; its addresses come from its own configuration, never from a request."""
+    """The provider of a station; its addresses come from its own configuration,
+    never from a request."""
 
     def __init__(self, settings: OpenId, redirect: str, transport: Any = None) -> None:
         self.settings = settings

@@ -63,11 +63,11 @@ def _version(if_match: str) -> int:
     return int(re.sub(r"\D", "", if_match))
 
 
-def _found(db: Connection, actor: Actor, case: str) -> Assignment:
-    held = own_assignment(db, actor.user, case)
-    if held is None:
+def _own_assignment(db: Connection, actor: Actor, case: str) -> Assignment:
+    assignment = own_assignment(db, actor.user, case)
+    if assignment is None:
         raise Problem(404, "no such case")
-    return held
+    return assignment
 
 
 @router.get("/blocks")
@@ -133,13 +133,15 @@ def _all_blocks(request: Request, actor: Actor) -> list[BlockView]:
 def next_case(actor: Asking, request: Request) -> NextView:
     """The next case of the reader's list."""
     with _station(request).database.read() as db:
-        held = next_assignment(db, actor.user)
+        assignment = next_assignment(db, actor.user)
         waiting = db.scalar(
             select(func.count())
             .select_from(Assignment)
             .where(Assignment.user_id == actor.user.id, Assignment.state == "open")
         )
-        return NextView(id=held.public_id if held is not None else "", waiting=waiting or 0)
+        return NextView(
+            id=assignment.public_id if assignment is not None else "", waiting=waiting or 0
+        )
 
 
 @router.get("/assignments/{case}")
@@ -147,7 +149,7 @@ def view_case(case: CaseId, actor: Asking, request: Request, response: Response)
     """A case at the stage it is at."""
     station = _station(request)
     with station.database.read() as db:
-        view = case_view(db, station, _found(db, actor, case), actor.user)
+        view = case_view(db, station, _own_assignment(db, actor, case), actor.user)
     response.headers["ETag"] = f'"v{view.version}"'
     return view
 
@@ -159,8 +161,8 @@ def put_draft(
     """Keep unfinished work."""
     station = _station(request)
     with station.database.write() as db:
-        held = _found(db, actor, case)
-        saved = save_draft(db, held, body.draft, _version(if_match))
+        assignment = _own_assignment(db, actor, case)
+        saved = save_draft(db, assignment, body.draft, _version(if_match))
         return {"version": saved.version}
 
 
@@ -171,13 +173,13 @@ def _once(
     station = _station(request)
     asked_for = [request.url.path, asked]
     with station.database.write() as db:
-        held = _found(db, actor, case)
+        assignment = _own_assignment(db, actor, case)
         before = answered_before(db, actor.user, key, asked_for)
         if before is None:
-            write(db, held)
+            write(db, assignment)
             db.flush()
-            remember_answer(db, actor.user, key, asked_for, {"version": held.version})
-        return case_view(db, station, held, actor.user)
+            remember_answer(db, actor.user, key, asked_for, {"version": assignment.version})
+        return case_view(db, station, assignment, actor.user)
 
 
 @router.post("/assignments/{case}/answer")
@@ -186,13 +188,13 @@ def post_answer(
 ) -> CaseView:
     """Stage 1: lock the unaided answer; the reply holds the reveal."""
     asked = body.model_dump()
-    said = {name: asked[name] for name in ("answers", "cannot", "confidence")}
+    reading = {name: asked[name] for name in ("answers", "cannot", "confidence")}
     looked = Looked(body.active_ms, body.slices_seen)
 
-    def write(db: Connection, held: Assignment) -> None:
-        if held.state != "open":
-            raise Conflict(held)
-        submit(db, held, actor.user, said, looked, _version(if_match))
+    def write(db: Connection, assignment: Assignment) -> None:
+        if assignment.state != "open":
+            raise Conflict(assignment)
+        submit(db, assignment, actor.user, reading, looked, _version(if_match))
 
     return _once(request, actor, case, key, asked, write)
 
@@ -203,15 +205,15 @@ def post_rating(
 ) -> CaseView:
     """Stage 2: score, flags and comment."""
     asked = body.model_dump()
-    said = {name: asked[name] for name in ("score", "flags", "verdicts", "comment")}
+    reading = {name: asked[name] for name in ("score", "flags", "verdicts", "comment")}
     looked = Looked(body.active_ms, body.slices_seen)
 
-    def write(db: Connection, held: Assignment) -> None:
+    def write(db: Connection, assignment: Assignment) -> None:
         station = _station(request)
-        stage = case_view(db, station, held, actor.user).stage
-        if stage != 2 or held.purpose != "read":
+        stage = case_view(db, station, assignment, actor.user).stage
+        if stage != 2 or assignment.purpose != "read":
             raise Problem(409, "answer the case before you rate it")
-        submit(db, held, actor.user, said, looked, _version(if_match))
+        submit(db, assignment, actor.user, reading, looked, _version(if_match))
 
     return _once(request, actor, case, key, asked, write)
 
@@ -222,14 +224,16 @@ def post_amendment(
 ) -> CaseView:
     """Correct a rating, with a reason."""
     asked = body.model_dump()
-    said = {name: asked[name] for name in ("score", "flags", "verdicts", "comment")}
+    reading = {name: asked[name] for name in ("score", "flags", "verdicts", "comment")}
     return _once(
         request,
         actor,
         case,
         key,
         asked,
-        lambda db, held: amend(db, held, actor.user, said, body.reason, _version(if_match)),
+        lambda db, assignment: amend(
+            db, assignment, actor.user, reading, body.reason, _version(if_match)
+        ),
     )
 
 
@@ -240,12 +244,12 @@ def post_decision(
     """An adjudicator settles a case, after reading it blind."""
     need_role(actor, "adjudicator")
 
-    def write(db: Connection, held: Assignment) -> None:
-        if held.purpose != "adjudicate":
+    def write(db: Connection, assignment: Assignment) -> None:
+        if assignment.purpose != "adjudicate":
             raise Problem(404, "no such case")
-        if held.version != _version(if_match):
-            raise Conflict(held)
-        decide(db, held, actor.user, body.decision, body.key_wrong, body.reason)
+        if assignment.version != _version(if_match):
+            raise Conflict(assignment)
+        decide(db, assignment, actor.user, body.decision, body.key_wrong, body.reason)
 
     return _once(request, actor, case, key, body.model_dump(), write)
 
@@ -259,14 +263,15 @@ def post_signature(
 ) -> dict[str, int]:
     """Sign a finished block of a project."""
     with _station(request).database.write() as db:
-        held = db.scalar(select(Project).where(Project.public_id == project))
-        if held is None:
+        stored = db.scalar(select(Project).where(Project.public_id == project))
+        if stored is None:
             raise Problem(404, "no such project")
-        return {"signed": sign_block(db, actor.user, held, block)}
+        return {"signed": sign_block(db, actor.user, stored, block)}
 
 
 def _series_of(request: Request, actor: Actor, token: str, *, stage: int = 1) -> CaseSeries:
-    """The series a token opens; from `stage` on, and never beyond the stage the case has reached."""
+    """The series a token opens; from `stage` on,
+    and never beyond the stage the case has reached."""
     station = _station(request)
     known = station.read_slice_token(actor.user, token)
     if known is None or known[1] < stage:

@@ -109,7 +109,8 @@ def make_station(
 
 
 def server_config(app: FastAPI, binding: Binding) -> uvicorn.Config:
-    """How the server runs: bounded headers, no talk about itself, no address believed but the socket's."""
+    """How the server runs: bounded headers,
+    no talk about itself, no address believed but the socket's."""
     return uvicorn.Config(
         app,
         log_level="warning",
@@ -128,8 +129,8 @@ def server_config(app: FastAPI, binding: Binding) -> uvicorn.Config:
 def listen_on(host: str, port: int) -> socket.socket:
     """A socket that listens on an address; port 0 is any free one.
 
-    The protocol is named: asyncio sets TCP_NODELAY only on sockets that name it, and without it every answer of two
-    writes waits 40 ms for the browser's acknowledgement.
+    The protocol is named: asyncio sets TCP_NODELAY only on sockets that name it, and without it
+    every answer of two writes waits 40 ms for the browser's acknowledgement.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -46,7 +46,8 @@ def problem(status: int, title: str, **more: Any) -> JSONResponse:
 
 
 class Throttle:
-    """Failed sign-ins by account and by address: after a few, each further one has to wait longer."""
+    """Failed sign-ins by account and by address:
+    after a few, each further one has to wait longer."""
 
     free = 5
     longest = 300.0
@@ -145,7 +146,8 @@ class Station:
         return self.folder.mac("csrf", session_token)
 
     def slice_token(self, user: User, case: str, stage: int) -> str:
-        """The address of a case's slices; worthless to any other user, and for a stage not reached."""
+        """The address of a case's slices;
+        worthless to any other user, and for a stage not reached."""
         return f"{case}.{stage}.{self.folder.mac('slices', str(user.id), case, str(stage))[:40]}"
 
     def read_slice_token(self, user: User, token: str) -> tuple[str, int] | None:
@@ -185,10 +187,10 @@ def who_asks(request: Request) -> Actor:
     if not _TOKEN.fullmatch(token):
         raise Problem(401, "sign in first")
     with station.database.read() as db:
-        held = find_session(db, token)
-    if held is None:
+        session_and_user = find_session(db, token)
+    if session_and_user is None:
         raise Problem(401, "the session has ended; sign in again")
-    session, user = held
+    session, user = session_and_user
     if request.method not in ("GET", "HEAD"):
         sent = request.headers.get("x-situs-token", "")
         if not hmac.compare_digest(sent.encode(), station.csrf_token(token).encode()):
@@ -206,10 +208,10 @@ def who_asks(request: Request) -> Actor:
 def set_locked(station: Station, token: str, locked: bool) -> None:
     """Lock or unlock a session, and note that it lives."""
     with station.database.write() as db:
-        held = db.get(Session, token_hash(token))
-        if held is not None:
-            held.locked = locked
-            held.seen = time.time() if not locked else held.seen
+        session = db.get(Session, token_hash(token))
+        if session is not None:
+            session.locked = locked
+            session.seen = time.time() if not locked else session.seen
 
 
 Asking = Annotated[Actor, Depends(_asking)]

@@ -1,6 +1,7 @@
 """What a reply says of options by comparing them ("the spleen is larger", "spleen > kidney").
 
-Judged against the comparison that the question asks for: its own words answer, their opposites deny.
+Judged against the comparison that the question asks for: its own words answer, their opposites
+deny.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _COMPARED_WITH = re.compile(
 )
 # From the beginning of a clause only, for the search to stay linear.
 _LABELS = re.compile(
-    r"(?:^|(?<=[.;,!?\n]))[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
+    r"(?:^|(?<=[.;,!?\n]))[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?:"
+    r" (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
     re.IGNORECASE,
 )
 # "Nearest to the gallbladder and farthest from the stomach".
@@ -60,7 +62,8 @@ _GREATER = frozenset(
 )
 _RATHER = re.compile(r"\b(?:more|mostly|mainly|rather)(?: to| on| in| the)* $", re.IGNORECASE)
 _LIKELY = re.compile(
-    r"\b(?:more|most|less|least) (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
+    r"\b(?:more|most|less|least)"
+    r" (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
 )
 _OF_LARGEST = re.compile(r"\bthe (?:largest|biggest) (?!of\b)[a-z]+", re.IGNORECASE)
 # "…, while the larger 11 mm nodule is in the": what leads to where the largest lies.
@@ -80,7 +83,8 @@ _NEAR_BY = re.compile(
 )
 # "Spleen ≈ 220 mL > kidney (160 mL)": what may stand beside the sign.
 _MEASURE = re.compile(
-    r"\(?[:=≈~]? ?(?:about |approximately )?(?<![0-9])[0-9]++(?:[.,][0-9]+)? ?(?:m[lm]|c[cm]|cm³|cm\^?3"
+    r"\(?[:=≈~]? ?(?:about |approximately )?(?<![0-9])[0-9]++(?:[.,][0-9]+)?"
+    r" ?(?:m[lm]|c[cm]|cm³|cm\^?3"
     r"|l)\b\)?",
     re.IGNORECASE,
 )
@@ -217,14 +221,15 @@ def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
         (other.start for other in statement.claims if other.start > claim.start),
         default=statement.end,
     )
-    said = re.sub(r"\([^()]*\)", " ", plain[claim.end : following].lower())
-    stop = _CLAUSE_END.search(said)
-    said = said[: stop.start()] if stop else said
-    return set(re.findall(r"[a-z]+", _LIKELY.sub(" ", said)))
+    predicate = re.sub(r"\([^()]*\)", " ", plain[claim.end : following].lower())
+    stop = _CLAUSE_END.search(predicate)
+    predicate = predicate[: stop.start()] if stop else predicate
+    return set(re.findall(r"[a-z]+", _LIKELY.sub(" ", predicate)))
 
 
 def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
-    """The words that a clause says before naming a claim as what they mean ("the smaller one is …", "Larger: …")."""
+    """The words that a clause says before naming a claim as
+    what they mean ("the smaller one is …", "Larger: …")."""
     before = max(
         (other.end for other in statement.claims if other.end <= claim.start),
         default=statement.start,
@@ -238,7 +243,8 @@ def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
 
 
 def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
-    """Whether the claim's sentence compares it with another option, and not in the way that is asked."""
+    """Whether the claim's sentence compares it with another option,
+    and not in the way that is asked."""
     beside = [
         other
         for other in statement.claims

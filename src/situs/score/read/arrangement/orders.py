@@ -68,8 +68,8 @@ def with_orders_as_asked(plain: str, cores: Sequence[str], question: str) -> str
     if not members or asked is None:
         return plain
     chain = _chain(members)
-    told = chain.sub(lambda match: _as_asked(match, plain, len(members), asked), plain)
-    return _ORDER_HEADING.sub("", told) if told != plain else plain
+    turned = chain.sub(lambda match: _as_asked(match, plain, len(members), asked), plain)
+    return _ORDER_HEADING.sub("", turned) if turned != plain else plain
 
 
 def order_of_ends(plain: str, cores: Sequence[str], question: str) -> int | None:
@@ -95,8 +95,8 @@ def order_of_ends(plain: str, cores: Sequence[str], question: str) -> int | None
     greatest, least = *ends[True], *ends[False]
     middle = next(iter(members - {greatest, least}))
     first, last = (greatest, least) if asked[1].lower() in GREATER else (least, greatest)
-    told = ", ".join((first, middle, last))
-    return cores.index(told) if told in cores else None
+    ordered = ", ".join((first, middle, last))
+    return cores.index(ordered) if ordered in cores else None
 
 
 def _is_size(end: str) -> bool:
@@ -115,14 +115,14 @@ def _chain(members: frozenset[str]) -> re.Pattern[str]:
 
 
 def _as_asked(match: re.Match[str], plain: str, count: int, asked: re.Match[str]) -> str:
-    told = [match[f"m{index}"] for index in range(count)]
-    if len({member.lower() for member in told}) != count:
+    members = [match[f"m{index}"] for index in range(count)]
+    if len({member.lower() for member in members}) != count:
         return match[0]
     runs_down = _runs_down(match, plain, count, asked)
     if runs_down is None:
         return match[0]
     wanted = asked[1].lower() in GREATER if _is_size(asked[1]) else True
-    return ", ".join(told if runs_down is wanted else reversed(told))
+    return ", ".join(members if runs_down is wanted else reversed(members))
 
 
 def _runs_down(match: re.Match[str], plain: str, count: int, asked: re.Match[str]) -> bool | None:

@@ -1,4 +1,5 @@
-"""Orders that a reply tells in a sentence: "the liver is largest, followed by the stomach and then the spleen"."""
+"""Orders that a reply tells in a sentence:
+"the liver is largest, followed by the stomach and then the spleen"."""
 
 from __future__ import annotations
 
@@ -36,17 +37,19 @@ _LONGEST = 400
 
 def ranked_option(plain: str, cores: Sequence[str]) -> int | None:
     """The option whose order a reply tells, as a whole or in the only sentence that tells one."""
-    whole = _ranked(plain, cores)
-    if whole is not None:
-        return whole
-    told = {_ranked(part, cores) for part in _STOP.split(plain[-_LONGEST:])} - {None}
-    return told.pop() if len(told) == 1 else None
+    of_reply = _ranked(plain, cores)
+    if of_reply is not None:
+        return of_reply
+    of_sentences = {_ranked(part, cores) for part in _STOP.split(plain[-_LONGEST:])} - {None}
+    return of_sentences.pop() if len(of_sentences) == 1 else None
 
 
 def first_ranked(plain: str, mentions: Sequence[Mention], count: int, question: str) -> int | None:
-    """The option at the asked end of an order of all options ("C > A > B > D", "from nearest to farthest: …").
+    """The option at the asked end of an order of all options ("C > A > B > D", "from nearest to
+    farthest: …").
 
-    Only where nothing but the order is told behind its heading, and the heading or the signs tell which end is which.
+    Only where nothing but the order is told behind its heading, and the heading or the signs tell
+    which end is which.
     """
     if len(mentions) != count or len({mention.value for mention in mentions}) != count or count < 3:
         return None
@@ -82,7 +85,8 @@ def _falls(between: Sequence[str], told: str, *, greater: bool) -> bool | None:
 
 
 def _ranked(plain: str, cores: Sequence[str]) -> int | None:
-    """The option whose list has the order in which a reply names all its members, each once; None if none is sure."""
+    """The option whose list has the order in which a reply names all its members, each once;
+    None if none is sure."""
     orders = [tuple(part.strip() for part in words.split(",")) for words in cores]
     members = order_members(cores)
     if not members or len(plain) > _LONGEST:
@@ -94,7 +98,7 @@ def _ranked(plain: str, cores: Sequence[str]) -> int | None:
     }
     if any(len(spans) != 1 for spans in places.values()):
         return None
-    told = tuple(sorted(members, key=lambda member: places[member][0]))
+    ordered = tuple(sorted(members, key=lambda member: places[member][0]))
     for member in members:
         text = text.replace(member, " ", 1)
     words = [word.lower() for word in _WORD.findall(text)]
@@ -104,4 +108,4 @@ def _ranked(plain: str, cores: Sequence[str]) -> int | None:
         or ("smallest" in words and "smallest" not in words[-4:])
     ):
         return None
-    return orders.index(told) if told in orders else None
+    return orders.index(ordered) if ordered in orders else None

@@ -30,8 +30,10 @@ _PAIRED = re.compile(
 )
 # "Mark D in the spleen, as is X": what shares its place with X.
 _AS_X = re.compile(
-    r"\b(?:as is|as does|as are|like|just like|together with|along with|alongside|same as|same (?:organ|structure) as|"
-    r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains|where|with) (?:mark |point )?X\b"
+    r"\b(?:as is|as does|as are|like|just like|together with|along with|alongside|same as|same"
+    r" (?:organ|structure) as|"
+    r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains|where|with) (?:mark"
+    r" |point )?X\b"
 )
 _LIKE_X = re.compile(
     r"(?:like|together with|along with|just like) (?:mark |point )?X,", re.IGNORECASE

@@ -43,8 +43,10 @@ _NESTED_CORNERS = re.compile(
     rf"|(?<![\w/]){NUMBER}/{NUMBER}\s*(?:to|-|–|→)\s*{NUMBER}/{NUMBER}(?![\w/])"
 )
 _CORNER_AND_SIZE = re.compile(
-    rf"\b(?:top|upper)[- ]left(?:\s+corner)?(?:\s+(?:at|is|is at))?\s*[:=]?\s*{_PAIR}\s*[,;]?\s*(?:(?:and|with)\s+)?"
-    rf"(?:an?\s+)?(?:width|w)\s*(?:of|is|[:=])?{NUMBER}[,;]?\s*(?:and\s+)?(?:an?\s+)?(?:height|h)\s*(?:of|is|[:=])?{NUMBER}",
+    r"\b(?:top|upper)[- ]left(?:\s+corner)?(?:\s+(?:at|is|is"
+    rf" at))?\s*[:=]?\s*{_PAIR}\s*[,;]?\s*(?:(?:and|with)\s+)?"
+    rf"(?:an?\s+)?(?:width|w)\s*(?:of|is|[:=])?{NUMBER}[,;]?\s*(?:and\s+)?(?:an?\s+)?(?:height|"
+    rf"h)\s*(?:of|is|[:=])?{NUMBER}",
     re.IGNORECASE,
 )
 _CENTRE_AND_SIZE = re.compile(
@@ -68,7 +70,8 @@ _TAGGED = re.compile(
     re.IGNORECASE,
 )
 _SIX_LINE = re.compile(
-    rf"^(?:[\w ]{{1,40}}:)?{NUMBER}[,;]{NUMBER}[,;]{NUMBER}[,;]{NUMBER}[,;]{NUMBER}[,;]{NUMBER}\.?\s*$",
+    r"^(?:[\w"
+    rf" ]{{1,40}}:)?{NUMBER}[,;]{NUMBER}[,;]{NUMBER}[,;]{NUMBER}[,;]{NUMBER}[,;]{NUMBER}\.?\s*$",
     re.MULTILINE,
 )
 _SIX_NAMED = re.compile(
@@ -111,9 +114,9 @@ def boxes_in_lines(text: str, labels: Sequence[str], *, volume: bool) -> Iterato
         previous = 0
         for (begin, end), box in boxes:
             at = bisect_left(starts, end) if trailing else bisect_right(ends, begin) - 1
-            own = marks[at] if 0 <= at < len(marks) else None
-            if own is not None:
-                frames, ordinal = told_frames(own)
+            nearest_mark = marks[at] if 0 <= at < len(marks) else None
+            if nearest_mark is not None:
+                frames, ordinal = told_frames(nearest_mark)
             ref = next((name for at, name in reversed(refs) if at <= begin), "")
             label = ref or label_before(line[previous:begin], labels) or label
             yield replace(
@@ -129,7 +132,8 @@ def boxes_in_lines(text: str, labels: Sequence[str], *, volume: bool) -> Iterato
 def _listed(
     line: str, taken: bytearray, *, volume: bool
 ) -> Iterator[tuple[tuple[int, int], Mention]]:
-    """The boxes of a line with where they stand; each stretch of text is read once, by the most telling form.
+    """The boxes of a line with where they stand; each stretch of text is read once, by the most
+    telling form.
 
     `taken` has a byte for every character, which is set where a box was read.
     """

@@ -1,4 +1,5 @@
-"""Which of the boxes in a reply are meant: not those it denies, doubts, leaves again or says of another thing."""
+"""Which of the boxes in a reply are meant:
+not those it denies, doubts, leaves again or says of another thing."""
 
 from __future__ import annotations
 
@@ -38,10 +39,14 @@ _HEADING = re.compile(
 _LONGEST_HEADING = 80
 _NO_NAMES = frozenset(
     {
-        "abnormality", "answer", "area", "bbox", "bounding", "box", "boxes", "coordinate", "correction", "final",
-        "finding", "first", "frame", "image", "it", "lesion", "location", "mark", "one", "output", "pathology",
-        "picture", "pixel", "position", "rectangle", "region", "response", "result", "second", "slice", "target",
-        "third", "xyxy", "update", "revised", "corrected", "new", "instead", "rather", "next", "detection",
+        "abnormality", "answer", "area", "bbox", "bounding", "box", "boxes", "coordinate",
+        "correction", "final",
+        "finding", "first", "frame", "image", "it", "lesion", "location", "mark", "one", "output",
+        "pathology",
+        "picture", "pixel", "position", "rectangle", "region", "response", "result", "second",
+        "slice", "target",
+        "third", "xyxy", "update", "revised", "corrected", "new", "instead", "rather", "next",
+        "detection",
     }
 )  # fmt: skip
 """Content words of a heading that say nothing of what the box holds."""

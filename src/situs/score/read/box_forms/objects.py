@@ -122,9 +122,12 @@ _NAMED: tuple[tuple[Order, tuple[tuple[str, ...], ...]], ...] = (
 _SIDES = frozenset(key for _, names in _NAMED for keys in names for key in keys)
 _FOUR_NUMBERS = re.compile(r"(?:[0-9][^0-9]+){3}[0-9]")
 _SPAN_KEYS = (
-    ("startslice", "endslice"), ("startframe", "endframe"), ("firstslice", "lastslice"), ("firstframe", "lastframe"),
-    ("slicestart", "sliceend"), ("framestart", "frameend"), ("zmin", "zmax"), ("minslice", "maxslice"),
-    ("start", "end"), ("minframe", "maxframe"), ("slicemin", "slicemax"), ("z0", "z1"), ("z1", "z2"),
+    ("startslice", "endslice"), ("startframe", "endframe"), ("firstslice", "lastslice"),
+    ("firstframe", "lastframe"),
+    ("slicestart", "sliceend"), ("framestart", "frameend"), ("zmin", "zmax"),
+    ("minslice", "maxslice"),
+    ("start", "end"), ("minframe", "maxframe"), ("slicemin", "slicemax"), ("z0", "z1"),
+    ("z1", "z2"),
 )  # fmt: skip
 _CORNER_KEYS = (
     ("topleft", "bottomright"),
@@ -245,11 +248,11 @@ def _named_numbers(
     fields: dict[str, Loose],
 ) -> tuple[Order | None, tuple[float, float, float, float] | None]:
     for order, names in _NAMED if not _SIDES.isdisjoint(fields) else ():
-        found = [
+        sides = [
             next((v for k in keys if (v := _number(fields.get(k))) is not None), None)
             for keys in names
         ]
-        a, b, c, d = found
+        a, b, c, d = sides
         if a is not None and b is not None and c is not None and d is not None:
             if order == "xyxy" and names[0] == ("x1", "x0") and "x0" in fields:  # x0, y0, x1, y1
                 a, b, c, d = (_number(fields[key]) or 0.0 for key in ("x0", "y0", "x1", "y1"))

@@ -35,7 +35,8 @@ class Mention(msgspec.Struct, frozen=True, gc=False):
     frames: tuple[int, ...] = ()
     """As the reply counts them; empty if it names none."""
     ordinal: bool = False
-    """The frames are told by rank ("the 3rd frame"), which is from 1 however frames are numbered."""
+    """The frames are told by rank ("the 3rd frame"),
+    which is from 1 however frames are numbered."""
     label: str = ""
     order: Order | None = None
     """What the form itself says; None where it does not (a bare list)."""
@@ -53,7 +54,8 @@ FRAME_WORD = (
 )
 FRAME = re.compile(
     rf"(?:{FRAME_WORD}[\s_#:=*]{{0,4}}|\b(?-i:F)(?=[0-9]{{1,5}}\s*[:=]))(?P<list>[0-9]{{1,5}}(?![0-9.]*[0-9])"
-    r"(?:\s*(?:-|–|—|to|through|until|,|;|&|and|\+|,\s*and)\s*(?:(?:frame|slice|image)s?\s*)?[0-9]{1,5}(?![0-9]))*)"
+    r"(?:\s*(?:-|–|—|to|through|until|,|;|&|and|\+|,\s*and)\s*(?:(?:frame|slice|"
+    r"image)s?\s*)?[0-9]{1,5}(?![0-9]))*)"
     r"|\b(?P<rank>[0-9]{1,4})(?:st|nd|rd|th)\s+(?:frame|slice|image|picture)\b"
     r"|\b(?P<ordinal>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
     r"\s+(?:frame|slice|image|picture)\b"
@@ -92,8 +94,8 @@ def slices_between(first: float, last: float) -> tuple[int, ...]:
 def label_before(words: str, labels: Sequence[str]) -> str:
     """The label that is named last before a box."""
     folded = _folded(words)
-    found = [(folded.rfind(_folded(label)), len(label), label) for label in labels if label]
-    at, _, label = max(found, default=(-1, 0, ""))
+    positions = [(folded.rfind(_folded(label)), len(label), label) for label in labels if label]
+    at, _, label = max(positions, default=(-1, 0, ""))
     return label if at >= 0 else ""
 
 

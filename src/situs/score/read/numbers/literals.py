@@ -14,10 +14,14 @@ NUMERAL = re.compile(
     r"(?: ?[×x*·] ?10 ?(?:\^ ?[+-]?[0-9]{1,2}|[⁻⁰¹²³⁴-⁹]{1,3}))?",
     re.IGNORECASE,
 )
-"""A number in digits, with its power of ten. Never inside a word (L1, T12), and linear: nothing after it can fail."""
+"""A number in digits, with its power of ten.
+
+Never inside a word (L1, T12), and linear: nothing after it can fail.
+"""
 
 _UNITS = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 ]  # fmt: skip
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
@@ -26,7 +30,8 @@ _VALUES = {word: value for value, word in enumerate(_UNITS)} | {
 }
 _LONGEST_FIRST = "|".join(sorted(_UNITS, key=len, reverse=True))
 WORD = re.compile(
-    rf"\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?|(?:one |a )?hundred|{_LONGEST_FIRST})\b",
+    rf"\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?|(?:one |a"
+    rf" )?hundred|{_LONGEST_FIRST})\b",
     re.IGNORECASE,
 )
 """An English number word from zero to a hundred."""
@@ -39,10 +44,12 @@ _SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def numeral(text: str) -> Fraction | None:
-    """The value of a match of `NUMERAL`; None if it is no plain number (a date, a list, absurdly long).
+    """The value of a match of `NUMERAL`; None if it is no plain number (a date, a list, absurdly
+    long).
 
-    1,200 is twelve hundred and 1,5 is one and a half: a single comma groups thousands only before exactly three
-    digits and after one to three. A single dot is always decimal. With both, the last one is decimal.
+    1,200 is twelve hundred and 1,5 is one and a half: a single comma groups thousands only before
+    exactly three digits and after one to three. A single dot is always decimal. With both, the last
+    one is decimal.
     """
     match = _PARTS.fullmatch(text)
     if not match or sum(c.isdigit() for c in text) > _MOST_DIGITS:
@@ -73,16 +80,20 @@ def _mantissa(text: str) -> Fraction | None:
         decimal, group = (".", ",") if text.rfind(".") > text.rfind(",") else (",", ".")
         if text.count(decimal) > 1:
             return None
-        whole, _, part = text.partition(decimal)
-        return Fraction(f"{whole.replace(group, '')}.{part}") if _grouped(whole, group) else None
+        integer_part, _, part = text.partition(decimal)
+        return (
+            Fraction(f"{integer_part.replace(group, '')}.{part}")
+            if _grouped(integer_part, group)
+            else None
+        )
     if commas > 1 or dots > 1:
         group = "," if commas else "."
         return Fraction(text.replace(group, "")) if _grouped(text, group) else None
     if commas:
-        whole, _, part = text.partition(",")
-        if len(part) != 3 or whole.strip("0") == "":
-            return Fraction(f"{whole}.{part}")
-        return Fraction(whole + part) if _grouped(text, ",") else None
+        integer_part, _, part = text.partition(",")
+        if len(part) != 3 or integer_part.strip("0") == "":
+            return Fraction(f"{integer_part}.{part}")
+        return Fraction(integer_part + part) if _grouped(text, ",") else None
     return Fraction(text)
 
 

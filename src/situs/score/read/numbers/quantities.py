@@ -23,7 +23,8 @@ class Quantity(msgspec.Struct, frozen=True):
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Every single number with a unit of length, area or volume, or of slices; ranges and bounds are left out."""
+    """Every single number with a unit of length, area or volume, or of slices;
+    ranges and bounds are left out."""
     return [
         Quantity(float(token.parts[0] * unit.size), unit.dimension, token.start, token.end)
         for token in tokens(text)
@@ -35,7 +36,8 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def base_value(value: float, unit: str) -> tuple[float, str] | None:
-    """A value in base units with what it measures; None for a unit that measures nothing of these."""
+    """A value in base units with what it measures;
+    None for a unit that measures nothing of these."""
     known = known_unit(unit)
     if known is None or known.dimension not in _MEASURED:
         return None

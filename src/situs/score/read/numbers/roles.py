@@ -29,7 +29,8 @@ _OPERATOR_AFTER = re.compile(
     r"|\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])"
 )
 _EQUALS = re.compile(
-    r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~ ?|≈ ?)?$",
+    r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~"
+    r" ?|≈ ?)?$",
     re.IGNORECASE,
 )
 _CALCULATED = re.compile(
@@ -52,7 +53,8 @@ _SPACING_BEFORE = re.compile(
 )
 _CORRECTED = re.compile(r"\b(?:for|after) [^.;\n0-9]{0,40}: ?$", re.IGNORECASE)
 _COMPONENT_BEFORE = re.compile(
-    r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[- ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
+    r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[-"
+    r" ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
     re.IGNORECASE,
 )
 _ALONG_BEFORE = re.compile(
@@ -61,7 +63,8 @@ _ALONG_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AXIS = (
-    r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[- ]right|lateral|up[- ]down|"
+    r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[-"
+    r" ]right|lateral|up[- ]down|"
     r"cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
 )
 _COMPONENT_AFTER = re.compile(
@@ -70,19 +73,23 @@ _COMPONENT_AFTER = re.compile(
     re.IGNORECASE,
 )
 _ALONG_AXIS = re.compile(
-    r"\bhow (?:far|much) (?:below|above|higher|lower|under|over|behind|in front)\b|\b(?:vertical|craniocaudal)",
+    r"\bhow (?:far|much) (?:below|above|higher|lower|under|over|behind|in"
+    r" front)\b|\b(?:vertical|craniocaudal)",
     re.IGNORECASE,
 )
 """A question for the distance along one axis, of which a component is the answer."""
 _LIMIT_AFTER = re.compile(
     r" (?:(?:is|was|are|would be|being)(?: about| still| considered)? (?:an? |the )?"
-    r"(?:(?:upper |lower )?limit|cut-?off|threshold)|would be(?: an?| the)? (?:normal|average|typical|usual))\b",
+    r"(?:(?:upper |lower )?limit|cut-?off|threshold)|would be(?: an?| the)?"
+    r" (?:normal|average|typical|usual))\b",
     re.IGNORECASE,
 )
 """Behind a number that is only the limit of what is normal."""
 _GENERIC = re.compile(
-    r"\b(?:lesions|nodules|masses|cysts|tumou?rs|ones|those|anything|kidneys|organs|spleens|livers|vessels)"
-    r"(?: (?:of|over|under|above|below|around|about|up to|(?:larger|smaller|bigger|more|less) than))+ $",
+    r"\b(?:lesions|nodules|masses|cysts|tumou?rs|ones|those|anything|kidneys|organs|spleens|livers|"
+    r"vessels)"
+    r"(?: (?:of|over|under|above|below|around|about|up to|(?:larger|smaller|bigger|more|less)"
+    r" than))+ $",
     re.IGNORECASE,
 )
 """Before what is said of all of a kind ("lesions of 10 mm are often benign")."""
@@ -93,7 +100,8 @@ OF_WHICH = re.compile(
 )
 """Before a part of what was measured or counted."""
 _EXAMPLE = re.compile(
-    r"\b(?:for example|e\.g\.|for instance|such as|reference|assuming|assume[sd]?)(?: of| a| an| the)?"
+    r"\b(?:for example|e\.g\.|for instance|such as|reference|assuming|assume[sd]?)(?: of| a| an|"
+    r" the)?"
     r"[ ,:(]*(?:about )?$",
     re.IGNORECASE,
 )
@@ -103,24 +111,29 @@ _NORMAL = re.compile(
     r"(?<!than )\b(?:"
     # "Normal in size, with a length of 9 cm" judges what is measured.
     r"normal(?!(?: in [a-z]+|[- ]sized?)?,? (?:with|at|and|but|measuring)\b)(?:ly)?"
-    r"|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
+    r"|typical(?:ly)?|reference|average|usual(?:ly)?|upper"
+    r" limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
 _SPREAD_BEFORE = re.compile(
-    r"\b(?:give or take|plus or minus|plus/minus|accurate to(?: within)?|(?:error|uncertainty|margin) of)"
+    r"\b(?:give or take|plus or minus|plus/minus|accurate to(?:"
+    r" within)?|(?:error|uncertainty|margin) of)"
     r"(?: (?:about|a|some))? ?$",
     re.IGNORECASE,
 )
 _SIDE = re.compile(r"\b(left|right)\b", re.IGNORECASE)
 _SIDE_BEFORE = re.compile(
     r"\b(left|right)(?: [a-z]+)?[ :=(]*"
-    r"(?:(?:is|was|has|measures|spans|at|about|approximately|roughly|around|a|length|volume|diameter|of)[ :=]+){0,4}"
+    r"(?:(?:is|was|has|measures|spans|at|about|approximately|roughly|around|a|length|volume|"
+    r"diameter|of)["
+    r" :=]+){0,4}"
     r"[~≈]? ?$",
     re.IGNORECASE,
 )
 _AWAY = re.compile(
-    r" (?:away from|from the (?!top|upper|superior|tip|outer|one|front|left|right|anterior|lower|bottom|edge|margin))",
+    r" (?:away from|from the"
+    r" (?!top|upper|superior|tip|outer|one|front|left|right|anterior|lower|bottom|edge|margin))",
     re.IGNORECASE,
 )
 _APART = re.compile(r" (?:away|apart)\b", re.IGNORECASE)
@@ -132,7 +145,8 @@ def _measure(
     question: str, before: str, after: str
 ) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """How a question asks for a measure, and what names it before or behind a number."""
-    # The noun may stand some words before its number, as long as no other number or clause comes between.
+    # The noun may stand some words before its number, as long as no other number or clause comes
+    # between.
     label = rf"\b(?:{before})\b(?:(?!\b(?:and|i|we|it)\b)[^.;,:\n0-9]){{0,30}}[ :=≈~]*$"
     return (
         re.compile(question, re.IGNORECASE),
@@ -159,9 +173,10 @@ _MEASURES = {
     ),
     "diameter": _measure(
         r"\bdiameter",
-        "diameters?|long[- ]axis|major axis|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? "
-        "(?:measures|measuring|size|about|of)|calib(?:re|er)",
-        "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the) longest",
+        "diameters?|long[- ]axis|major axis|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size|"
+        " itself)?(?: is)? (?:measures|measuring|size|about|of)|calib(?:re|er)",
+        "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the)"
+        " longest",
     ),
     "distance": _measure(
         r"\bdistance|\bhow far|\bgap\b|\bapart",
@@ -193,8 +208,13 @@ _LONG_LABEL = re.compile(
     re.IGNORECASE,
 )
 
+# "Pixel count: 40" on the way to a length; a question for a measure is not answered by a count.
+_ASKS_COUNT = re.compile(r"\bhow many (?!times\b)|\bcount\b|\bnumber of\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\b(?:count|number of [a-z]+) ?(?:[:=]|is|was) ?[~≈]? ?$", re.IGNORECASE)
 _LONG_BEHIND = re.compile(
-    r"[ ,(]+(?:at (?:the )?most|at its longest|cent(?:re|er)[- ]to[- ]cent(?:re|er))", re.IGNORECASE
+    r"[ ,(]+(?:at (?:the )?most|at its longest|cent(?:re|er)[- ]to[- ]cent(?:re|er))(?! ?[:=]?"
+    r" ?[~≈]? ?[0-9])",
+    re.IGNORECASE,
 )
 
 
@@ -239,14 +259,16 @@ def _is_coordinate(plain: str, token: Token, before: str) -> bool:
 
 
 def _other_side(before: str, question: str) -> bool:
-    """Whether a number is said of the left one where the right one is asked about, or the other way round."""
+    """Whether a number is said of the left one where the right one is asked about,
+    or the other way round."""
     asked = {side.lower() for side in _SIDE.findall(question)}
     subject = _SIDE_BEFORE.search(before)
     return len(asked) == 1 and subject is not None and subject[1].lower() not in asked
 
 
 def _opens_aside(before: str, after: str) -> bool:
-    """Whether the bracket before a number opens an aside ("(4.2 cm)") instead of a term of a calculation."""
+    """Whether the bracket before a number opens an aside
+    ("(4.2 cm)") instead of a term of a calculation."""
     return (
         before.rstrip().endswith("(")
         and not _OPERATOR_AFTER.match(after)
@@ -256,7 +278,8 @@ def _opens_aside(before: str, after: str) -> bool:
 
 
 def measures_asked(plain: str, token: Token, question: str) -> bool:
-    """Whether a number is named as the measure that the question asks for ("the gap amounts to 47 mm")."""
+    """Whether a number is named as the measure that the
+    question asks for ("the gap amounts to 47 mm")."""
     return bool(_named_measures(plain, token) & _asked_measures(question))
 
 
@@ -266,6 +289,8 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
     if not asked:
         return False
     before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
+    if _COUNTED.search(before) and not _ASKS_COUNT.search(question):
+        return True
     if _LONGEST.search(question) and _SHORT_LABEL.search(before):
         return True
     if _SHORTEST.search(question) and _LONG_LABEL.search(before):
@@ -335,7 +360,8 @@ _LABELLED = re.compile(
 
 
 def labelled(plain: str, token: Token, question: str) -> bool:
-    """Whether a clause calls its number by the superlative that the question asks for ("largest: 41 mm")."""
+    """Whether a clause calls its number by the superlative
+    that the question asks for ("largest: 41 mm")."""
     label = _LABELLED.search(plain[max(0, token.start - 60) : token.start])
     asked = set(re.findall(r"[a-z]+", question.lower()))
     return label is not None and any(
@@ -359,9 +385,11 @@ _COUNTED_AFTER = re.compile(
 
 
 def of_another(plain: str, token: Token, question: str) -> bool:
-    """Whether a number is said of a structure that the question does not name ("the liver is 15 cm long").
+    """Whether a number is said of a structure that the question does not name ("the liver is 15 cm
+    long").
 
-    The structure is the last one named before the number in its sentence, or stands between it and what it counts.
+    The structure is the last one named before the number in its sentence, or stands between it and
+    what it counts.
     """
     asked = {_organ(word) for word in re.findall(r"[a-z]+", question.lower())} & _structures()
     if not asked:
@@ -383,7 +411,8 @@ def of_another(plain: str, token: Token, question: str) -> bool:
 
 
 def _measures_organ(before: str, question: str) -> bool:
-    """Whether a clause measures an organ ("the kidney is 110 mm long"), where its lesion is asked about."""
+    """Whether a clause measures an organ ("the kidney is 110 mm long"),
+    where its lesion is asked about."""
     subject = _ORGAN_SUBJECT.search(before)
     lesion_of = {_organ(match[1].lower()) for match in _LESION_OF.finditer(question)}
     return subject is not None and _organ(subject["organ"]) in lesion_of & _structures()

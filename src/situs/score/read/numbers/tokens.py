@@ -1,4 +1,5 @@
-"""The numbers of a text: what each is (a value, a range, dimensions, a bound, a frame number) and in which unit."""
+"""The numbers of a text: what each is (a value, a range,
+dimensions, a bound, a frame number) and in which unit."""
 
 from __future__ import annotations
 
@@ -45,8 +46,10 @@ _MOST_PARTS = 8
 """More numbers in a row are no measurement; the cap keeps hostile replies linear."""
 
 _LABEL = re.compile(
-    r"(?:\b(?:slices?|frames?|images?|fig(?:ure)?s?\.?|series|levels?|segments?|grades?|types?|steps?|stages?|options?|questions?|"
-    r"tables?|pages?|zones?|phases?|cases?|stud(?:y|ies)|ribs?|vertebrae?|labels?|marks?|points?|index|indices|items?|number|no\.|"
+    r"(?:\b(?:slices?|frames?|images?|fig(?:ure)?s?\.?|series|levels?|segments?|grades?|types?|"
+    r"steps?|stages?|options?|questions?|"
+    r"tables?|pages?|zones?|phases?|cases?|stud(?:y|ies)|ribs?|vertebrae?|labels?|marks?|points?|"
+    r"index|indices|items?|number|no\.|"
     r"numbers|lesion)(?: ?(?:number|no\.|#|=))? ?|\b[xyz] ?= ?|#)\(?$",
     re.IGNORECASE,
 )
@@ -62,7 +65,9 @@ _BETWEEN = re.compile(
 )
 _TIMES = re.compile(r" ?(?:×|x|\*|by|·) ?", re.IGNORECASE)
 _BOUND = re.compile(
-    r"(?:(?<![-=])[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|higher|lower) than"
+    r"(?:(?<![-=])[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|"
+    r"higher|lower)"
+    r" than"
     r"(?: or equal to)?|\bat least|\bat most|\bup to|\bexceed(?:s|ing)?|\bunder|"
     r"(?<!extends )(?<!extending )(?<!stretches )\bover|\bbelow|\babove|\bminimum of|"
     r"\bmaximum of|\bwithin)(?: about| approximately| roughly)? ?$",
@@ -105,7 +110,8 @@ _ONE_AFTER = re.compile(
 def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
     """Every number of the text in order, labels left out.
 
-    A `marked` text is what follows "Answer:": "5. The liver …" begins with the answer there, not with a list mark.
+    A `marked` text is what follows "Answer:": "5. The liver …" begins with the answer there, not
+    with a list mark.
     """
     singles = _singles(text, marked=marked)
     found: list[Token] = []
@@ -140,8 +146,8 @@ def _singles(text: str, *, marked: bool) -> list[Token]:
         (match, False) for match in WORD.finditer(text)
     ]
     matches.sort(key=lambda pair: pair[0].start())
-    found = (_single(text, match, digits=digits, marked=marked) for match, digits in matches)
-    return [token for token in found if token is not None]
+    candidates = (_single(text, match, digits=digits, marked=marked) for match, digits in matches)
+    return [token for token in candidates if token is not None]
 
 
 def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> Token | None:
@@ -163,17 +169,17 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
         and not _ANSWER_DASH.search(before)
     ):
         value, start = -value, start - 1
-    found = _unit(text, end)
+    unit_and_end = _unit(text, end)
     if (
-        found is not None
+        unit_and_end is not None
         and text[end : end + 1] == '"'
         and text.count('"', max(text.rfind("\n", 0, start) + 1, start - 200), start) % 2
     ):
-        found = None  # the quotation mark that closes "42"
+        unit_and_end = None  # the quotation mark that closes "42"
     plain = value is not None and not _BIG.search(before) and not _POWER.match(text, end)
     kind = Kind.VALUE if plain else Kind.UNCLEAR
-    if found is not None:
-        return Token(kind, (value,), (found[0],), start, found[1])
+    if unit_and_end is not None:
+        return Token(kind, (value,), (unit_and_end[0],), start, unit_and_end[1])
     if re.match(
         r"(?!x[0-9])[^\W_]|-[^\W\d_]", text[end : end + 2], re.IGNORECASE
     ):  # 3D, 2nd, three-dimensional
@@ -186,7 +192,8 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
 
 
 def _marks_list(text: str, start: int, value: Fraction | None, *, marked: bool) -> bool:
-    """Whether "3. …" numbers a line: at the head of a text only "1." surely does, in a marked answer none."""
+    """Whether "3. …" numbers a line:
+    at the head of a text only "1." surely does, in a marked answer none."""
     if start == 0:
         return value == 1 and not marked
     return text[start - 1] == "\n"
@@ -220,9 +227,9 @@ def _join(previous: Token, token: Token, between: str, text: str) -> Token | Non
     if _SPREAD.fullmatch(between):
         units = tuple(unit or token.units[0] for unit in previous.units)
         return replace(previous, units=units, end=token.end)
-    whole = _compound(previous, token, between)
-    if whole is not None:
-        return whole
+    compound = _compound(previous, token, between)
+    if compound is not None:
+        return compound
     kind = _joint(previous, token, between, text)
     if kind is None:
         return None

@@ -12,7 +12,8 @@ from situs.score.read.prose.claims import Certainty, Role, Statement
 __all__ = ["total"]
 
 _TOTAL_BEFORE = re.compile(
-    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$",
+    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about"
+    r" |exactly )?$",
     re.IGNORECASE,
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
@@ -33,13 +34,15 @@ _ANOTHER = re.compile(
     re.IGNORECASE,
 )
 _HEADS_LIST = re.compile(
-    r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b",
+    r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+"
+    r" (?:in|on|at))\b",
     re.IGNORECASE,
 )
 
 
 def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], question: str) -> None:
-    """Counts: a total outweighs its parts, and what the question names outweighs what it does not."""
+    """Counts: a total outweighs its parts,
+    and what the question names outweighs what it does not."""
     asked = set(re.findall(r"[a-z]{3,}", question.lower())) - {
         "how",
         "many",

@@ -1,4 +1,5 @@
-"""Units that a reply may use, and their exact conversion; how each is written stands in `situs.items.units`."""
+"""Units that a reply may use, and their exact conversion;
+how each is written stands in `situs.items.units`."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ RATIO = Unit("share", Fraction(1))
 _OTHER = Unit("other", Fraction(1))
 
 _OTHER_SPELLED = (
-    r"years?|yrs?|months?|weeks?|days?|hours?|minutes?|min|seconds?|secs?|ms|k?g|grams?|hu|hounsfield|degrees?|°c?|"
+    r"years?|yrs?|months?|weeks?|days?|hours?|minutes?|min|seconds?|secs?|ms|k?g|grams?|hu|"
+    r"hounsfield|degrees?|°c?|"
     r"pixels?|px|voxels?|vox|frames?|images?|tesla|t|khz|mhz|hz|kv|kvp|mas|mm ?hg|bpm"
 )
 _RATE = re.compile(r" ?(?:/|per\b) ?(?:[a-z]|$)", re.IGNORECASE)
@@ -42,9 +44,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=2)
 def _spellings(count: int) -> list[tuple[re.Pattern[str], Unit]]:
-    """How each of so many units is written, in the order in which they are looked for; none is ever taken back.
+    """How each of so many units is written, in the order in which they are looked for; none is ever
+    taken back.
 
-    Those of other packages come first: a degree is no unit of ours, and would be taken for something else.
+    Those of other packages come first: a degree is no unit of ours, and would be taken for
+    something else.
     """
     shipped, added = [], []
     for unit in islice(UNITS.values(), count):
@@ -64,12 +68,19 @@ def known_unit(name: str) -> Unit | None:
         return COUNT
     if stripped.lower() in {"fraction", "ratio"}:
         return RATIO
-    found = unit_at(stripped, 0)
-    return found[0] if found and found[1] == len(stripped) and found[0] is not _OTHER else None
+    unit_and_end = unit_at(stripped, 0)
+    return (
+        unit_and_end[0]
+        if unit_and_end and unit_and_end[1] == len(stripped) and unit_and_end[0] is not _OTHER
+        else None
+    )
 
 
 def unit_at(text: str, position: int) -> tuple[Unit, int] | None:
-    """The unit that stands exactly at a position, and where it ends. A rate (mL/min) measures something else."""
+    """The unit that stands exactly at a position, and where it ends.
+
+    A rate (mL/min) measures something else.
+    """
     for pattern, unit in _spellings(len(UNITS)):
         match = pattern.match(text, position)
         if match:

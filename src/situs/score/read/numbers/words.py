@@ -12,7 +12,8 @@ _NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
 _SMALLER = r"(?:smaller|less|fewer|shorter|lower|thinner|narrower|lighter)"
 _MORE = rf"(?:larger|bigger|more|greater|longer|higher|taller|wider|thicker|heavier|{_SMALLER})"
 _DIFFERENCE = re.compile(
-    rf"(?:%|\bper ?cent) (?:[a-z]+ )?{_MORE}\b|(?:\btimes|[0-9]x|[- ]?fold) (?:[a-z]+ )?{_SMALLER}\b"
+    rf"(?:%|\bper ?cent) (?:[a-z]+ )?{_MORE}\b|(?:\btimes|[0-9]x|[- ]?fold) (?:[a-z]+"
+    rf" )?{_SMALLER}\b"
     r"|(?:%|\bper ?cent) (?:increase|decrease|difference)\b",
     re.IGNORECASE,
 )
@@ -41,29 +42,39 @@ _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _FOLD = re.compile(rf"(?:(?P<word>{WORD.pattern})[- ]?|\b(?P<joined>[a-z]+))fold\b", re.IGNORECASE)
 
 _THINGS = (
-    r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|calculi|finding|abnormality|"
-    r"abnormalitie|cavity|cavitie|infarct|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp"
+    r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|"
+    r"calculi|finding|abnormality|"
+    r"abnormalitie|cavity|cavitie|infarct|defect|tear|fracture|component|part|structure|area|spot|"
+    r"aneurysm|polyp"
     r"|lymph node|node|rib|bone|"
     r"vertebra|vertebrae|disc|vessel|organ|level|screw|clip|stent|drain|tube|stone)s?"
 )
-_HEDGED = "other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged"
+_HEDGED = (
+    "other|additional|further|more|new|obvious|definite|large|small|single|significant|"
+    "suspicious|enlarged"
+)
 _NONE = re.compile(
-    r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is) )?(?:none|nothing|nil)"
+    r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is)"
+    r" )?(?:none|nothing|nil)"
     r"(?: (?:at all|that i can see|i can see|whatsoever|"
-    r"seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
+    r"seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?["
+    r" .!]*$"
     rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
-    r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|"
+    r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|"
+    r"outside|elsewhere|"
     r"on (?!this|these|any)|"
     r"in the (?:left|right|upper|lower)|than))"
     r"|\b(?:do not|don't|cannot|can't|did not|didn't|could not|couldn't) (?:see|find|identify|"
     r"detect) any\b(?! (?:other|more|further))"
     r"|^(?:there )?(?:aren't|are not|isn't|is not) any[ .!]*$|^(?:there is|i see|i find|"
     r"i count) none[ .!]*$|^not a single one[ .!]*$"
-    rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+ )?{_THINGS}\b",
+    rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+"
+    rf" )?{_THINGS}\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _SINGLE = re.compile(
-    rf"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    r"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+"
+    rf" ){{0,3}}?{_THINGS}\b"
     r"|^there(?:'s| is) one[ .!]*$|^(?:only |just )?a single one[ .!]*$|^(?:(?:there is|i see"
     r"|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
@@ -71,14 +82,16 @@ _SINGLE = re.compile(
 )
 _PAIR = re.compile(rf"\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE)
 _VAGUE = re.compile(
-    r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least|"
+    r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number"
+    r" of|innumerable|at least|"
     r"second|another|third)\b",
     re.IGNORECASE,
 )
 
 
 def difference(text: str) -> bool:
-    """Whether the text tells by how much something is larger ("20 % larger", "3 times smaller"): no ratio."""
+    """Whether the text tells by how much something is larger ("20 % larger",
+    "3 times smaller"): no ratio."""
     return _DIFFERENCE.search(text) is not None
 
 
@@ -133,7 +146,8 @@ _SMALL = {
 _LARGE = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _PART = rf"(?:{'|'.join(sorted([*_SMALL, *_LARGE], key=len, reverse=True))})"
 _SPELLED = re.compile(
-    rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a half)?\b",
+    rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a"
+    r" half)?\b",
     re.IGNORECASE,
 )
 _HALF = re.compile(
@@ -173,8 +187,8 @@ _POINT = re.compile(
 
 def _decimal(match: re.Match[str]) -> str:
     """Two point three five: 2.35."""
-    whole = sum(_SMALL.get(part, 0) for part in re.split(r"[- ]", match[1].lower()))
-    return f"{whole}." + "".join(str(_SMALL[digit]) for digit in match[2].lower().split())
+    integer_part = sum(_SMALL.get(part, 0) for part in re.split(r"[- ]", match[1].lower()))
+    return f"{integer_part}." + "".join(str(_SMALL[digit]) for digit in match[2].lower().split())
 
 
 def _share(match: re.Match[str]) -> str:
@@ -184,7 +198,8 @@ def _share(match: re.Match[str]) -> str:
 
 
 def digits_for_words(text: str) -> str:
-    """The text with numbers of several words ("one hundred and twenty", "five and a half", "a dozen") in digits.
+    """The text with numbers of several words ("one hundred and twenty", "five and a half", "a
+    dozen") in digits.
 
     Single words stay: "one" is mostly a pronoun, and the tokeniser knows the others.
     """
@@ -209,12 +224,12 @@ def _spelled(words: str) -> str:
     parts = [part for part in parts if part not in {"a", "and"}]
     if len(parts) == 1 and parts[0] in _SMALL and not half:
         return words
-    whole = group = last = 0
+    total = group = last = 0
     for part in parts:
         if part in _LARGE:
             group = max(group, 1) * _LARGE[part]
             if _LARGE[part] > 100:
-                whole, group = whole + group, 0
+                total, group = total + group, 0
             last = 0
         else:
             value = _SMALL[part]
@@ -222,11 +237,12 @@ def _spelled(words: str) -> str:
                 return words  # "two three" is no number
             group += value
             last = value
-    return f"{whole + group}{'.5' if half else ''}"
+    return f"{total + group}{'.5' if half else ''}"
 
 
 def count_in_words(text: str) -> int | None:
-    """0 for "none" and "no lesions", 1 for "a single lesion"; None if the text says neither, both, or is vague."""
+    """0 for "none" and "no lesions", 1 for "a single lesion";
+    None if the text says neither, both, or is vague."""
     if _VAGUE.search(text) or _PAIR.search(text):
         return None
     none, single = _NONE.search(text) is not None, _SINGLE.search(text) is not None

@@ -1,4 +1,5 @@
-"""Whether words that could name an option do so where they stand: sides of the picture, idioms, other nouns."""
+"""Whether words that could name an option do so where they stand:
+sides of the picture, idioms, other nouns."""
 
 from __future__ import annotations
 
@@ -24,17 +25,22 @@ _TOLD_APART = re.compile(
     re.IGNORECASE,
 )
 
-_PICTURE = r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|film|monitor)s?"
+_PICTURE = (
+    r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|"
+    r"film|monitor)s?"
+)
 
 _OF_PICTURE = re.compile(
-    r"(?:[ -]hand)?(?: (?:side|half|part|edge|portion|corner))? (?:of|in|on) (?:the |this |each |every |my |your )?"
+    r"(?:[ -]hand)?(?: (?:side|half|part|edge|portion|corner))? (?:of|in|on) (?:the |this |each"
+    r" |every |my |your )?"
     rf"(?:[a-z]+ )?{_PICTURE}\b",
     re.IGNORECASE,
 )
 
 _PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)? $", re.IGNORECASE)
 
-# "In the image, it is on the left." may mean either left; "in the image, the left kidney …" names the kidney.
+# "In the image, it is on the left." may mean either left; "in the image, the left kidney …" names
+# the kidney.
 _PICTURE_LED = re.compile(
     rf"\b(?:in|on|within|from) (?:the |this |these |"
     rf"each )?(?:[a-z]+ )?{_PICTURE}\b[^.;!?\n]{{0,60}}\b(?:on|to|at|towards?) (?:the )?$",
@@ -46,16 +52,20 @@ _SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
 _SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
 
 _DIRECTED = re.compile(
-    r"(?:^|[.;:!?,(/\"&<>\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
+    r"(?:^|[.;:!?,(/\"&<>\n\ue000-] ?|'s"
+    r" |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
     r"but|more|lies?|sits?|than|"
-    r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
-    r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
+    r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|"
+    r"therefore|not|say|neither|nor|a|"
+    r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd"
+    r" say|guess|think|"
     r"likely|both|only|just|third|choose|pick|well|far|go|going|looks?|(?:is|lies|sits) right) )$",
     re.IGNORECASE,
 )
 
 _NO_DIRECTION = re.compile(
-    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|(?<!favour )(?<!favor )of the|as) )$",
+    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|(?<!favour )(?<!favor"
+    r" )of the|as) )$",
     re.IGNORECASE,
 )
 
@@ -74,7 +84,8 @@ _IDIOM_AFTER = {
 }
 
 _ADJECTIVE = re.compile(
-    r"[ -](?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|breast|"
+    r"[ -](?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|"
+    r"breast|"
     r"upper|lower|middle|third|hemi\w+|hand)\b",
     re.IGNORECASE,
 )
@@ -100,9 +111,11 @@ _NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
 
 
 def names_another(plain: str, end: int, phrase: str, words: str) -> bool:
-    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney").
+    """Whether attributes of an option stand before another noun ("right adrenal" for "right
+    kidney").
 
-    An adjective names its organ only before what lies in it ("splenic lesion"); alone it may be a vein's.
+    An adjective names its organ only before what lies in it ("splenic lesion"); alone it may be a
+    vein's.
     """
     following = _NEXT_WORD.match(plain, end, end + 30)
     word = following[1].lower() if following else ""
@@ -115,7 +128,8 @@ def names_another(plain: str, end: int, phrase: str, words: str) -> bool:
 
 
 def contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
-    """Whether the word before a part of an option is against the rest of it ("right parietal" for "left parietal")."""
+    """Whether the word before a part of an option is against
+    the rest of it ("right parietal" for "left parietal")."""
     if len(phrase) >= len(words):
         return False
     before = _LAST_WORD.search(plain, max(0, start - 20), start)
@@ -159,7 +173,8 @@ def _behind_attributes() -> frozenset[str]:
 
 
 _SEEN_FROM = re.compile(
-    r"\b(?:below|above|under|beneath|underneath|beyond|behind|in front of|anterior to|posterior to|superior to|"
+    r"\b(?:below|above|under|beneath|underneath|beyond|behind|in front of|anterior to|posterior"
+    r" to|superior to|"
     r"inferior to|lateral to|medial to|(?:left|right) of) (?:the )?$",
     re.IGNORECASE,
 )
@@ -170,14 +185,24 @@ def seen_from(plain: str, start: int) -> bool:
     return _SEEN_FROM.search(plain[max(0, start - 24) : start]) is not None
 
 
+_NAMED_SO = re.compile(
+    r" (?:vena cava|mesenteric|epigastric|phrenic|cruciate|communicating|sagittal sinus)\b",
+    re.IGNORECASE,
+)
+"""Behind a word of direction that is part of a name."""
+
+
 def idiom(plain: str, phrase: str, start: int, end: int) -> bool:
-    """Whether a word of direction is none here: "right behind", "nothing left to see", "as I said above"."""
+    """Whether a word of direction is none here:
+    "right behind", "nothing left to see", "as I said above"."""
     if (
         " " in phrase
         or phrase not in _directions()
         or phrase in {"upper", "middle", "lower", "central", "mid"}
     ):
         return False
+    if _NAMED_SO.match(plain, end, end + 20):
+        return True  # "the inferior vena cava"
     before = plain[max(0, start - 60) : start]
     idiom = _IDIOM_AFTER.get(phrase)
     if (idiom and idiom.match(plain, end, end + 30)) or _NO_DIRECTION.search(before):

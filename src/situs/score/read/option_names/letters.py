@@ -15,7 +15,8 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LETTER = re.compile(r"(?<!\w)(?<!\w')([A-Za-z])(?!\w|'\w|-\w)")
 
 _NAMED_PREFIX = re.compile(
-    r"\b(?:option|choice|letter|mark|marker|point|label|labelled|labeled|circle|answer|ans)s?[.:]? ?[\"'(\[]?$",
+    r"\b(?:option|choice|letter|mark|marker|point|label|labelled|labeled|circle|answer|ans)s?[.:]?"
+    r" ?[\"'(\[]?$",
     re.IGNORECASE,
 )
 

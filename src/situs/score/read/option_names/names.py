@@ -1,4 +1,5 @@
-"""Where a reply names the options: by letter, by number, by their words, or by a word that only one of them has."""
+"""Where a reply names the options: by letter, by number,
+by their words, or by a word that only one of them has."""
 
 from __future__ import annotations
 
@@ -32,18 +33,25 @@ from situs.score.read.prose.tokens import Mention
 __all__ = ["OptionNames"]
 
 _NUMBERED = re.compile(
-    r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])",
+    r"\b(?:option|choice) (?:number |no\.?"
+    r" ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])",
     re.IGNORECASE,
 )
+
+# "The letter P marks a finding": drawn into the picture, no option.
+_DRAWN = re.compile(r"\b(?:letter|mark|point) ([A-Z])\b")
 
 _HARDLY_DIFFER = re.compile(
     r"\bdiffers? by (?:less|no more) than\b|\bthe same (?:level|height|size)\b"
 )
 
 _LIKE = re.compile(
-    r"\b(?:the same|equal|identical|similar|comparable)(?: in)? (?:sizes?|volumes?|heights?|levels?)\b"
-    r"|\bequally (?:large|big|sized)\b|\bof (?:(?:about|roughly|nearly) )?(?:the same|equal|similar) (?:size|volume)\b"
-    r"|\bno (?:meaningful|significant|real|relevant|appreciable|clear) (?:size |volume )?difference\b"
+    r"\b(?:the same|equal|identical|similar|comparable)(?: in)?"
+    r" (?:sizes?|volumes?|heights?|levels?)\b"
+    r"|\bequally (?:large|big|sized)\b|\bof (?:(?:about|roughly|nearly) )?(?:the"
+    r" same|equal|similar) (?:size|volume)\b"
+    r"|\bno (?:meaningful|significant|real|relevant|appreciable|clear) (?:size |volume"
+    r" )?difference\b"
     r"|\b(?:the same|equal|identical)(?= ?(?:[.,;:!)\n]|$|so\b))",
     re.IGNORECASE,
 )
@@ -83,7 +91,8 @@ _BOUND = re.compile(
 
 
 class OptionNames:
-    """Finds the mentions of a given set of options; values are indices of options, `count` or more for none of them."""
+    """Finds the mentions of a given set of options;
+    values are indices of options, `count` or more for none of them."""
 
     def __init__(self, options: Sequence[Option], question: str = "") -> None:
         self.options = options
@@ -97,6 +106,8 @@ class OptionNames:
         self.words = frozenset(word for words in self.cores for word in content_words(words))
         self.offered = " ".join(option.text for option in options)
         self._letters = OptionLetters(self.cores, self.count)
+        beyond = ALPHABET[self.count :]
+        self._drawn = {match[1] for match in _DRAWN.finditer(question) if match[1] in beyond}
 
     def exact(self, plain: str) -> list[int]:
         """The options whose words are the whole text."""
@@ -106,7 +117,8 @@ class OptionNames:
         return [index for index, words in enumerate(self.cores) if words and words == whole]
 
     def mentions(self, plain: str) -> list[Mention]:
-        """All mentions in a cleaned reply, longest words first where they overlap; no repetition of the option list."""
+        """All mentions in a cleaned reply, longest words first where they overlap;
+        no repetition of the option list."""
         taken = bytearray(len(plain))
         found: list[Mention] = []
         echoed = self.echo(plain)
@@ -119,6 +131,8 @@ class OptionNames:
             *self._letters.mentions(plain),
         )
         for mention in named:
+            if plain[mention.start : mention.end] in self._drawn:
+                continue
             inside = any(start <= mention.start < end for start, end in echoed)
             if not inside and taken.find(1, mention.start, mention.end) < 0:
                 taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
@@ -174,16 +188,21 @@ class OptionNames:
 
     def _by_rank(self, plain: str) -> Iterator[Mention]:
         """ "Option 3", "the second option", "the last one"."""
-        if self.has_digits:
-            return
         for match in _NUMBERED.finditer(plain):
             word = match[1].lower()
             number = _COUNTED.index(word) + 1 if word in _COUNTED else int(word)
+            if re.search(rf"\b{number}\b", " ".join(self.cores)):
+                continue  # "option 2" beside an option "2 lesions"
             yield Mention(match.start(), match.end(), number - 1 if number else self.count)
         ordinals = option_words()["ordinals"]
-        pattern = rf"(?<!my )(?<!a )(?<!close )\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
+        pattern = (
+            rf"(?<!my )(?<!a )(?<!close )\b(?:the )?({'|'.join(ordinals)}|last)"
+            r" (?:option|choice|one|answer)\b"
+        )
         for match in re.compile(pattern, re.IGNORECASE).finditer(plain):
             word = match[1].lower()
+            if self.has_digits and not match[0].lower().endswith(("option", "choice")):
+                continue  # "the second one" of two numbers
             yield Mention(
                 match.start(),
                 match.end(),
@@ -222,7 +241,8 @@ class OptionNames:
 
 
 def _without_contrasts(plain: str, mentions: list[Mention]) -> list[Mention]:
-    """Those that are only told from one another answer nothing: what is left over is no answer either."""
+    """Those that are only told from one another answer nothing:
+    what is left over is no answer either."""
     apart = told_apart(plain)
     return [
         replace(one, idle=True) if any(a <= one.start < b for a, b in apart) else one

@@ -143,7 +143,8 @@ def _same_direction(word: str) -> list[str]:
 
 
 _MOST_ATTRIBUTES = 3
-"""Attributes of an option that may name it without their noun ("left frontal" of "left frontal lobe")."""
+"""Attributes of an option that may name it without
+their noun ("left frontal" of "left frontal lobe")."""
 
 GENERIC = frozenset(
     {
@@ -174,7 +175,8 @@ _DROPPED = frozenset({"gland"})
 
 
 def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
-    """What names an option by a part of its words that no other has: "upper" of "upper third", its last words."""
+    """What names an option by a part of its words that no other has:
+    "upper" of "upper third", its last words."""
     words = cores[index].split()
     if len(words) < 2 or any(
         "," in other and other.split()[-1] == words[-1] for other in cores if other
@@ -214,7 +216,8 @@ def pattern_of(phrase: str) -> re.Pattern[str]:
     before = r"(?<![\w])(?<![0-9][.,])" + (r"(?<!-)" if phrase[0].isdigit() else "")
     words = [_spelling(re.escape(word)) for word in phrase.split(" ")]
     joined = r"[ -]".join(words)
-    # An order may be written with other signs: "liver > stomach > spleen", "liver, then stomach and spleen".
+    # An order may be written with other signs: "liver > stomach > spleen", "liver, then stomach and
+    # spleen".
     joined = re.sub(
         r",\[ -\]",
         r"(?:,? ?(?:>|≥|→)|,? (?:then|followed by|and(?: then)?)|,|;) ?(?:the )?",

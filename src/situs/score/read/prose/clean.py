@@ -1,7 +1,8 @@
-"""From a reply as a model writes it to plain text: no thinking, no markup, marked answers made uniform.
+"""From a reply as a model writes it to plain text: no thinking, no markup, marked answers made
+uniform.
 
-Every pattern here runs in linear time: no nested repetition, and runs of white space are collapsed before cues are
-sought.
+Every pattern here runs in linear time: no nested repetition, and runs of white space are collapsed
+before cues are sought.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\*\*|__|`", ""),
         (r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?!\w)", r"\1"),
         (r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)", r"\1"),
-        # A quotation below a colon ("Here is my estimate:\n> 58 mm"); elsewhere "> 58 mm" is a bound.
+        # A quotation below a colon ("Here is my estimate:\n> 58 mm"); elsewhere "> 58 mm" is a
+        # bound.
         (r"(?<=:)( ?\n\s*)> (?=[0-9])", r"\1"),
         (r"^ ?(?:#{1,6} |>(?! ?[0-9]) |[*•] |[-–—] (?![0-9]))", ""),
     ]
@@ -92,9 +94,11 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def clean(text: str, *, language: str = "en", question: str = "") -> str:
-    """The reply without thinking and markup, its tables as lines, in English words; empty if nothing is left.
+    """The reply without thinking and markup, its tables as lines, in English words; empty if
+    nothing is left.
 
-    A cut reply begins with a line of its own that says so, so that its first words are not taken for the lead.
+    A cut reply begins with a line of its own that says so, so that its first words are not taken
+    for the lead.
     """
     text = glossed(visible(text), language)
     text = re.sub(
@@ -114,7 +118,8 @@ def clean(text: str, *, language: str = "en", question: str = "") -> str:
 
 
 def without_spans(text: str, opening: str, closing: str) -> str:
-    """The text without every stretch from an opening mark to the next closing one; one that is never closed stays.
+    """The text without every stretch from an opening mark to the next closing one; one that is
+    never closed stays.
 
     What `re.sub("<open>.*?<close>", "", text)` gives, in linear time whatever the text.
     """

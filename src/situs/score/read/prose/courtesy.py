@@ -6,23 +6,26 @@ import re
 
 __all__ = ["without_courtesies"]
 
-# "Let me know if anything is unclear" would otherwise set a condition and a doubt. A sentence with a
-# colon or a digit may hold the answer, and stays.
+# "Let me know if anything is unclear" would otherwise set a condition and a doubt. A sentence with
+# a colon or a digit may hold the answer, and stays.
 _COURTESY = re.compile(
-    r"(?:^|(?<=[.!?] )|(?<=\n))"
-    r"(?:thank you|thanks|many thanks|please (?:do not hesitate|don't hesitate|let me know|feel free|note|bear|"
+    r"(?:^|(?<=[.!?] )|(?<=\n))\(?"
+    r"(?:thank you|thanks|many thanks|please (?:do not hesitate|don't hesitate|let me know|feel"
+    r" free|note|bear|"
     r"treat|consult|see|be aware)|feel free|do not hesitate|don't hesitate|let me know|"
     r"should you (?:need|require|have|wish|want)|"
-    r"if you(?:'d| would| have| need| want| require| wish| like)|i hope (?:this|that|you|it)|i do hope|hope this|"
+    r"if you(?:'d| would| have| need| want| require| wish| like)|i hope (?:this|that|you|it)|i do"
+    r" hope|hope this|"
     r"i trust (?:this|that|you)|wishing you|best (?:wishes|regards)|kind regards|"
     r"have a (?:nice|great|good|lovely|wonderful)|"
     r"i(?:'d| would) be (?:glad|happy|delighted|honou?red|pleased) to|"
     r"i(?:'m| am) (?:glad|happy|pleased) to (?:help|assist)|"
     r"happy to (?:help|elaborate|explain|provide)|what an? [a-z]+ (?:question|case|scan|image)|"
     r"good question|great question|"
-    r"it(?:'s| is) (?:my|always a) pleasure|with pleasure|my pleasure|how fun|you(?:'re| are) welcome|"
+    r"it(?:'s| is) (?:my|always a) pleasure|with pleasure|my pleasure|how fun|you(?:'re| are)"
+    r" welcome|"
     r"any(?:thing)? (?:else|further)|i(?:'m| am) (?:always )?here (?:to|if))"
-    r"[^.!?\n:0-9]*(?:[.!?]+(?= |$|\n)|$)",
+    r"[^.!?\n:0-9]*(?:[.!?]+\)?(?= |$|\n)|$)",
     re.IGNORECASE,
 )
 
@@ -40,7 +43,8 @@ _PICTURES = (
     r" (?:images?|pictures?|slices?|scans?|series|files?|attachments?|volumes?|stack|frames?)"
 )
 _OBLIGING = re.compile(
-    rf"(?:^|(?<=[.!?] )|(?<=\n))(?:{_GRANT}[,!.]? {_ABLE} (?:(?:help|assist|take a look|have a look|"
+    rf"(?:^|(?<=[.!?] )|(?<=\n))(?:{_GRANT}[,!.]? {_ABLE} (?:(?:help|assist|take a look|have a"
+    r" look|"
     r"walk you through|go through|look into|do that|look at)\b[^.!?\n:0-9]*"
     rf"|(?:see|view|open|access|read|look at) {_PICTURES}"
     r"(?:,? (?:that )?(?:you )?(?:have |were |was )?(?:uploaded|provided|shared|sent|attached))?"

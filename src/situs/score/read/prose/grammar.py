@@ -1,18 +1,23 @@
 """How a reply means the answers it mentions: asserted, denied, doubted, conditional, asked,
 or only named beside another.
 
-A sentence is walked once from left to right. A `_Scope` holds what the words so far do to the next mention; a mention
-becomes a `Claim` with that scope; words behind it ("… is unlikely", "…: no", "…, if it is 1 mm") change the claims of
-their clause. `situs.score.read.prose.resolve` then decides between the claims.
+A sentence is walked once from left to right. A `_Scope` holds what the words so far do to the next
+mention; a mention becomes a `Claim` with that scope; words behind it ("… is unlikely", "…: no", "…,
+if it is 1 mm") change the claims of their clause. `situs.score.read.prose.resolve` then decides
+between the claims.
 
 The classes of words (data files in `words/`):
   final, answer       announce the answer ("final answer", "I choose"); conclude: "so", "therefore"
-  first, turn         what is said only to be left ("at first"), and where the reply turns ("wait", "correction")
+  first, turn         what is said only to be left ("at first"), and where the reply turns
+                      ("wait", "correction")
   negate              "not", "isn't": before a mention it denies that; behind one, that one
-  exclude             verbs that deny their object ("rule out"); deny, approve: predicates ("unlikely", "correct", ✗, ✓)
-  yes, no             a verdict on the mention before it ("C: yes", "B? No."); "no" before a noun negates
+  exclude             verbs that deny their object ("rule out"); deny, approve: predicates
+                      ("unlikely", "correct", ✗, ✓)
+  yes, no             a verdict on the mention before it ("C: yes", "B? No."); "no" before a noun
+                      negates
   maybe, doubt, if, otherwise    nothing is asserted
-  contrast            begins anew ("but"); whereas, reason, than, over: what follows is not the answer
+  contrast            begins anew ("but"); whereas, reason, than, over: what follows is not the
+                      answer
   except              what follows is left out of a whole
 """
 
@@ -34,7 +39,8 @@ _TICKS = frozenset({"approve", "deny", "dash", "quote"})
 _HEADING_WORDS = 4
 """Words of a heading that announces what the next sentence says ("My final answer")."""
 _FIRST_MENTIONS, _LAST_MENTIONS = 20, 100
-"""Mentions that are weighed, from both ends, where answers stand; the cap bounds the work on hostile replies."""
+"""Mentions that are weighed, from both ends, where answers stand;
+the cap bounds the work on hostile replies."""
 
 
 def statements(
@@ -50,10 +56,11 @@ def statements(
 ) -> list[Statement]:
     """The sentences of a cleaned reply, with the claims they make.
 
-    `apart` makes a claim of every single mention instead of those in a row. Mentions that are no `subjects` (yes, no)
-    have no predicates: "No: it is not seen" does not deny the no. Where the `question` is told (with the words
-    `offered` as options), answers need a licence (`situs.score.read.prose.licence`). `single`: only one answer can be
-    right, so that an announcement ("I'd say B") is used up by the first that follows it.
+    `apart` makes a claim of every single mention instead of those in a row. Mentions that are no
+    `subjects` (yes, no) have no predicates: "No: it is not seen" does not deny the no. Where the
+    `question` is told (with the words `offered` as options), answers need a licence
+    (`situs.score.read.prose.licence`). `single`: only one answer can be right, so that an
+    announcement ("I'd say B") is used up by the first that follows it.
     """
     named = sorted(mentions, key=lambda mention: mention.start)
     if len(named) > _FIRST_MENTIONS + _LAST_MENTIONS:

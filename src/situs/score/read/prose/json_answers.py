@@ -67,8 +67,8 @@ def mark_json(text: str, opening: str, closing: str, question: str = "") -> str:
             decoded = _decode(source, start)
             if decoded is None:
                 continue
-            whole = _is_whole(text, start, decoded[1])
-            answer = _answer(decoded[0], whole=whole, question=question)
+            is_whole_reply = _is_whole(text, start, decoded[1])
+            answer = _answer(decoded[0], whole=is_whole_reply, question=question)
             if answer is not None:
                 verdicts = "\n" in answer
                 marks = ("", "") if verdicts else (opening, closing)
@@ -131,19 +131,21 @@ def _answer(record: dict[str, object], *, whole: bool, question: str) -> str | N
             return _with_unit(_words(keys[key]), keys)
     if any(key in keys for key in _UNIT_KEYS) and "value" in keys:
         return _with_unit(_words(keys["value"]), keys)
-    told = {
+    answers = {
         key: value
         for key, value in keys.items()
         if not _ASIDE_KEY.search(key) and key not in _UNIT_KEYS
     }
-    measured = [key for key in told if _UNIT_SUFFIX.search(key)]
-    asked = [key for key in told if _names_measure(key, question)]
-    if len(told) > 1 and len(asked) == 1:
-        told = {asked[0]: told[asked[0]]}  # {"n_slices": 19, "spacing_mm": 5, "length_cm": 9.5}
-    elif len(told) > 1 and len(measured) == 1:
-        told = {measured[0]: told[measured[0]]}  # {"diameter_mm": 16.4, "slice": 28}
-    if whole and len(told) == 1:
-        ((key, value),) = told.items()
+    measured = [key for key in answers if _UNIT_SUFFIX.search(key)]
+    asked = [key for key in answers if _names_measure(key, question)]
+    if len(answers) > 1 and len(asked) == 1:
+        answers = {
+            asked[0]: answers[asked[0]]
+        }  # {"n_slices": 19, "spacing_mm": 5, "length_cm": 9.5}
+    elif len(answers) > 1 and len(measured) == 1:
+        answers = {measured[0]: answers[measured[0]]}  # {"diameter_mm": 16.4, "slice": 28}
+    if whole and len(answers) == 1:
+        ((key, value),) = answers.items()
         suffix = _UNIT_SUFFIX.search(key)
         words = _with_unit(_words(value), keys)
         return f"{words} {suffix[1]}" if suffix and _NUMBER.fullmatch(words) else words
@@ -174,6 +176,6 @@ def _words(value: object, depth: int = 0) -> str:
         return " and ".join(_words(part, depth + 1) for part in value)
     if isinstance(value, dict):
         keys = {str(key).strip().lower(): part for key, part in value.items()}
-        found = [_words(keys[key], depth + 1) for key in _VALUE_KEYS if key in keys]
-        return _with_unit(" ".join(found), keys)
+        parts = [_words(keys[key], depth + 1) for key in _VALUE_KEYS if key in keys]
+        return _with_unit(" ".join(parts), keys)
     return ""

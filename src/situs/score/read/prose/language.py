@@ -1,4 +1,5 @@
-"""Replies in other languages: told apart from English, and put into English words where a language is declared."""
+"""Replies in other languages: told apart from English,
+and put into English words where a language is declared."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def glossed(text: str, language: str) -> str:
 
 
 def _foreign_words(text: str, language: str) -> bool:
-    """Whether a reply is not in English after all: baselines and many models answer in it whatever is asked."""
+    """Whether a reply is not in English after all:
+    baselines and many models answer in it whatever is asked."""
     table, _ = _gloss(language)
     words = [word.lower() for word in _WORD.findall(text)]
     return sum(word in table for word in words) > sum(word in _common() for word in words)
@@ -59,7 +61,8 @@ def _gloss(language: str) -> tuple[dict[str, str], re.Pattern[str]]:
     table = {
         phrase: english for english, phrases in record["phrases"].items() for phrase in phrases
     }
-    # Chinese sets no spaces between words, so that its phrases are found anywhere, with spaces put around them.
+    # Chinese sets no spaces between words, so that its phrases are found anywhere, with spaces put
+    # around them.
     spaced = language != "zh"
     alternatives = "|".join(re.escape(phrase) for phrase in sorted(table, key=len, reverse=True))
     pattern = re.compile(

@@ -17,7 +17,8 @@ LANGUAGES = ("en", "de", "fr", "es", "zh")
 
 @dataclass(frozen=True)
 class Frame:
-    """A phrase of slots, each with several fillings ("many readers" + "would" + "say"), and its class."""
+    """A phrase of slots, each with several fillings
+    ("many readers" + "would" + "say"), and its class."""
 
     signal: str
     slots: tuple[PhraseTable, ...]
@@ -34,9 +35,9 @@ class Frame:
         table = self.slots[slot]
         for phrase in table.get(words[at], ()) if at < len(words) else ():
             if tuple(words[at : at + len(phrase)]) == phrase:
-                rest = self._rest(words, at + len(phrase), slot + 1)
-                if rest is not None:
-                    return len(phrase) + rest
+                remaining = self._rest(words, at + len(phrase), slot + 1)
+                if remaining is not None:
+                    return len(phrase) + remaining
         return self._rest(words, at, slot + 1) if "" in table else None
 
 
@@ -57,12 +58,12 @@ class Lexicon:
 
     def longest(self, words: list[str], at: int) -> tuple[str, int] | None:
         """The class and length, in words, of the longest phrase that begins at a word."""
-        found = self._phrase(words, at)
+        best = self._phrase(words, at)
         for frame in self.frames.get(words[at], ()):
             length = frame.length(words, at)
-            if length > (found[1] if found else 0):
-                found = frame.signal, length
-        return found
+            if length > (best[1] if best else 0):
+                best = frame.signal, length
+        return best
 
     def _phrase(self, words: list[str], at: int) -> tuple[str, int] | None:
         lengths = self.lengths.get(words[at], ())
@@ -103,9 +104,9 @@ def _frames(record: dict[str, dict[str, list[str]]]) -> Iterator[Frame]:
     reported, announced, modest = record["reported"], record["announced"], record["modest"]
     adverbs = ["", *record["fillers"]["adverbs"]]
     # What others say, as what is only said first.
-    told = (["", *reported["modals"]], adverbs, reported["verbs"])
-    yield _frame("first", reported["subjects"], *told)
-    yield _frame("first", reported["quantifiers"], reported["people"], *told)
+    reporting = (["", *reported["modals"]], adverbs, reported["verbs"])
+    yield _frame("first", reported["subjects"], *reporting)
+    yield _frame("first", reported["quantifiers"], reported["people"], *reporting)
     yield _frame("first", reported["according"], reported["whose"], reported["sources"])
     yield _frame("first", reported["nearly"], adverbs, announced["verbs"])
     # What leads to the reply's own answer, and what only prepares for one.

@@ -1,9 +1,9 @@
 """Whether the words around a short answer (a letter, a yes or no) license it as the reply's own.
 
-The classes of the lexicon say what words do to an answer; words that no class explains may bend it in ways nobody
-has listed ("B was my gut feeling", "nothing here supports a yes"). A short answer carries no content of its own, so it
-counts only where every word of its clause is explained. What stands apart from it, behind a comma, a colon or a
-reason, cannot bend it.
+The classes of the lexicon say what words do to an answer; words that no class explains may bend it
+in ways nobody has listed ("B was my gut feeling", "nothing here supports a yes"). A short answer
+carries no content of its own, so it counts only where every word of its clause is explained. What
+stands apart from it, behind a comma, a colon or a reason, cannot bend it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ __all__ = ["Topic", "withhold_licence"]
 
 _BORDERS = frozenset(
     {
-        "comma", "colon", "dash", "open", "close", "stop", "reason", "contrast", "whereas", "conclude",
+        "comma", "colon", "dash", "open", "close", "stop", "reason", "contrast", "whereas",
+        "conclude",
         "boxed", "unboxed", "than", "and", "if", "turn", "settle",
     }
 )  # fmt: skip
@@ -72,7 +73,8 @@ def withhold_licence(
     *,
     bare: bool,
 ) -> None:
-    """Withhold it from the short answers of a sentence whose clause holds words that nothing explains.
+    """Withhold it from the short answers of a sentence whose clause holds words that nothing
+    explains.
 
     `bare` answers (yes, no) are short whatever their words.
     """
@@ -107,7 +109,8 @@ def withhold_licence(
 def _answers(
     behind: Sequence[Token], ends: Sequence[Token], asked: frozenset[str], *, short: bool
 ) -> bool:
-    """Whether what is said of an option is what the question asks for ("B lies in the pancreas")."""
+    """Whether what is said of an option is what the
+    question asks for ("B lies in the pancreas")."""
     if any(token.kind in _APPROVING for token in behind):
         return True
     compared = bool(ends) and ends[0].kind in {"reason", "than"}  # "A is as likely as C"

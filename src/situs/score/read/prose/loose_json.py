@@ -1,4 +1,5 @@
-"""JSON as models write it: in prose and code fences, with single quotes, bare keys, trailing commas, or cut off."""
+"""JSON as models write it: in prose and code fences,
+with single quotes, bare keys, trailing commas, or cut off."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ Loose: TypeAlias = "str | float | bool | list[Loose] | dict[str, Loose] | None"
 
 _MOST_STEPS = 200_000
 _WASTE = 4
-"""Work on attempts that fail may be so many times the text's length; then the rest is passed over. Without it a text of
-nothing but brackets costs its square."""
+"""Work on attempts that fail may be so many times the text's length; then the rest is passed over.
+Without it a text of nothing but brackets costs its square."""
 _LEAST_WASTE = 20_000
 _NESTED_COST = 1000
 """What a text costs that is nested too deeply to be decoded."""
@@ -50,10 +51,10 @@ class _NotJson(Exception):
 
 def _unrepeated(pairs: list[tuple[str, Loose]]) -> dict[str, Loose]:
     """An object as JSON would have it; one with a repeated key is left to the careful reader."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise ValueError
-    return found
+    return record
 
 
 _DECODER = json.JSONDecoder(
@@ -62,13 +63,15 @@ _DECODER = json.JSONDecoder(
 
 
 def proper_json(text: str) -> Loose:
-    """The value of a text that is JSON as it should be and nothing else; a ValueError if it is not."""
+    """The value of a text that is JSON as it should be and nothing else;
+    a ValueError if it is not."""
     value: Loose = _DECODER.decode(text)
     return value
 
 
 def loose_values(text: str, opening: str = "{[") -> Iterator[Found]:
-    """The outermost objects and arrays of a text, in order; what does not read as one is passed over."""
+    """The outermost objects and arrays of a text, in order;
+    what does not read as one is passed over."""
     if _ESCAPED.match(text):
         # As long as before, so that places in the text still hold.
         text = text.replace('\\"', ' "').replace("\\n", "  ")
@@ -203,7 +206,8 @@ class _Reader:
         return "".join(parts), position
 
     def _closes(self, position: int) -> bool:
-        """Whether a single quote ends its string: an apostrophe ("patient's") has a letter behind it."""
+        """Whether a single quote ends its string:
+        an apostrophe ("patient's") has a letter behind it."""
         following = self._text[position + 1 : position + 2]
         return not following.isalnum()
 

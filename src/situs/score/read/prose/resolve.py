@@ -1,8 +1,9 @@
 """Which of a reply's claims is its answer.
 
-A final statement outweighs everything before it. Otherwise every claim that stands out (announced, concluded, or
-standing alone) must agree, unless the reply turned between them ("wait", "correction"): then the later ones count.
-Only where nothing stands out do claims in passing count, and they must agree as well.
+A final statement outweighs everything before it. Otherwise every claim that stands out (announced,
+concluded, or standing alone) must agree, unless the reply turned between them ("wait",
+"correction"): then the later ones count. Only where nothing stands out do claims in passing count,
+and they must agree as well.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def decide(
 ) -> Result[Hashable] | None:
     """The one answer that the reply gives; None if it makes no claim at all.
 
-    `ranked` lets an announced answer stand against what was concluded or said alone before it: numbers on the way to
-    the answer stand alone as well.
+    `ranked` lets an announced answer stand against what was concluded or said alone before it:
+    numbers on the way to the answer stand alone as well.
     """
     claims = [claim for statement in found for claim in statement.claims]
     if _ends_unread(found):
@@ -65,7 +66,8 @@ def _ends_unread(found: Sequence[Statement]) -> bool:
 
 
 def _strongest(strong: list[Claim]) -> list[Claim]:
-    """The claims of the highest role since the reply last turned; of those before, if none came after."""
+    """The claims of the highest role since the reply last turned;
+    of those before, if none came after."""
     latest = [claim for claim in strong if claim.turns == strong[-1].turns]
     highest = max(claim.role for claim in latest)
     return [claim for claim in latest if claim.role is highest]
@@ -87,7 +89,8 @@ def _agreed(
     if len(leads) < len(latest) and not isinstance(
         _one(leads, same) if leads else Parsed(None), Parsed
     ):
-        # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the answer.
+        # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the
+        # answer.
         latest = [claim for claim in latest if claim.role is not Role.LEAD]
     result = _one(latest, same)
     if result == CONTRADICTION and latest[-1].role is Role.CONCLUDED:
@@ -118,7 +121,8 @@ def _agreed(
 
 
 def _beside_another(last: Claim, found: Sequence[Statement], same: Same) -> bool:
-    """Whether another letter stands beside the one that heads its sentence ("A (frontal), B (lateral)")."""
+    """Whether another letter stands beside the one that
+    heads its sentence ("A (frontal), B (lateral)")."""
     if last.role is not Role.LEAD or last.end - last.start > _LETTER:
         return False
     beside = next((one.claims for one in found if last in one.claims), [])
@@ -145,12 +149,14 @@ def _turns_from(claim: Claim, last: Claim, same: Same) -> bool:
 
 
 def _left_open(last: Claim, value: Hashable, found: Sequence[Statement], same: Same) -> bool:
-    """Whether the sentence of the last claim goes on with another answer that may be right ("B, or maybe C")."""
+    """Whether the sentence of the last claim goes on with
+    another answer that may be right ("B, or maybe C")."""
     for statement in found:
         if last in statement.claims and not statement.asks:
             behind = [claim for claim in statement.claims if claim.start > last.start]
             if last.role >= Role.STATED:
-                # "I'd go with B, but C is conceivable" has chosen; "the answer is B or maybe C" has not.
+                # "I'd go with B, but C is conceivable" has chosen; "the answer is B or maybe C" has
+                # not.
                 behind = [claim for claim in behind if claim.after_or]
             return any(
                 claim.certainty is Certainty.DOUBTED

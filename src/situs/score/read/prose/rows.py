@@ -1,4 +1,5 @@
-"""Mentions that stand in a row: joined by nothing but commas, "and" and brackets, they are named together."""
+"""Mentions that stand in a row: joined by nothing but commas,
+"and" and brackets, they are named together."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ class MentionRow:
 def row_of_mentions(
     tokens: Sequence[Token], at: int, lexicon: Lexicon, *, boxed: bool, apart: bool
 ) -> tuple[MentionRow, int]:
-    """The mentions that stand in a row from here on, and where the row ends; `apart` takes one at a time."""
+    """The mentions that stand in a row from here on, and where the row ends;
+    `apart` takes one at a time."""
     first = tokens[at]
     assert first.mention is not None
     row = MentionRow([first.mention], start=first.start, end=first.end, boxed=boxed)
@@ -144,7 +146,8 @@ def _verb_behind(tokens: Sequence[Token], at: int) -> str:
 
 
 def _colon_names(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the colon behind a mention only leads to the words of the same option ("B: the gallbladder")."""
+    """Whether the colon behind a mention only leads to the words of the same option ("B:
+    the gallbladder")."""
     mention = tokens[at].mention
     following = _next_mention(tokens, at + 1)
     other = tokens[following].mention if following is not None else None

@@ -14,7 +14,8 @@ _RANKS = (
     "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
 )  # fmt: skip
 _VERTEBRA = re.compile(
-    rf"\b({'|'.join(_RANKS)}) (lumbar|thoracic|cervical)(?: (?:vertebral body|vertebra|level|body))?",
+    rf"\b({'|'.join(_RANKS)}) (lumbar|thoracic|cervical)(?: (?:vertebral"
+    r" body|vertebra|level|body))?",
     re.IGNORECASE,
 )
 

@@ -13,7 +13,8 @@ _NUMBERS = re.compile(r"[-0-9.,;\s]+")
 
 
 def without_tables(text: str) -> str:
-    """The text with each row of a table as a line of `head: cell, …`, words before numbers and lists of numbers."""
+    """The text with each row of a table as a line of `head: cell, …`,
+    words before numbers and lists of numbers."""
     lines = text.split("\n")
     result: list[str] = []
     heads: list[str] = []
@@ -31,7 +32,8 @@ def without_tables(text: str) -> str:
 
 
 def rows_as_lines(text: str) -> str:
-    """The text with each row of a table as a line of cells between colons; heads of columns are left out."""
+    """The text with each row of a table as a line of cells between colons;
+    heads of columns are left out."""
     if "|" not in text:
         return text
     lines = text.split("\n")

@@ -1,7 +1,8 @@
-"""A reply as a row of tokens: the answers it mentions, the words that decide how they are meant, and stops.
+"""A reply as a row of tokens: the answers it mentions, the words that decide how they are meant,
+and stops.
 
-What counts as a mention is the business of each answer form (option letters and words, yes and no, numbers, frames);
-the rest is the same for all. One pass, linear in the length of the reply.
+What counts as a mention is the business of each answer form (option letters and words, yes and no,
+numbers, frames); the rest is the same for all. One pass, linear in the length of the reply.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class Mention:
     end: int
     value: Hashable
     idle: bool = False
-    """Named, but surely not as an answer: what another thing is compared with, a side of the picture."""
+    """Named, but surely not as an answer:
+    what another thing is compared with, a side of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Token:
     """A mention, a phrase of the lexicon, a word or a mark."""
 
     kind: str
-    """`mention`, a class of the lexicon, `word`, or the name of a mark: `stop`, `ask`, `line`, `comma`, …"""
+    """`mention`, a class of the lexicon, `word`, or the name of a mark:
+    `stop`, `ask`, `line`, `comma`, …"""
     text: str
     start: int
     end: int
@@ -41,11 +44,14 @@ class Token:
 
 _PIECE = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|\n|[^\w\s]|_")
 _MARKS = {
-    ".": "stop", "!": "stop", ";": "stop", "\n": "line", "?": "ask", ",": "comma", ":": "colon", "=": "colon",
+    ".": "stop", "!": "stop", ";": "stop", "\n": "line", "?": "ask", ",": "comma", ":": "colon",
+    "=": "colon",
     "-": "dash", "–": "dash",
-    "—": "dash", "…": "comma", "(": "open", ")": "close", "[": "open", "]": "close", "/": "slash", "&": "and",
+    "—": "dash", "…": "comma", "(": "open", ")": "close", "[": "open", "]": "close", "/": "slash",
+    "&": "and",
     "+": "and", "|": "colon",
-    FINAL_OPEN: "boxed", FINAL_CLOSE: "unboxed", "。": "stop", "'": "quote", '"': "quote", "*": "quote",
+    FINAL_OPEN: "boxed", FINAL_CLOSE: "unboxed", "。": "stop", "'": "quote",
+    '"': "quote", "*": "quote",
 }  # fmt: skip
 _JOINING = {"and": "and", "or": "or", "either": "or", "nor": "or"}
 _ABBREVIATED = frozenset(
@@ -72,8 +78,8 @@ _ABBREVIATED = frozenset(
 def tokenise(text: str, mentions: Sequence[Mention], lexicon: Lexicon) -> list[Token]:
     """The tokens of a cleaned reply, in order.
 
-    Where a phrase of the lexicon is longer than a mention inside it, the phrase wins: "the right answer" names no
-    side, and "no doubt" is no answer.
+    Where a phrase of the lexicon is longer than a mention inside it, the phrase wins: "the right
+    answer" names no side, and "no doubt" is no answer.
     """
     pieces = _pieces(text, mentions)
     words = [piece[0] for piece in pieces]
@@ -115,7 +121,8 @@ def tokenise(text: str, mentions: Sequence[Mention], lexicon: Lexicon) -> list[T
 
 
 def _pieces(text: str, mentions: Sequence[Mention]) -> list[tuple[str, int, int]]:
-    """Words and marks with their places; a word is cut where a mention inside it begins or ends ("L2-L3")."""
+    """Words and marks with their places;
+    a word is cut where a mention inside it begins or ends ("L2-L3")."""
     borders = sorted({border for mention in mentions for border in (mention.start, mention.end)})
     found: list[tuple[str, int, int]] = []
     following = 0

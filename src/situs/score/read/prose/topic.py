@@ -177,11 +177,11 @@ def _swapped(words: Sequence[str], question: str) -> bool:
     """Whether a label holds "upper pole" where the question asks for the "lower pole"."""
     theirs = [noun(word) for word in words_of(question)]
     pairs = set(pairwise(theirs))
-    own = [noun(word) for word in words]
-    for first, second in pairwise(own):
+    label_nouns = [noun(word) for word in words]
+    for first, second in pairwise(label_nouns):
         against = opposites().get(first, frozenset())
         if (first, second) not in pairs and any((other, second) in pairs for other in against):
-            return not any((other, second) in set(pairwise(own)) for other in against)
+            return not any((other, second) in set(pairwise(label_nouns)) for other in against)
     return False
 
 
@@ -201,9 +201,9 @@ def _labels(statement: Statement, plain: str) -> list[tuple[Claim, list[str]]]:
         before[index] = between[contrasts[-1].end() :] if contrasts else between
         end = claim.end
     if claims:
-        rest = plain[end : min(statement.end, end + _LONGEST_LABEL)]
-        border = _BORDER.search(rest)
-        behind[-1] = rest[: border.start()] if border else rest
+        behind_last = plain[end : min(statement.end, end + _LONGEST_LABEL)]
+        border = _BORDER.search(behind_last)
+        behind[-1] = behind_last[: border.start()] if border else behind_last
     result: list[tuple[Claim, list[str]]] = []
     last: list[str] = []
     for index, claim in enumerate(claims):

@@ -1,4 +1,5 @@
-"""Lists of many thousand cases: the next case and a block's progress are read from the index alone."""
+"""Lists of many thousand cases:
+the next case and a block's progress are read from the index alone."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ _NAME = "assignments_by_user"
 
 
 def upgrade() -> None:
-    """Order a person's cases by purpose and state before block and position, and a project's by person."""
+    """Order a person's cases by purpose and state before block and position,
+    and a project's by person."""
     op.drop_index(_NAME, "assignments")
     op.drop_index("ix_assignments_project_id", "assignments")
     op.create_index(

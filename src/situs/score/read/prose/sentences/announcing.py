@@ -8,6 +8,8 @@ from situs.score.read.prose.tokens import Token
 
 __all__ = ["Announcing"]
 
+_SPEAKERS = frozenset({"i", "we", "i'd", "i've"})
+_RELATIVE = _SPEAKERS | {"that", "which", "had"}
 _ARROWS = frozenset({"→", "- >", "= >", "⇒"})
 
 
@@ -47,10 +49,23 @@ class Announcing(SentenceState):
         self.scope = Scope(role=max(self.base, Role.CONCLUDED, self.announced or Role.WEAK))
 
     def _on_first(self, token: Token, at: int) -> None:
+        if self._relates_to_last(token, at):
+            self.made[-1].role = Role.WEAK  # "28 mm, not the 25 mm I first estimated"
+            return
         self.scope.role = Role.WEAK
         beside = self.scope.certainty is Certainty.ASIDE
         for claim in self.clause if beside else self.made[self.anew :]:
             claim.role = Role.WEAK
+
+    def _relates_to_last(self, token: Token, at: int) -> bool:
+        """Whether "(that) I first thought" follows a mention at once,
+        and is said of that one only."""
+        if not self.made:
+            return False
+        near = self.tokens[max(0, at - 4) : at]
+        between = [one.text for one in near if one.start >= self.made[-1].end]
+        says_who = token.text.split(" ")[0] in _SPEAKERS or not _SPEAKERS.isdisjoint(between)
+        return says_who and len(between) < len(near) and _RELATIVE.issuperset(between)
 
     def _on_typical(self, token: Token, at: int) -> None:
         """What is so in others is not said of this patient, until "here" or "this" comes."""
@@ -63,7 +78,8 @@ class Announcing(SentenceState):
             self.scope.role, self.typical = Role.WEAK, True
 
     def _on_elsewhere(self, token: Token, at: int) -> None:
-        """Another time or source: not the answer is what it follows, else what comes until "here" or "now"."""
+        """Another time or source: not the answer is what it follows,
+        else what comes until "here" or "now"."""
         if self.made and self._same_clause(self.made[-1], at):
             self.made[-1].role = Role.WEAK
         else:

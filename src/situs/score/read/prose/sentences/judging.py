@@ -43,6 +43,7 @@ class Judging(SentenceState):
         self.denied_list = not self.clause
         if self.clause and not self._faces_mention(at + 1):
             self.denying = not self.denying
+            self.named_before_not = len(self.clause)
         else:
             self.scope.negated = not self.scope.negated
             self.scope.whole_list = token.text in {"neither"}

@@ -103,7 +103,8 @@ class Sentence(Announcing, Doubting, Marking):
                 claim.certainty = Certainty.DOUBTED
 
     def _doubt_unexplained(self) -> None:
-        """ "3 is alarmist.", "B would be absurd.": an adjective that no class explains leaves nothing asserted."""
+        """ "3 is alarmist.", "B would be absurd.":
+        an adjective that no class explains leaves nothing asserted."""
         for index, token in enumerate(self.tokens):
             short = token.kind == "mention" and (
                 self.course.apart or len(token.text.strip("()")) == 1
@@ -197,7 +198,8 @@ class Sentence(Announcing, Doubting, Marking):
             scope.certainty, scope.next_only = Certainty.ASSERTED, False
 
     def _use_up(self, claim: Claim) -> None:
-        """ "I'd say C, with B as the runner-up" announces C only; "I'd say C is better than B" neither alone."""
+        """ "I'd say C, with B as the runner-up" announces C only;
+        "I'd say C is better than B" neither alone."""
         announced = self.course.single and self.scope.role is Role.STATED
         subjects = claim.subject or any(one.subject for one in self.made)
         if announced and not self.scope.negated and not subjects:
@@ -205,7 +207,8 @@ class Sentence(Announcing, Doubting, Marking):
             self.used_up = True
 
     def _each_denied(self, row: MentionRow) -> bool:
-        """Whether "no" stands before each that is denied ("A, no B, no C, D"), so that it ends with the comma."""
+        """Whether "no" stands before each that is denied ("A,
+        no B, no C, D"), so that it ends with the comma."""
         single = (
             len(row.mentions) > 1 and "comma" in row.joined and not row.joined & {"or", "slash"}
         )
@@ -216,10 +219,11 @@ class Sentence(Announcing, Doubting, Marking):
         return following is not None and following.text in self.course.lexicon.verbs
 
     def _answers_contrast(self, at: int, after: int) -> bool:
-        """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be C").
+        """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be
+        C").
 
-        Not so if it only has a predicate of its own ("…, but C is near as well") or adds to what was said ("but
-        also C").
+        Not so if it only has a predicate of its own ("…, but C is near as well") or adds to what
+        was said ("but also C").
         """
         if not self.contrasted or not self.course.subjects:  # "yes, but no" says neither
             return False
@@ -265,7 +269,8 @@ class Sentence(Announcing, Doubting, Marking):
         if labels and beyond is not None and beyond.text[:1].isdigit():
             return False  # "Left: 152 mL" labels a measure
         return not self.course.subjects or following is None or following.kind in {
-            "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast", "whereas",
+            "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast",
+            "whereas",
             "than", "approve", "if", "stop",
         }  # fmt: skip
 

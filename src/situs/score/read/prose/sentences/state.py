@@ -78,18 +78,22 @@ class SentenceState:
         self.clause: list[Claim] = []
         self.denying = False
         """A "not" behind a mention whose predicate has not come yet."""
+        self.named_before_not = 0
+        """Claims of the clause that stood before that "not"."""
         self.announced: Role | None = None
         self.words = 0
         self.content = False
         """Whether there are words that matter beside the claims and the lexicon's."""
         self.led_by_words, self.weighed = False, 0
-        """Whether words that matter stand before a mention, and how many tokens were looked at for that."""
+        """Whether words that matter stand before a mention,
+        and how many tokens were looked at for that."""
         self.seeming = False
         """Whether something only seems so, as far as the clause goes."""
         self.dangling = False
         """Whether something is denied, and what is not clear ("A or, less likely, C")."""
         self.aside_ended = False
-        """Whether a comma has come behind what others say ("the first reader chose A, I choose C")."""
+        """Whether a comma has come behind what others
+        say ("the first reader chose A, I choose C")."""
         self.used_up = False
         """Whether an announcement has had its answer."""
         self.denied_list = False
@@ -158,7 +162,8 @@ class SentenceState:
         }
 
     def _same_clause(self, claim: Claim, at: int) -> bool:
-        """Whether no comma, bracket or contrast stands between a claim and here ("12 mm (previously 15 mm)")."""
+        """Whether no comma, bracket or contrast stands between
+        a claim and here ("12 mm (previously 15 mm)")."""
         between = [
             token
             for token in self.tokens[max(0, at - _LONGEST_LIST) : at]
@@ -172,8 +177,10 @@ class SentenceState:
     def _end_clause(self, *, keep: bool = False) -> None:
         """A pending "not" denies what its clause named."""
         if self.denying:
-            for claim in self.clause:
-                claim.negated = not claim.negated
+            for index, claim in enumerate(self.clause):
+                # "B is not enlarged and there is no A": the "no" of A is not undone by the "not" of
+                # B.
+                claim.negated = not claim.negated or index >= self.named_before_not
         self.denying = False
         if not keep:
             self.clause = []

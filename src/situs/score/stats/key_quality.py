@@ -29,14 +29,15 @@ class KeyErrors(msgspec.Struct, frozen=True):
     def words(self) -> str:
         """As a card says it."""
         who = "1 reader" if self.readers == 1 else f"{self.readers} readers"
-        shown = f"profile {', '.join(self.profiles)}"
+        profile_words = f"profile {', '.join(self.profiles)}"
         apart = f"{self.unsure} unsure and {self.not_visible} not visible are left out"
         if self.ci95 is None:
-            return f"{who} decided on no key ({apart}; {shown})."
+            return f"{who} decided on no key ({apart}; {profile_words})."
         low, high = (100 * v for v in self.ci95)
         return (
-            f"key-error rate {100 * self.errors / self.decided:.1f} % ({self.errors} of {self.decided} items drawn at "
-            f"random; exact 95 % interval {low:.1f}–{high:.1f} %), by {who}, {shown}; {apart}."
+            f"key-error rate {100 * self.errors / self.decided:.1f} % ({self.errors} of"
+            f" {self.decided} items drawn at random; exact 95 % interval {low:.1f}–{high:.1f} %),"
+            f" by {who}, {profile_words}; {apart}."
         )
 
 
