@@ -78,8 +78,9 @@ def _begin(request: dict[str, Any], channel: socket.socket, pipe: tuple[int, int
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # As in a program that is started: until it listens, a stop ends it without a word.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
         channel.close()
         for end in pipe:
             os.close(end)

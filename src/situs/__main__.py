@@ -2,12 +2,11 @@
 
 import gc
 import signal
-import sys
 
 # Until the program is loaded there is nothing to clear up: a Ctrl-C ends it at once, without a
-# word. Python's own answer, an exception in the middle of an import, would be a traceback.
-_IN_MAIN_THREAD = signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_DFL)
-if _IN_MAIN_THREAD:
+# word. Python's own answer, an exception in the middle of an import, would be a traceback. After
+# the program has said its last word it is the same again.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 # Records hold plain values and never each other, and what is loaded stays: there is hardly a cycle
@@ -21,15 +20,7 @@ def main() -> None:
     gc.set_threshold(*_COLLECT_AFTER)
     from situs.cli import main as run
 
-    try:
-        if _IN_MAIN_THREAD:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        run()
-    except KeyboardInterrupt:  # before the program listens, or after it has said its last word
-        sys.exit(128 + signal.SIGINT)
-    finally:
-        if _IN_MAIN_THREAD:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+    run()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, TypeVar
 
+from situs.base.stopping import held
+
 __all__ = ["Lost", "map_jobs"]
 
 Job = TypeVar("Job")
@@ -115,7 +117,8 @@ class _Crew(Generic[Job, Result]):
         process = context.Process(
             target=_serve, args=(theirs, bytes(work), os.getpid()), daemon=True
         )
-        with _safe_path(), _deaf_to_interrupts():
+        # A process that is half started would complain that it is told nothing.
+        with _safe_path(), _deaf_to_interrupts(), held():
             process.start()
         theirs.close()
         return _Worker(process, ours)

@@ -7,15 +7,13 @@ import io
 import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NoReturn, TextIO, cast
 
 import click
 
 from situs import __version__
 from situs.base.remote import in_urls
+from situs.base.stopping import Stops, ending_at_once
 from situs.base.text import printable
 from situs.cli.options.completion import complete_values, is_completing
 from situs.cli.output.printing import ErrorStream, OutputStream
@@ -80,7 +78,7 @@ class _Commands(click.Group):
         """Load a command, or say which one may be meant."""
         if cmd_name not in _COMMANDS:
             raise SitusError(f"unknown command {cmd_name!r}", fix=did_you_mean(cmd_name, _COMMANDS))
-        with _stoppable_at_once():
+        with ending_at_once():
             command: click.Command = importlib.import_module(
                 f"situs.cli.{_MODULES.get(cmd_name, cmd_name)}"
             ).command
@@ -114,34 +112,37 @@ def main() -> None:
     A user's mistake is one line on standard error and exit code 2, never a traceback."""
     if is_completing():
         program.main(prog_name="situs")  # it writes bytes to the shell, and exits
-    stopped_by = signal.SIGINT
-
-    def stop(number: int, _: object) -> NoReturn:
-        nonlocal stopped_by
-        stopped_by = signal.Signals(number)
-        raise KeyboardInterrupt
-
     streams = sys.stdin, sys.stdout, sys.stderr
     _prepare_streams()
     # A polite request to end is answered as Ctrl-C is: workers are ended, scratch folders removed.
-    before = None
-    if threading.current_thread() is threading.main_thread():
-        before = signal.signal(signal.SIGTERM, stop)
+    stops = Stops()
     try:
-        code = program.main(prog_name="situs", standalone_mode=False)
-        sys.stdout.flush()
+        with stops:
+            code = program.main(prog_name="situs", standalone_mode=False)
+            sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Abort as abort:
-        notes = getattr(abort.__cause__, "__notes__", [])
-        click.echo(printable("; ".join(["situs: stopped", *notes])), err=True)
-        sys.exit(128 + stopped_by)
+    except (click.exceptions.Abort, KeyboardInterrupt) as stop:
+        _end_stopped(stop, stops)
     except Exception as error:
+        # Libraries turn a stop into errors of their own.
+        if stops.number is not None:
+            _end_stopped(error, stops)
         _end(error)
     finally:
         # This process may go on, as in a notebook.
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
         sys.stdin, sys.stdout, sys.stderr = streams
+
+
+def _end_stopped(stop: BaseException, stops: Stops) -> NoReturn:
+    """End with one line, and the exit code that a shell gives to a program that a signal ended."""
+    notes: list[str] = []
+    cause: BaseException | None = stop
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            notes += getattr(cause, "__notes__", [])
+        cause = cause.__cause__ or cause.__context__
+    click.echo(printable("; ".join(["situs: stopped", *dict.fromkeys(notes)])), err=True)
+    sys.exit(128 + (stops.number or signal.SIGINT))
 
 
 def _end(error: Exception) -> NoReturn:
@@ -175,27 +176,6 @@ def _reason(error: Exception) -> str:
             return f"{error}; remove the link"  # pathlib's, before Python 3.13
         case _:
             raise error
-
-
-@contextmanager
-def _stoppable_at_once() -> Iterator[None]:
-    """While modules load, Ctrl-C and SIGTERM end the program as they end any other: nothing has
-    been begun.
-
-    An exception instead would come out of the middle of an import, where libraries in C turn it
-    into one of theirs.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {
-        number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _prepare_streams() -> None:

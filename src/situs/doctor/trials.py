@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +61,9 @@ def _renderer(folder: Path) -> str:
 
 def _wire(folder: Path) -> str:
     """Ask a server on this machine, picture included, as a model would be asked."""
-    return asyncio.run(_ask_loopback())
+    from situs.clients import run_to_end
+
+    return run_to_end(_ask_loopback)
 
 
 async def _ask_loopback() -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from situs.clients import run_to_end
 from situs.errors import SitusError
 from situs.report.viewer.module import viewer_module, viewer_style
 from situs.view.items import item_page, item_rows
@@ -63,7 +64,7 @@ def serve_runs(
         finally:
             await runner.cleanup()
 
-    asyncio.run(serve())
+    run_to_end(serve)
 
 
 def view_app(runs: WatchedRuns, data: Path | None = None) -> web.Application:

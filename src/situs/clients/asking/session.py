@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import msgspec
 
+from situs.base.stopping import answered_by
 from situs.clients.asking.breaker import Breaker
 from situs.clients.asking.budget import Budget
 from situs.clients.asking.care import Terms, check_may_ask
@@ -108,9 +107,12 @@ class _Asking:
 
     async def run(self) -> Asked:
         """Ask until nothing is left or something stops it."""
+        self._loop = asyncio.get_running_loop()
         workers = [asyncio.create_task(self._work()) for _ in range(self._limits.concurrency)]
+        self._workers = workers
         try:
-            with self._interruptions(workers):
+            # The first Ctrl-C lets calls in flight end, the second does not.
+            with answered_by(self.interrupt_from_outside):
                 await self._all(workers)
         finally:
             self._feed.close()
@@ -136,31 +138,8 @@ class _Asking:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
-    @contextmanager
-    def _interruptions(self, workers: list[asyncio.Task[None]]) -> Iterator[None]:
-        """The first Ctrl-C lets calls in flight end, the second does not."""
-        loop = self._loop = asyncio.get_running_loop()
-        self._workers = workers
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        signals = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.getsignal(number) for number in signals}
-        for number in signals:
-            try:
-                loop.add_signal_handler(number, self._interrupt)
-            except NotImplementedError:  # Windows
-                signal.signal(number, lambda *_: self.interrupt_from_outside())
-        try:
-            yield
-        finally:
-            for number in signals:
-                with suppress(NotImplementedError):
-                    loop.remove_signal_handler(number)
-                signal.signal(number, before[number] or signal.SIG_DFL)
-
     def interrupt_from_outside(self) -> None:
-        """What Ctrl-C does, from another thread."""
+        """What Ctrl-C does, from another thread or out of the middle of the loop's own code."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._interrupt)
 

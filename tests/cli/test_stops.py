@@ -1,0 +1,158 @@
+"""Ctrl-C and SIGTERM, at moments when an exception would be swallowed, printed or turned into
+another error."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import importlib
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from situs import cli
+from situs.base.stopping import held
+from situs.clients import run_to_end
+
+_LONG_SECONDS = 300
+"""Far longer than a stop takes; the work below waits so long if it hears nothing."""
+
+
+class _Thing:
+    """Something that can be referred to weakly."""
+
+
+def _in_a_weak_reference(stop: int, _: Path) -> None:
+    thing = _Thing()
+    reference = weakref.ref(thing, lambda _: signal.raise_signal(stop))
+    del thing
+    assert reference() is None
+
+
+def _in_a_finaliser(stop: int, _: Path) -> None:
+    class Finalised:
+        def __del__(self) -> None:
+            signal.raise_signal(stop)
+            finished.append("finaliser")
+
+    finished: list[str] = []
+    Finalised()
+    assert finished == ["finaliser"]  # it is not cut short
+
+
+def _in_a_callback_of_c(stop: int, _: Path) -> None:
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(stop))()
+
+
+def _in_an_import(stop: int, folder: Path) -> None:
+    source = (
+        "import signal\n"
+        "try:\n"
+        f"    signal.raise_signal({stop:d})\n"
+        "    for _ in range(100): pass\n"
+        "except BaseException as error:\n"
+        "    raise ImportError('a library in C failed to load') from None\n"
+    )
+    (folder / "stopped_as_it_loads.py").write_text(source)
+    sys.path.insert(0, str(folder))
+    try:
+        importlib.import_module("stopped_as_it_loads")
+    finally:
+        del sys.path[0]
+        sys.modules.pop("stopped_as_it_loads", None)
+
+
+def _in_code_that_drops_it(stop: int, _: Path) -> None:
+    with contextlib.suppress(BaseException):
+        signal.raise_signal(stop)
+
+
+def _in_code_that_changes_it(stop: int, _: Path) -> None:
+    try:
+        signal.raise_signal(stop)
+    except BaseException:
+        raise RuntimeError("a library failed") from None
+
+
+def _as_a_process_starts(stop: int, _: Path) -> None:
+    is_whole = False
+    with held():
+        signal.raise_signal(stop)
+        is_whole = True
+    assert is_whole
+
+
+def _in_an_event_loop(stop: int, _: Path) -> None:
+    async def work() -> None:
+        asyncio.get_running_loop().call_soon(lambda: signal.raise_signal(stop))
+        worker = asyncio.create_task(asyncio.sleep(_LONG_SECONDS))
+        await asyncio.gather(worker)
+
+    run_to_end(work)
+
+
+_MOMENTS = [
+    _in_a_weak_reference,
+    _in_a_finaliser,
+    _in_a_callback_of_c,
+    _in_an_import,
+    _in_code_that_drops_it,
+    _in_code_that_changes_it,
+    _as_a_process_starts,
+    _in_an_event_loop,
+]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", _MOMENTS)
+def test_a_stop_is_heard_at_any_moment(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    moment: Callable[[int, Path], None],
+    stop: signal.Signals,
+) -> None:
+    @click.command()
+    def work() -> None:
+        moment(stop, tmp_path)
+        time.sleep(_LONG_SECONDS)
+
+    monkeypatch.setattr(cli, "program", work)
+    monkeypatch.setattr(sys, "argv", ["situs"])
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    hook: Any = sys.unraisablehook
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 128 + stop
+    assert [line for line in capfd.readouterr().err.splitlines() if line] == ["situs: stopped"]
+    # A notebook that called the program goes on with its own.
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+    assert sys.unraisablehook == hook
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_that_was_ignored_before_stays_ignored(stop: signal.Signals) -> None:
+    """As `nohup` and shells do for what runs in the background."""
+    program = (
+        "import signal, sys\n"
+        f"signal.signal({stop:d}, signal.SIG_IGN)\n"
+        "from situs import cli\n"
+        "load = cli.importlib.import_module\n"
+        "def stopped(name):\n"
+        f"    signal.raise_signal({stop:d})\n"
+        "    return load(name)\n"
+        "cli.importlib.import_module = stopped\n"
+        "sys.argv = ['situs', 'list', 'formats']\n"
+        "cli.main()\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
