@@ -73,7 +73,8 @@ def _cell(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
             row[field.name] = rng.choice([None, 1e308, float("nan"), float("inf"), -1.0])
         try:
             _check_maps(row[field.name], field.type)
-            pa.array([row[field.name]], field.type)
+            # With its neighbours: an empty list alone would pass for a struct.
+            pa.array([other[field.name] for other in rows], field.type)
         except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError):
             row[field.name] = before
         else:

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from situs.bench import content_hash, open_bench
+from situs.bench import StudyRecord, content_hash, open_bench
+from situs.bench.tables import read_table
 from situs.errors import SitusError
 from situs.volumes import limits, open_stack
 
@@ -33,6 +34,18 @@ def test_a_small_table_with_huge_cells_is_refused(bench: Path, tmp_path: Path) -
         next(iter(open_bench(made).items()))
     assert pa.total_allocated_bytes() - before < 1 << 30
     assert content_hash(made)
+
+
+def test_a_text_that_many_rows_repeat_is_unpacked_in_pieces(bench: Path, tmp_path: Path) -> None:
+    """Each cell is allowed, and stored once: the file is small, all rows together are not."""
+    row = pq.read_table(bench / "studies.parquet").slice(0, 1)
+    position = row.schema.get_field_index("patient_id")
+    row = row.set_column(position, row.schema.field(position), pa.array(["x" * 1_000_000]))
+    path = tmp_path / "studies.parquet"
+    pq.write_table(pa.concat_tables([row] * 300), path, compression="zstd")
+    before = pa.total_allocated_bytes()
+    most = max(pa.total_allocated_bytes() - before for _ in read_table(path, StudyRecord))
+    assert most < 200 << 20
 
 
 def test_pictures_that_would_not_fit_are_refused(

@@ -287,3 +287,20 @@ def test_a_probe_of_an_unknown_stratum_asks_nobody(situs, tmp_path) -> None:
     words = ("probe", made, "--model", "random", "--probes", "text", "--stratum", "nonsense")
     assert "no item of stratum" in refusal(situs(*words, "--out", out))
     assert not out.exists()
+
+
+@pytest.mark.parametrize("name", ["task", "stratum", "split"])
+def test_a_bench_that_does_not_list_what_its_items_are(situs, tmp_path, name) -> None:
+    """Scores are grouped by what `bench.json` lists: nobody is asked what could not be scored."""
+    row = {"study": "s", "question": "Is it?", "answer": "yes"}
+    (tmp_path / "items.jsonl").write_text(json.dumps(row) + "\n")
+    made, out = tmp_path / "bench", tmp_path / "out"
+    assert situs("import", "items", tmp_path / "items.jsonl", "--out", made).code == 0
+    info = json.loads((made / "bench.json").read_bytes())
+    (made / "bench.json").write_text(json.dumps(info | {f"by_{name}": {}}))
+    for words in (
+        ("probe", made, "--model", "random", "--probes", "rotations"),
+        ("run", made, "--model", "random"),
+    ):
+        assert f"lists no {name}" in refusal(situs(*words, "--out", out))
+        assert not out.exists()

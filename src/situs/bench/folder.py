@@ -176,7 +176,7 @@ class Bench:
                     f"item {item.item_id} occurs twice", where=self.folder, fix="rebuild the bench"
                 )
             seen.add(item.item_id)
-            problem = item_problem(item, studies) if checked else None
+            problem = (item_problem(item, studies) or self._unlisted(item)) if checked else None
             if problem is not None:
                 raise self._contradiction(f"item {item.item_id}", problem)
             # Nobody else holds the record yet: it need not be copied.
@@ -216,6 +216,17 @@ class Bench:
         for table in (self.studies(), self.facts(), self.items(steps=False)):
             for _ in table:
                 pass
+
+    def _unlisted(self, item: Item) -> str | None:
+        """What `bench.json`, by which scores are grouped, does not know of the item."""
+        for name, value, listed in (
+            ("task", item.task, self.info.by_task),
+            ("stratum", item.stratum, self.info.by_stratum),
+            ("split", item.split, self.info.by_split),
+        ):
+            if value not in listed:
+                return f"bench.json lists no {name} {value!r}"
+        return None
 
     def _contradiction(self, what: str, problem: str) -> SitusError:
         fix = "`situs check` lists all that is wrong; rebuild the bench"

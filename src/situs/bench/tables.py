@@ -24,7 +24,9 @@ R = TypeVar("R", bound=msgspec.Struct)
 _ROWS = 2000
 _LARGEST_CELL = 4 << 20
 """Bytes of text in one cell. A few kilobytes of compressed Parquet can hold gigabytes of it."""
-_LARGEST_BATCH = 256 << 20
+_LARGEST_BATCH = 128 << 20
+"""Bytes of one column in one batch; Arrow's buffers and the values made of them take several times
+that for a moment."""
 _MOST_VALUES = 20_000_000
 """Plain values in one column of one row group: lists of one repeated number compress to nothing."""
 _FOREIGN = "it was not written by Situs; restore or rebuild the bench"
@@ -149,6 +151,7 @@ def read_table(
                 rows = _matching(batch, wanted)
                 yield from _decode(record, readers, batch, rows, f"{path.name}:", rows_before)
                 rows_before += batch.num_rows
+                del batch  # before the next one is read
     except SitusError as error:
         raise (
             error
@@ -212,6 +215,7 @@ def _batches(
         ):
             _refuse_large_cells(batch)
             yield batch
+            del batch
 
 
 def _refuse_large_cells(batch: pa.RecordBatch) -> None:
