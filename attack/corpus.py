@@ -14,8 +14,8 @@ import nibabel
 import numpy as np
 from PIL import Image
 
-from attack import dicom
-from attack.program import call
+from attack import dicom, station
+from attack.program import must
 
 __all__ = ["BENCHES", "ENVIRONMENT", "NAMES_OF_LABELS", "make", "restricted"]
 
@@ -63,13 +63,14 @@ def make(folder: Path) -> None:
     }
     for name, words in sources.items():
         bench, run = folder / "benches" / name, folder / "runs" / name
-        _must(*words, *open_licence, "--out", bench)
-        _must("run", bench, "--model", "random", "--out", run)
+        must(*words, *open_licence, "--out", bench)
+        must("run", bench, "--model", "random", "--out", run)
     _restricted(folder, sources)
     _lessons(folder)
     _parts(folder)
     _from_people(folder)
     _abstracts(folder)
+    station.write(folder)
 
 
 def restricted(folder: Path) -> tuple[Path, Path]:
@@ -82,15 +83,17 @@ def _lessons(folder: Path) -> None:
     asked = {"study": "series", "patient": "p", "split": "train", "answer": "yes"}
     _lines(folder / "lessons.jsonl", [asked | {"question": f"Is {n} odd?"} for n in (1, 3)])
     words = ("import", "items", folder / "lessons.jsonl", "--images", folder / "dicom")
-    _must(*words, "--licence", "CC0-1.0", "--out", folder / "benches" / "lessons")
+    lessons = folder / "benches" / "lessons"
+    must(*words, "--licence", "CC0-1.0", "--out", lessons)
+    must("tune", "build", lessons, "--target", "answer", "--out", folder / "taught")
 
 
 def _restricted(folder: Path, sources: dict[str, tuple[Any, ...]]) -> None:
     """Without a licence data is restricted: `kept` of words, and `private` of scans."""
     bench, run = restricted(folder)
-    _must(*sources["items"], "--out", bench)
-    _must("run", bench, "--model", "random", "--out", run)
-    _must(*sources["scans"], "--out", folder / "benches" / "private")
+    must(*sources["items"], "--out", bench)
+    must("run", bench, "--model", "random", "--out", run)
+    must(*sources["scans"], "--out", folder / "benches" / "private")
 
 
 def _parts(folder: Path) -> None:
@@ -101,15 +104,10 @@ def _parts(folder: Path) -> None:
     (folder / "room.toml").write_text("\n".join(small) + "\n", encoding="utf-8")
     scans, items = folder / "benches" / "scans", folder / "benches" / "items"
     model = ("--model", "driller?answers=oracle&looks=40", "--room", folder / "room.toml")
-    _must("run", scans, *model, "--limit", 6, "--out", folder / "sessions")
+    must("run", scans, *model, "--limit", 6, "--out", folder / "sessions")
     for part in (1, 2):
         halves = ("--shard", f"{part}/2", "--out", folder / "halves" / str(part))
-        _must("run", items, "--model", "random", *halves)
-
-
-def _must(*words: object) -> None:
-    ran = call(*words)
-    assert ran.code == 0, f"{' '.join(map(str, words[:2]))}: {ran.err}"
+        must("run", items, "--model", "random", *halves)
 
 
 def _volumes(folder: Path) -> None:
@@ -358,7 +356,7 @@ def _from_people(folder: Path) -> None:
     """Sheets and quizzes that somebody has filled in."""
     bench = folder / "benches" / "items"
     sheet = folder / "sheet.csv"
-    _must("audit", "export", bench, "--items", 6, "--raters", "ann,bob", "--out", sheet)
+    must("audit", "export", bench, "--items", 6, "--raters", "ann,bob", "--out", sheet)
     with sheet.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     for number, row in enumerate(rows):
@@ -406,7 +404,7 @@ def _abstracts(folder: Path) -> None:
     xml = f"<PubmedArticleSet>{records}</PubmedArticleSet>"
     (folder / "abstracts.xml").write_text(xml)
     (folder / "packed.xml.gz").write_bytes(gzip.compress(xml.encode(), mtime=0))
-    _must("library", "build", folder / "abstracts.jsonl", "--out", folder / "library")
+    must("library", "build", folder / "abstracts.jsonl", "--out", folder / "library")
 
 
 def _lines(path: Path, rows: list[dict[str, object]]) -> None:

@@ -3,16 +3,19 @@ as the program itself lists them, with what nobody should give it."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import random
+import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import click
 
+from attack.apart import begin
 from attack.commands import lay_out, spell
-from attack.program import call, complaints, tree
+from attack.program import Ran, call, complaints, tree
 from attack.texts import HOSTILE
 
 __all__ = ["case", "check_complete"]
@@ -58,8 +61,22 @@ _GOOD: dict[str, Words] = {
     "compare-arms": ("{corpus}/benches",),
     "merge": ("{corpus}/halves/1", "{corpus}/halves/2", *_OUT),
     "review init": ("{out}",),
+    "review assign": ("{station}", "--project", "p", "--readers", "ann,bob"),
+    "review export": ("{station}", "--project", "p", *_OUT),
+    "review import": ("{station}", "{corpus}/benches/scans", "--project", "q", "--items", "4"),
+    "review serve": ("{station}", "--port", "0"),
+    "review user": ("{station}", "list"),
+    "review verify": ("{station}",),
+    "serve mcp": ("{corpus}/benches/scans",),
+    "view": ("{corpus}/runs", "--port", "0"),
     "tune audit-reward": ("{corpus}/benches/frames", "--limit", "4"),
     "tune build": (_ITEMS, *_OUT),
+    "tune check": ("{corpus}/taught",),
+    "tune demo": ("--quick", *_OUT),
+    "tune eval": ("{corpus}/taught", "--bench", "{corpus}/benches/lessons", *_OUT),
+    "tune export": ("{corpus}/taught", "--to", "trl", *_OUT),
+    "tune merge": ("{corpus}/taught", *_OUT),
+    "tune run": ("sgmri-qwen3-vl-8b", "--data", "{corpus}/taught", "--model", "m", "--dry-run"),
     "list models": (),
     "list rooms": (),
     "library build": ("{corpus}/abstracts.jsonl", *_OUT),
@@ -77,8 +94,11 @@ _GOOD: dict[str, Words] = {
 }
 """A call of each command that works;
 in a case one of its words, or one that it can take more, is odd."""
-_SERVERS = ("serve", "view", "mcp")
-"""Commands that wait for visitors, and would wait for ever."""
+_SERVERS = ("review serve", "serve mcp", "view")
+"""Commands that wait for visitors: they are stopped, if they have not ended by themselves."""
+_SERVING_SECONDS = 2.0
+_NEED_TORCH = ("tune demo", "tune eval", "tune merge")
+"""Without torch they refuse whatever they are given; with it, a good call trains a model."""
 _LONG_WORK = {("build phantoms", "studies"), ("adapter-check", "trials")}
 """Numbers that are honest orders for years of work, if large."""
 
@@ -102,22 +122,30 @@ _TEXTS = (
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     """One parameter of one command, odd."""
-    known = sorted(name for name in _parameters() if name.split()[-1] not in _SERVERS)
+    known = sorted(_parameters())
+    if importlib.util.find_spec("torch") is not None:
+        known = [name for name in known if name not in _NEED_TORCH]
     rarely = rng.random() < 0.05
     name = rng.choice(known if rarely else [name for name in known if name != "build phantoms"])
     parameter = rng.choice(_parameters()[name]) if _parameters()[name] else None
     lay_out("runs/items/run.json", corpus, work)
+    if name.startswith("review"):
+        lay_out("station/station.json", corpus, work)
     if parameter is None:
         words = [*name.split(), rng.choice([*HOSTILE, *_TEXTS]).replace("\x00", "")]
     else:
         odd = _odd(rng, name, parameter, work)
         # A command that nobody has written a good call for yet must still refuse what is odd.
         good = spell(
-            _GOOD.get(name, ()), corpus=corpus, run=work / "runs" / "items", out=work / "out"
+            _GOOD.get(name, ()),
+            corpus=corpus,
+            run=work / "runs" / "items",
+            station=work / "station",
+            out=work / "out",
         )
         words = [*name.split(), *_with(rng, good, parameter, odd)]
     before = tree(work)
-    ran = call(*words)
+    ran = _served(*words) if name in _SERVERS else call(*words)
     wrong = complaints(ran, work, before)
     # A command that takes nothing calls an odd word that begins with a dash an option, as it
     # should.
@@ -127,6 +155,17 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
         wrong = [text for text in wrong if "leaves" not in text]
     said = f"{parameter.name}={words[-1][:60]!r}" if parameter else ""
     return [f"{said} {text}" for text in wrong]
+
+
+def _served(*words: str) -> Ran:
+    """A server that is stopped after a moment; that it was is no fault of it."""
+    under_way = begin(*words, work=Path.cwd())
+    under_way.wait(_SERVING_SECONDS)
+    under_way.signal(signal.SIGINT, group=True)
+    code = under_way.end()
+    stopped = (-signal.SIGINT, 128 + signal.SIGINT)
+    code = 0 if code in stopped else code
+    return Ran(words, code, under_way.output, under_way.error, under_way.kilobytes)
 
 
 def check_complete() -> None:

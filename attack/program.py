@@ -12,7 +12,7 @@ from typing import Any
 
 from attack.apart import begin, started
 
-__all__ = ["Ran", "call", "call_from_the_start", "complaints", "tree", "vary_starts"]
+__all__ = ["Ran", "call", "call_from_the_start", "complaints", "must", "tree", "vary_starts"]
 
 _PROGRESS = re.compile(r"situs: (\S+: )?[\d,]+/[\d,]+ · ")
 """How far a long run is, said now and then where there is no terminal; no error."""
@@ -62,6 +62,12 @@ def call(*words: object, hook: str = "", hook_arguments: tuple[Any, ...] = ()) -
     code = under_way.end()
     told = under_way.output, under_way.error, under_way.kilobytes
     return Ran(spelt, code, *told, tuple(under_way.reached_out_to))
+
+
+def must(*words: object) -> None:
+    """`situs WORDS…` that has to work, for what the attacks are made of."""
+    ran = call(*words)
+    assert ran.code == 0, f"{' '.join(map(str, words[:2]))}: {ran.err}"
 
 
 def call_from_the_start(*words: str) -> Ran:

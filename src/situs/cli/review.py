@@ -19,6 +19,7 @@ from situs.cli.output.progress import progress_bar
 from situs.errors import SitusError
 
 if TYPE_CHECKING:
+    from situs.review.station.exported import ExportResult
     from situs.review.station.folder import StationFolder
     from situs.review.station.store.database import Database
 
@@ -26,7 +27,37 @@ _DIR = click.argument("folder", type=LOCAL)
 _PROJECT = click.option("--project", required=True, help="The project's name.")
 
 
-@click.group("review")
+class _OnADatabase(click.Group):
+    """Commands on a database that somebody may have damaged, moved or locked."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what the database cannot do is a user's error."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if not _is_of_the_database(error):
+                raise
+            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+            raise SitusError(
+                f"the database cannot be used ({reason})",
+                where="situs review",
+                fix="restore the station from a backup or an export",
+            ) from error
+
+
+def _is_of_the_database(error: Exception) -> bool:
+    """Whether it says that rows cannot be read or written, or that one holds what was never
+    written."""
+    import msgspec
+
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
+    except ImportError:
+        return False
+    return isinstance(error, SQLAlchemyError | msgspec.MsgspecError)
+
+
+@click.group("review", cls=_OnADatabase)
 def command() -> None:
     """Let radiologists vet a bench in the browser, blinded: answer unaided first, then judge the
     key.
@@ -50,7 +81,10 @@ def _open(folder: Path) -> tuple[StationFolder, Database]:
     except ImportError as error:
         raise _missing(error) from error
     opened = open_folder(folder)
-    return opened, open_database(opened)
+    database = open_database(opened)
+    # However the command ends: SQLite merges what it keeps beside the database when it is closed.
+    click.get_current_context().call_on_close(database.close)
+    return opened, database
 
 
 def _missing(error: ImportError) -> SitusError:
@@ -178,7 +212,6 @@ def _user(folder: Path, action: str, code: str, roles: tuple[str, ...], as_json:
             change_user(db, code, "command line", active=action == "reopen")
         users = list(db.scalars(select(User).order_by(User.code)))
         listed = [{"code": u.code, "roles": u.roles, "active": u.active} for u in users]
-    database.close()
     if as_json:
         print_json({"users": listed, **({"token": token} if token else {})})
         return
@@ -243,7 +276,6 @@ def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
         )
     with database.write() as db:
         result = add_project(db, taken, options["project"])
-    database.close()
     if as_json:
         print_json(result)
         return
@@ -342,10 +374,13 @@ def _export(
     result = export_station(
         database, stored_project, out, bench=opened, volumes=volumes, overwrite=overwrite
     )
-    database.close()
-    if as_json:
-        print_json(result)
-        return
+    print_json(result) if as_json else _show_results(result, out)
+    if result.problems:
+        warn(f"the record is not intact: {result.problems[0]}; see situs review verify")
+        raise click.exceptions.Exit(1)
+
+
+def _show_results(result: ExportResult, out: Path) -> None:
     rows = [
         [name, str(a["n"]), *(_number(a, key) for key in ("raw", "ac1", "alpha", "kappa"))]
         for name, a in result.agreement.items()
@@ -382,7 +417,6 @@ def _verify(folder: Path, as_json: bool) -> None:
 
     with database.read() as db:
         result = verify(db, opened)
-    database.close()
     if as_json:
         print_json(result)
     else:

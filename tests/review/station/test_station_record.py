@@ -4,6 +4,7 @@ exports are complete, and schemas move with their data."""
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -373,6 +374,7 @@ def test_the_command_line_from_init_to_verify(
             "token"
         ]
     assert situs("review", "user", root, "add", "R3", "--role", "king").code == 2
+    assert not list(root.glob("*.sqlite-*")), "the database is closed however a command ends"
     taken = situs("review", "import", root, bench, "--project", "p", "--items", 8, "--json")
     assert taken.json["units"]["item"] >= 6
     assert situs("review", "import", root, bench, "--project", "p", "--items", 8).code == 2
@@ -394,7 +396,33 @@ def test_the_command_line_from_init_to_verify(
     log = root / "heads.log"
     log.write_text(log.read_text().replace(" ", " 0", 1))
     assert situs("review", "verify", root).code == 1
+    ran = situs("review", "export", root, "--project", "p", "--out", tmp_path / "whole", "--json")
+    assert (ran.code, len(ran.json["problems"]) > 0) == (1, True), "exported, and not intact"
+    assert (tmp_path / "whole" / "readings.csv").exists()
     assert ok is not None
+
+
+def test_a_damaged_database_is_one_line(situs: Callable[..., Any], tmp_path: Path) -> None:
+    root = tmp_path / "s"
+    assert situs("review", "init", root).code == 0
+    file = root / "station.sqlite"
+    raw = file.read_bytes()
+    # Its first page says where everything is; the others no longer hold it.
+    file.write_bytes(raw[:4096] + b"\xff" * (len(raw) - 4096))
+    for words in (("verify", root), ("user", root, "list"), ("assign", root, "--project", "p")):
+        ran = situs("review", *words)
+        assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+        assert "the database cannot be used" in ran.err
+
+
+def test_an_odd_row_of_a_database_is_one_line(situs: Callable[..., Any], tmp_path: Path) -> None:
+    root = tmp_path / "s"
+    assert situs("review", "init", root).code == 0
+    with sqlite3.connect(root / "station.sqlite") as connection:
+        connection.execute("UPDATE users SET roles = '[nobody'")
+    connection.close()
+    ran = situs("review", "user", root, "list")
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
 
 
 @pytest.mark.parametrize("made", [False, True])

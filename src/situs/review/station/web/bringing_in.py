@@ -123,7 +123,9 @@ def export(project: ProjectId, actor: Asking, request: Request) -> Response:
         raise Problem(409, "results are available once reading is locked")
     scratch = tempfile.TemporaryDirectory(prefix="situs-export-")
     out = Path(scratch.name) / "export"
-    export_station(station.database, stored, out, actor=actor.user.code)
+    result = export_station(station.database, stored, out, actor=actor.user.code)
+    if result.problems:
+        raise Problem(409, f"the record is not intact: {result.problems[0]}")
     packed = Path(scratch.name) / "export.zip"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in out.rglob("*") if path.is_file()):
