@@ -1,6 +1,11 @@
 """What a turn in a reading room costs beyond making its picture, and how memory grows with
 sessions.
 
+Beyond the picture is all CPU time of the run but three things: making the pictures that are sent
+(layout, resampling, drawing, encoding), reading the image files, which any way of asking pays, and
+loading compiled code, once a process. So reading masks, judging which items can be answered (with
+the pictures that takes), evidence, words, journal and answers all count.
+
 python benchmarks/room.py [--sessions 200] [--studies 4] [--size 448]
 """
 
@@ -21,8 +26,8 @@ from situs.build import BuildOptions, build_phantoms
 from situs.clients import Spec
 from situs.facts import load_recipe
 from situs.profiles import FileVolumes, Presenter
-from situs.room import Room, RoomResult, load_room, run_reader
-from situs.room.view import scan
+from situs.room import Room, RoomResult, desk, load_room, run_reader
+from situs.room.view import opened, scan
 
 _LOOKS = 5
 GOAL_MS = 3.0
@@ -70,13 +75,15 @@ def main() -> None:
             folder = Path(scratch) / "bench"
             build_phantoms(given.studies, folder, BuildOptions("phantoms", load_recipe()))
         bench = open_bench(folder)
-        _run(bench, room, Path(scratch) / "run", 8)  # kernels are loaded once a process
-        rendering, reading = _Clock(), _Clock()
+        # Every kernel that some item needs is loaded, once a process.
+        _run(bench, room, Path(scratch) / "run", given.sessions)
+        pictures, images, masks, verdicts = _Clock(), _Clock(), _Clock(), _Clock()
         # Timed within the run: the difference of two runs is mostly noise on a busy machine.
-        rendering.wrap(scan.Scan, "picture")
-        rendering.wrap(scan, "encode")
-        reading.wrap(FileVolumes, "image")
-        reading.wrap(FileVolumes, "labels")
+        pictures.wrap(desk.Desk, "_show")
+        pictures.wrap(scan, "encode")
+        images.wrap(FileVolumes, "image")
+        masks.wrap(FileVolumes, "labels")
+        verdicts.wrap(opened.OpenScan, "verdict")
         begin = time.process_time()
         sessions = turns = 0
         memory = []
@@ -86,12 +93,18 @@ def main() -> None:
             turns += result.turns
             memory.append((sessions, _resident_mb()))
         total = time.process_time() - begin
-    beyond = 1000 * (total - rendering.seconds - reading.seconds) / turns
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{sessions} sessions, {turns} turns")
-    print(f"rendering   {1000 * rendering.seconds / turns:8.2f} ms CPU a turn")
-    print(f"reading     {1000 * reading.seconds / turns:8.2f} ms CPU a turn (images and masks)")
-    print(f"beyond them {beyond:8.2f} ms CPU a turn (goal: {GOAL_MS:g}; evidence, words, journal)")
+
+    def per_turn(seconds: float) -> str:
+        return f"{1000 * seconds / turns:8.2f} ms CPU a turn"
+
+    beyond = total - pictures.seconds - images.seconds
+    print(f"{sessions} sessions, {turns} turns, {pictures.calls // 2} pictures")
+    print(f"pictures    {per_turn(pictures.seconds)} (made and encoded)")
+    print(f"images      {per_turn(images.seconds)} (read from files)")
+    print(f"beyond them {per_turn(beyond)} (goal: {GOAL_MS:g})")
+    print(f"  of which  {per_turn(verdicts.seconds)} to judge what can be answered,")
+    print(f"            {per_turn(masks.seconds)} of it to read masks")
     for done, now in memory[:: max(1, len(memory) // _MOMENTS)]:
         print(f"memory      {now:8.0f} MB after {done} sessions")
     print(f"            {most:8.0f} MB at most")

@@ -33,7 +33,7 @@ def _background(values: NDArray[Any]) -> float | None:
     """The one value that most of the array's faces have;
     None if none is so common, as where there is noise."""
     faces = np.concatenate(
-        [np.take(values, end, axis=axis).ravel() for axis in range(3) for end in (0, -1)]
+        [values[(slice(None),) * axis + (end,)].ravel() for axis in range(3) for end in (0, -1)]
     )
     levels, counts = np.unique(faces, return_counts=True)
     return float(levels[counts.argmax()]) if 2 * counts.max() > faces.size else None

@@ -20,6 +20,7 @@ def marks_on(layout: Layout, item: Item) -> list[Marks]:
         for n, frame in enumerate(layout.frames)
         for tile_number, tile in enumerate(frame.tiles)
     ]
+    several_planes = len({tile.plane for _, _, tile in tiles}) > 1
     for letter, point in mark_points(item, layout.lattice).items():
         placed = [
             (n, tile_number, tile, tile.from_source(point[None])[0])
@@ -28,16 +29,10 @@ def marks_on(layout: Layout, item: Item) -> list[Marks]:
         nearest = min(abs(float(at[2])) for _, _, _, at in placed)
         for n, tile_number, tile, at in placed:
             reach = (
-                0.5 * float(layout.lattice.spacing[tile.screen.through])
-                if len(_planes(layout)) > 1
-                else 0.0
+                0.5 * float(layout.lattice.spacing[tile.screen.through]) if several_planes else 0.0
             )
             x0, y0, x1, y1 = tile.rectangle
             inside = x0 - 0.5 <= at[0] <= x1 - 0.5 and y0 - 0.5 <= at[1] <= y1 - 0.5
             if inside and abs(float(at[2])) <= max(nearest, reach) + 1e-6:
                 marks[n].setdefault(tile_number, {})[letter] = (float(at[0]), float(at[1]))
     return marks
-
-
-def _planes(layout: Layout) -> set[object]:
-    return {tile.plane for frame in layout.frames for tile in frame.tiles}
