@@ -5,6 +5,7 @@ A mistake is told in one line.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -182,6 +183,8 @@ class Desk:
 
 
 def _values_name(low: float, high: float) -> str:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise SitusError("the values of a window are too large")
     if not low < high:
         raise SitusError(f"a window from {low:g} to {high:g} shows nothing; low must be below high")
     return f"{_exactly(low)} to {_exactly(high)}"

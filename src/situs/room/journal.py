@@ -39,6 +39,8 @@ class Opened(msgspec.Struct, frozen=True, tag="opened", tag_field="row"):
     """None where the lie changes nothing about the item."""
     slices: dict[str, int] = {}
     """Plane → how many slices there are to see."""
+    native: bool = False
+    """Whether actions were asked for as native tool calls."""
 
 
 class ReplyRow(msgspec.Struct, frozen=True, tag="reply", tag_field="row"):

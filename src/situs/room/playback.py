@@ -24,6 +24,7 @@ from situs.room.looked import Looked, sessions_in, summed_up
 from situs.room.schema import Room
 from situs.room.session import Session, SessionSettings
 from situs.room.tools.ladder import parse_tools
+from situs.room.tools.measures import values_in_words
 from situs.room.tools.segmentation import SegmentationTool
 from situs.room.view.opened import OpenScan, OpenScans
 from situs.room.view.scan import Picture, shown_at
@@ -98,10 +99,11 @@ class Replayer:
         """Take the replies again; a picture that is not what was shown is refused."""
         opened = self._scans.take(item)
         try:
-            native = any(row.tool_calls for row in rows.replies)
             withheld = "silent" if self.info.silent else "text" if self.info.withheld else ""
-            how = SessionSettings(native=native, withheld=withheld)
             begun = rows.opened or Opened(item.item_id)
+            # Journals of earlier versions do not say how actions were asked for.
+            native = begun.native or any(row.tool_calls for row in rows.replies)
+            how = SessionSettings(native=native, withheld=withheld)
             session = Session(
                 item,
                 opened,
@@ -213,7 +215,7 @@ def _turn(played: PlayedSession, outcome: Outcome, longest_px: int) -> TurnView:
         tuple(dict.fromkeys(seen)),
         at is not None and outcome.picture >= at > 0,
         tool.lie if tool is not None else "",
-        "; ".join(f"{k} {v}" for k, v in tool.truth.items()) if tool is not None else "",
+        values_in_words(tool.truth) if tool is not None else "",
         outcome.state != "done",
     )
 
@@ -225,15 +227,22 @@ def _action_words(outcome: Outcome) -> str:
     if outcome.action in ("note", "answer"):
         return f"{outcome.action}: {' '.join(map(str, arguments.values()))}"
     words = [str(arguments.pop("plane"))] if "plane" in arguments else []
-    words += [f"{name} {value}" for name, value in arguments.items()]
+    words += [f"{name} {_short(value)}" for name, value in arguments.items()]
     return f"{outcome.action}: {', '.join(words)}".removesuffix(": ")
+
+
+def _short(value: object) -> str:
+    """An argument as a person would write it."""
+    if isinstance(value, list):
+        return f"({', '.join(map(_short, value))})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def plain_name(target: str) -> str:
     """A target's name for people."""
     if target.startswith("largest:*"):
         return "the largest lesion"
-    return re.sub(r"^(largest|second):", "the \1 ", target).replace("_", " ")
+    return re.sub(r"^(largest|second):", r"the \1 ", target).replace("_", " ")
 
 
 def drawn_picture(played: PlayedSession, number: int) -> NDArray[np.uint8]:

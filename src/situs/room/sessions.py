@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from situs.base.files import digest
 from situs.clients import Reply, Request
 from situs.errors import SitusError
@@ -140,12 +142,14 @@ class Sessions:
                     self._tool.lie,
                     self._tool.lied_answer(item, opened) if same else None,
                     {plane: opened.scan.count(plane) for plane in opened.scan.planes},
+                    self._how.native,
                 )
                 self._turns.add(rows.opened)
             session = Session(
                 item,
                 opened,
-                self._how,
+                # A session goes on as it began, whatever was proved of the server since.
+                msgspec.structs.replace(self._how, native=rows.opened.native),
                 targets=rows.opened.targets,
                 shown=shown_item,
                 segmentation=self._tool.for_item(item, opened),

@@ -116,14 +116,9 @@ def _in_words(spoken: str) -> str:
 def _folder(out: Path, played: PlayedSession, view: SessionView) -> None:
     """The very pictures that were sent, and the words of the session."""
     files: dict[str, bytes | str] = {}
-    for message in played.messages:
-        for part in message.parts:
-            if not isinstance(part, str):
-                suffix = "jpg" if part.media_type == "image/jpeg" else "png"
-                number = next(
-                    n for n, p in played.pictures.items() if p.image.digest == part.digest
-                )
-                files[f"{number:03d}.{suffix}"] = part.data
+    for number, picture in played.pictures.items():
+        suffix = "jpg" if picture.image.media_type == "image/jpeg" else "png"
+        files[f"{number:03d}.{suffix}"] = picture.image.data
     lines = [view.question, *view.options, ""]
     for turn in view.turns:
         lines += [

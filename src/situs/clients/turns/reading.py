@@ -25,7 +25,14 @@ _DEEPEST = 16
 """Levels of an object that is looked at; actions have three."""
 _BLANKS = re.compile(r"\s{200,}")
 """Servers that enforce a schema are known to run on with white space until the tokens end."""
-_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(
+    r"<(think|thinking|thoughts?|reasoning|analysis|scratchpad)>.*?(</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_THOUGHT_END = re.compile(
+    r".*</(think|thinking|thoughts?|reasoning|analysis|scratchpad)>", re.DOTALL | re.IGNORECASE
+)
+"""Of thoughts that the chat template began, so that the reply holds their end only."""
 _NAMES = ("action", "tool", "name", "function")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
 
@@ -57,7 +64,7 @@ def read_action(reply: Reply, kinds: Iterable[ActionKind]) -> Action | Misread:
         if isinstance(read, Action):
             return msgspec.structs.replace(read, call_id=call.id)
         return read
-    text = _THOUGHT.sub("", reply.text[:_LONGEST])
+    text = _THOUGHT_END.sub("", _THOUGHT.sub("", reply.text[:_LONGEST]))
     named = next(filter(None, (_named(candidate, known) for candidate in _objects(text))), None)
     if named is not None:
         return _checked(*named, known)

@@ -13,7 +13,7 @@ from situs.facts import Fact, Ledger
 from situs.items import resolve
 from situs.items.subjects import subjects
 
-__all__ = ["Segmentation", "ToolWord", "Value", "say_values", "tool_values"]
+__all__ = ["Segmentation", "ToolWord", "Value", "say_values", "tool_values", "values_in_words"]
 
 Value = float | str
 Shift = Callable[[Fact], float]
@@ -65,11 +65,15 @@ def tool_values(ledger: Ledger, structure: str, other: str, shift: Shift) -> dic
 def say_values(structure: str, other: str, values: dict[str, Value]) -> str:
     """The measures in one line."""
     about = f"{structure} and {other}" if other else structure
-    listed = "; ".join(
+    return f"Segmentation of {about}: {values_in_words(values)}."
+
+
+def values_in_words(values: dict[str, Value]) -> str:
+    """The measures as they are read, numbers to a tenth."""
+    return "; ".join(
         f"{name} {value:.1f}" if isinstance(value, float) else f"{name} {value}"
         for name, value in values.items()
     )
-    return f"Segmentation of {about}: {listed}."
 
 
 def _of_one(ledger: Ledger, key: str, shift: Shift) -> Iterator[tuple[str, Value]]:

@@ -216,7 +216,7 @@ def _of_region(picture: Picture, target: Target, region: _Region) -> Iterable[Si
         if mask is not None:
             left, top = tile.corner
             width, height = tile.size
-            pixels = picture.pixels[top : top + height, left : left + width]
+            pixels = picture.unmarked[top : top + height, left : left + width]
             yield _sighting(target, tile, mask, pixels)
 
 

@@ -21,6 +21,9 @@ __all__ = ["possible"]
 
 _TRIES = 12
 """Slices of a plane that are tried, the largest sections first."""
+_LARGEST = 2
+"""Of these, the ones that are tried in other windows and magnified."""
+_ZOOMS = (2.0, 4.0, 8.0)
 
 
 def possible(item: Item, scan: Scan, masks: Masks | None) -> Verdict:
@@ -74,17 +77,55 @@ class _Evidence:
     def _best_views(self, name: str) -> list[SliceView]:
         limits, views = load_thresholds(), list[SliceView]()
         target = Target(name, "mask", limits.slices)
-        window = next(iter(self._scan.windows))
-        clear = 0
-        for plane, index in self._slices(name):
-            look = Look(plane, (index,), window)
-            picture = self._scan.picture(look, self._scan.windows[window], {})
+        needed = 1 if self._item.level == "slice" and self._item.frames else limits.slices
+        clear: set[tuple[str, int]] = set()
+        for look in self._looks(name):
+            picture = self._scan.picture(look, self._scan.windows[look.window], {})
             for one in sightings_on(picture, self._item, (target,), self._scan, self._masks):
                 views.append(SliceView(one.plane, one.index, one.width_px or 0, one.contrast))
-                clear += one.is_clear
-            if clear >= limits.slices:
+                if one.is_clear:
+                    clear.add((one.plane, one.index))
+            if len(clear) >= needed:
                 break
         return views
+
+    def _looks(self, name: str) -> Iterator[Look]:
+        """Whole slices in the first window, as a session begins; then, for what is too small or too
+        faint there, other windows and magnified looks at the largest sections."""
+        first, *others = self._scan.windows
+        slices = list(self._slices(name))
+        yield from (Look(plane, (index,), first) for plane, index in slices)
+        largest = [
+            one
+            for plane in self._scan.planes
+            for one in [one for one in slices if one[0] == plane][:_LARGEST]
+        ]
+        yield from (Look(plane, (at,), name) for name in others for plane, at in largest)
+        zooms = [zoom for zoom in _ZOOMS if zoom <= self._scan.room.most_zoom]
+        for zoom in zooms if self._scan.has_mm else ():
+            for plane, index in largest:
+                middle = self._middle(name, Look(plane, (index,), first))
+                yield from (
+                    Look(plane, (index,), window, zoom, middle) for window in (first, *others)
+                )
+
+    def _middle(self, name: str, look: Look) -> tuple[float, float, float]:
+        """Where a magnified look at a structure has its centre."""
+        assert self._masks is not None
+        layout = self._scan.layout(look)
+        (tile,) = layout.frames[0].tiles
+        region = self._masks.region(name, self._item)
+        mask = None if region is None else region.on(layout, tile)
+        assert mask is not None
+        rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+        shares = [
+            (0.5 * (ends[0] + ends[-1]) + 0.5) / count
+            for ends, count in ((columns, mask.shape[1]), (rows, mask.shape[0]))
+        ]
+        left, top = tile.corner
+        at = [left + shares[0] * tile.size[0] - 0.5, top + shares[1] * tile.size[1] - 0.5]
+        x, y, z = tile.to_source(np.array([at]))[0]
+        return float(x), float(y), float(z)
 
     def _slices(self, name: str) -> Iterator[tuple[str, int]]:
         assert self._masks is not None

@@ -55,6 +55,8 @@ class Picture:
     """Of one picture."""
     pixels: NDArray[np.uint8]
     encoding: Encoding
+    unmarked: NDArray[np.uint8]
+    """Without marks, which would stand out where the scan itself shows nothing."""
 
     @cached_property
     def image(self) -> Image:
@@ -202,10 +204,11 @@ class Scan:
     def picture(self, look: Look, window: WindowRule, marks: Mapping[str, Point]) -> Picture:
         """The picture of a look; marks stand on the slices they lie on."""
         layout = self.layout(look)
-        pixels = self._renderer(window).picture(
-            layout.lattice, layout.frames[0], marks_on_tiles(layout, marks)
-        )
-        return Picture(look, layout, pixels, self.profile.encoding)
+        renderer, frame = self._renderer(window), layout.frames[0]
+        on_tiles = marks_on_tiles(layout, marks)
+        pixels = renderer.picture(layout.lattice, frame, on_tiles)
+        unmarked = renderer.picture(layout.lattice, frame) if on_tiles else pixels
+        return Picture(look, layout, pixels, self.profile.encoding, unmarked)
 
     def _renderer(self, rule: WindowRule) -> Renderer:
         """One for each window: percentiles of a volume are worked out once."""
