@@ -193,9 +193,9 @@ def _faces(region: Region, rules: CutRules, but: Collection[Face] = ()) -> list[
     for axis, spacing in enumerate(region.grid.affine.spacing_mm):
         near, depth = _layers(rules, spacing)
         for last, layer in enumerate(_from_both_faces(region, axis)):
-            if layer.min() <= near and (axis, bool(last)) not in but:
+            if (axis, bool(last)) not in but and _nearest(layer) <= near:
                 crop = region.crop() if crop is None else crop
-                limits.append((crop, layer, near, depth))
+                limits.append(_limit(crop, layer, axis, near, depth))
     return limits
 
 
@@ -212,8 +212,8 @@ def _block_faces(region: Region, block: IndexBox | None, rules: CutRules) -> lis
         near, depth = _layers(rules, spacing)
         inner = (block.lo[axis] > 0, block.hi[axis] < region.grid.shape[axis])
         for inside, layer in zip(inner, _from_both_faces(region, axis, block)):
-            if inside and layer.min() <= near:
-                limits.append((region.crop(), layer, near, depth))
+            if inside and _nearest(layer) <= near:
+                limits.append(_limit(region.crop(), layer, axis, near, depth))
     return limits
 
 
@@ -229,6 +229,22 @@ def _from_both_faces(
     index = np.arange(box.lo[axis], box.hi[axis], dtype=np.int64).reshape(shape)
     size = [high - low for low, high in zip(box.lo, box.hi)]
     return np.broadcast_to(index - first, size), np.broadcast_to(end - 1 - index, size)
+
+
+def _nearest(layer: NDArray[np.int64]) -> int:
+    """The layer nearest to a face: they are counted along one axis, so a corner has it."""
+    return int(min(layer[0, 0, 0], layer[-1, -1, -1]))
+
+
+def _limit(
+    crop: NDArray[np.bool_], layer: NDArray[np.int64], axis: int, near: int, depth: int
+) -> Limit:
+    """A face as a limit, with no more of the structure than `ends_bluntly` looks at."""
+    along = layer[tuple(slice(None) if own == axis else 0 for own in range(3))]
+    looked_at = np.flatnonzero(along < near + 1 + depth)
+    window = [slice(None)] * 3
+    window[axis] = slice(int(looked_at[0]), int(looked_at[-1]) + 1)
+    return crop[tuple(window)], layer[tuple(window)], near, depth
 
 
 def _padded(region: Region, padding: NDArray[np.bool_] | None, rules: CutRules) -> list[Limit]:

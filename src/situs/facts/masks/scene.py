@@ -152,7 +152,8 @@ def _tissues(ledger: Ledger, image: NDArray[Any]) -> dict[str, tuple[float, floa
         sums, counts, fat = np.zeros(length), np.zeros(length), np.zeros(length)
         for k in range(layer.shape[2]):
             flat = layer[:, :, k].ravel()
-            hu = image[:, :, k].ravel()
+            inside = np.flatnonzero(flat)  # most of a slice is under no mask
+            flat, hu = flat[inside], image[:, :, k].ravel()[inside]
             sums += np.bincount(flat, weights=hu, minlength=length)[:length]
             fat += np.bincount(flat[hu < _FAT_HU], minlength=length)[:length]
             counts += np.bincount(flat, minlength=length)[:length]
