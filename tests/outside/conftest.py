@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from warm_program import WarmPython
 
 GUIDE = Path(__file__).parent.parent.parent / "CONTRIBUTING.md"
 
@@ -22,8 +24,9 @@ EntryPoints = Mapping[str, Mapping[str, str]]
 class Outside:
     """A folder of installed packages, and the program as someone sees it who has them."""
 
-    def __init__(self, site: Path) -> None:
+    def __init__(self, site: Path, warm: WarmPython) -> None:
         self.site = site
+        self._warm = warm
         site.mkdir(exist_ok=True)
 
     def install(self, module: str, offers: EntryPoints, source: str) -> None:
@@ -59,9 +62,18 @@ class Outside:
     ) -> subprocess.CompletedProcess[str]:
         """Run Python with the packages on its path."""
         environment = os.environ | {"PYTHONPATH": str(self.site)}
-        command = [sys.executable, *map(str, arguments)]
+        words = list(map(str, arguments))
+        # A program in a file is what its worker processes import anew, and a copy of Situs in the
+        # folder is another than the one that is loaded.
+        if words[0] in ("-m", "-c") and not (self.site / "situs").exists():
+            return self._warm.run(words, environment, self.site, cwd)
         return subprocess.run(
-            command, capture_output=True, text=True, env=environment, timeout=900, cwd=cwd
+            [sys.executable, *words],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=900,
+            cwd=cwd,
         )
 
     def situs(self, *arguments: object) -> str:
@@ -84,7 +96,8 @@ class Outside:
 
 
 @pytest.fixture(scope="session")
-def outside(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outside]:
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Outside]]:
     """A new, empty folder of packages by name."""
-    root = tmp_path_factory.mktemp("outside")
-    return lambda name: Outside(root / name)
+    root, warm = tmp_path_factory.mktemp("outside"), WarmPython()
+    yield lambda name: Outside(root / name, warm)
+    warm.close()
