@@ -111,3 +111,9 @@ def test_who_looks_is_told_from_who_does_not(situs, bench, tmp_path, monkeypatch
     assert rows["mirror"]["followed"] == (1.0 if sees else 0.0)
     assert rows["mirror"]["kept_old"] == (0.0 if sees else 1.0)
     assert rows["other-patient"]["same_answer"] == (0.0 if sees else 1.0)
+    # A session on another patient's scan is played back on that scan.
+    other = tmp_path / "probes" / "other-patient"
+    (first, *_) = (other / "turns.jsonl").read_text().splitlines()
+    shown = ("--item", json.loads(first)["item_id"], "--out", tmp_path / "other.html")
+    played = situs("show", other, *shown)
+    assert played.code == 0, played.err

@@ -14,7 +14,7 @@ import msgspec
 from situs.base.files import check_regular
 from situs.clients import Reply, Spent, ToolCall
 from situs.errors import SitusError
-from situs.items import Answer
+from situs.items import Answer, Item
 from situs.room.tools.measures import ToolWord
 from situs.room.view.evidence import Sighting, Target
 from situs.room.view.scan import Look
@@ -41,6 +41,8 @@ class Opened(msgspec.Struct, frozen=True, tag="opened", tag_field="row"):
     """Plane → how many slices there are to see."""
     native: bool = False
     """Whether actions were asked for as native tool calls."""
+    shown: Item | None = None
+    """The item on the scan that was shown, where a probe shows another patient's."""
 
 
 class ReplyRow(msgspec.Struct, frozen=True, tag="reply", tag_field="row"):

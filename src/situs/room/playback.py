@@ -97,10 +97,11 @@ class Replayer:
 
     def play(self, item: Item, rows: SessionRows) -> PlayedSession:
         """Take the replies again; a picture that is not what was shown is refused."""
-        opened = self._scans.take(item)
+        begun = rows.opened or Opened(item.item_id)
+        shown_item = begun.shown or item
+        opened = self._scans.take(shown_item)
         try:
             withheld = "silent" if self.info.silent else "text" if self.info.withheld else ""
-            begun = rows.opened or Opened(item.item_id)
             # Journals of earlier versions do not say how actions were asked for.
             native = begun.native or any(row.tool_calls for row in rows.replies)
             how = SessionSettings(native=native, withheld=withheld)
@@ -109,6 +110,7 @@ class Replayer:
                 opened,
                 how,
                 targets=begun.targets,
+                shown=shown_item,
                 segmentation=self._tool.for_item(item, opened),
             )
             sent = []
@@ -130,7 +132,7 @@ class Replayer:
                 tuple(sent),
             )
         finally:
-            self._scans.give_back(item)
+            self._scans.give_back(shown_item)
 
 
 def room_of(run: Path) -> Room:

@@ -143,6 +143,7 @@ class Sessions:
                     self._tool.lied_answer(item, opened) if same else None,
                     {plane: opened.scan.count(plane) for plane in opened.scan.planes},
                     self._how.native,
+                    None if same else shown_item,
                 )
                 self._turns.add(rows.opened)
             session = Session(
