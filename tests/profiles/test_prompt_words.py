@@ -145,3 +145,25 @@ def test_a_number_of_frames_that_only_the_answer_knows_is_not_told(form):
         assert layout.shown_frames([last]) == [last]
         texts.add(prompt_text(item, made, layout, "mr"))
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("default", "The question is about picture 9, counting from 1."),
+        ("montage", "The question is about slice 9 in reading order, counting from 1."),
+        ("sgmri-frames", ""),  # shows that slice alone
+    ],
+)
+def test_this_slice_is_named_where_others_are_shown_beside_it(name, said):
+    made = load_profile(name)
+    item = Item(
+        *("i", "s", "mr", "p", "t", "yes_no", "Is it on this slice?", YesNo(True)),
+        level="slice",
+        frames=(8,),
+    )
+    layout = layout_of(made, PixelGrid(20, 64, 64), item)
+    text = prompt_text(item, made, layout, "mr")
+    assert ("The question is about" in text) == bool(said)
+    assert said in text
+    assert said not in prompt_text(item, made, layout, "mr", names_slice=False) or not said

@@ -26,13 +26,42 @@ def options_text(item: Item) -> str:
     )
 
 
-def prompt_text(item: Item, profile: Profile, layout: Layout, modality: str) -> str:
-    """The whole prompt beside the pictures."""
+def prompt_text(
+    item: Item, profile: Profile, layout: Layout, modality: str, *, names_slice: bool = True
+) -> str:
+    """The whole prompt beside the pictures.
+
+    `names_slice`: where others are shown too, it says which picture "this slice" is.
+    """
     how = _how(profile, item.form, item.answer, layout)
-    question = "\n".join(part for part in (item.question, options_text(item), how) if part)
+    which = _which_slice(item, profile, layout) if names_slice else ""
+    question = "\n".join(part for part in (which, item.question, options_text(item), how) if part)
     marked = profile.draw.marks and any(box.label.startswith("mark:") for box in item.boxes)
     intro = intro_text(profile, layout, modality, marked=marked)
     return f"{intro}\n\n{question}" if intro else question
+
+
+def _which_slice(item: Item, profile: Profile, layout: Layout) -> str:
+    """Where a question is about one slice and others are shown beside it: which picture that is."""
+    is_marked = profile.draw.marks and any(box.label.startswith("mark:") for box in item.boxes)
+    if item.level != "slice" or not item.frames or is_marked or not layout.is_counted:
+        return ""
+    tiles = [(number, tile) for number, frame in enumerate(layout.frames) for tile in frame.tiles]
+    asked = [
+        tile.plane in (None, Plane.AXIAL) and tile.source_index in item.frames for _, tile in tiles
+    ]
+    if all(asked) or not any(asked):
+        return ""
+    base = profile.answer.frame_base
+    if profile.view.montage is None:
+        numbers = sorted({number + base for (number, _), is_asked in zip(tiles, asked) if is_asked})
+        thing, where = "picture", ""
+    else:
+        numbers = [place + base for place, is_asked in enumerate(asked) if is_asked]
+        thing, where = "slice", " in reading order"
+    plural = "s" if len(numbers) > 1 else ""
+    named = _joined([str(number) for number in numbers])
+    return f"The question is about {thing}{plural} {named}{where}, counting from {base}."
 
 
 def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool = False) -> str:

@@ -40,8 +40,9 @@ def opening(item: Item, scan: Scan, kinds: Iterable[ActionKind], withheld: str, 
             "The points marked by letters are drawn on the slices they lie on: "
             f"{_marked_slices(item, scan)}."
         )
-    question = prompt_text(item, scan.profile, scan.answer_layout, scan.series.modality)
-    parts.append(question)
+    layout, modality = scan.answer_layout, scan.series.modality
+    # The slice is named above, by its number in the room.
+    parts.append(prompt_text(item, scan.profile, layout, modality, names_slice=False))
     if has_places(item.answer):
         parts.append(
             f"Here pictures are the {scan.planes[0]} slices by their numbers, "
