@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from situs.tune import check_data, export_data, open_data
 from situs.tune.checks import collated
-from situs.tune.checks.remembered import RememberedPictures
+from situs.tune.checks.grids import PictureGrids
+from situs.tune.checks.problems import Problems
 from situs.tune.training.config import Config, Lora, Source, Stage
 from situs.tune.training.examples import chat_row, make_collator
 from situs.tune.training.models import adapted_modules, load_trainable, part_of, processor_of
@@ -164,29 +167,64 @@ def test_what_is_frozen_is_frozen_and_nothing_else(prepared: Path, frozen: Any) 
     assert parts == {(part, part not in frozen) for part in ("vision", "merger", "language")}
 
 
-def test_remembered_pictures_give_the_batches_of_a_training_step(
+def test_a_check_collates_the_tokens_of_a_training_step_without_its_pixels(
+    prepared: Path,
+) -> None:
+    """Every picture is prepared once; tokens and shapes are those that the trainer gets."""
+    data = open_data(prepared / "boxes")
+    examples = [list(data.examples())[number] for number in (0, 1, 0, 2, 1)]
+    light = processor_of(prepared / "tiny-seed0")
+    prepare, calls = light.image_processor, []
+
+    class Counted:
+        """The processor, and what it was asked for."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(prepare, name)
+
+        def __call__(self, images: Any, **settings: Any) -> Any:
+            calls.append(len(images))
+            return prepare(images, **settings)
+
+    problems = Problems()
+    grids = PictureGrids(Counted(), data.folder, problems)
+    light.image_processor = grids
+    plain = make_collator(processor_of(prepared / "tiny-seed0"))
+    expected = plain([chat_row(example, data.folder) for example in examples])
+    for _ in range(2):
+        stand_ins = [
+            chat_row(example, data.folder, lambda folder, name: grids.stand_in(name))
+            for example in examples
+        ]
+        batch = make_collator(light)(stand_ins)
+        assert set(batch) == set(expected)
+        for key in expected:
+            assert batch[key].shape == expected[key].shape
+            assert key == "pixel_values" or bool((batch[key] == expected[key]).all())
+    assert batch["pixel_values"].untyped_storage().nbytes() < 2**16  # one patch, not all of them
+    assert calls == [1] * len({name for example in examples for name in example.pictures})
+    assert problems.errors == 0
+
+
+def test_tokens_that_depend_on_more_than_sizes_are_found(
     prepared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The check may prepare a picture once;
-    what it looks at is what the trainer gets, to the bit."""
-    plain = processor_of(prepared / "tiny-seed0")
-    remembering = processor_of(prepared / "tiny-seed0")
-    calls = []
-    prepare = remembering.image_processor
+    real = PictureGrids._look
 
-    def counted(images: Any, **settings: Any) -> Any:
-        calls.append(len(images))
-        return prepare(images, **settings)
+    def narrower(self: Any, name: str, settings: dict[str, Any]) -> Any:
+        seen = real(self, name, settings)
+        return msgspec.structs.replace(seen, grid=(*seen.grid[:2], seen.grid[2] - 2))
 
-    remembering.image_processor = RememberedPictures(counted)
-    monkeypatch.setattr(
-        RememberedPictures, "__getattr__", lambda self, name: getattr(prepare, name)
-    )
-    numbers = (0, 1, 0, 2, 1)
-    expected = make_collator(plain)([row(prepared, number) for number in numbers])
-    for _ in range(2):
-        batch = make_collator(remembering)([row(prepared, number) for number in numbers])
-        assert set(batch) == set(expected)
-        assert all(bool((batch[key] == expected[key]).all()) for key in expected)
-    pictures = {one.tobytes() for number in numbers for one in row(prepared, number)["images"]}
-    assert calls == [1] * len(pictures)
+    monkeypatch.setattr(PictureGrids, "_look", narrower)
+    found = check_data(prepared / "boxes", model=prepared / "tiny-seed0", limit=2).by_code
+    assert found["batch-differs"] == 1
+
+
+def test_a_missing_picture_is_a_problem_among_others_with_a_model_too(
+    prepared: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(prepared / "boxes", tmp_path / "data"))
+    (copy / next(iter(open_data(copy).examples())).pictures[0]).unlink()
+    found = check_data(copy, model=prepared / "tiny-seed0", limit=2)
+    assert found.by_code["picture-missing"] == 1
+    assert found.longest > 0

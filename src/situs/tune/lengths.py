@@ -19,7 +19,15 @@ from situs.errors import SitusError
 from situs.tune.forms import smart_resize
 from situs.tune.record import Lengths
 
-__all__ = ["FAMILIES", "Family", "LengthTally", "family_for", "model_family", "text_tokens"]
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "LengthTally",
+    "family_for",
+    "model_family",
+    "picture_family",
+    "text_tokens",
+]
 
 _PIECES = re.compile(r"\d|[^\W\d_]{1,7}|[^\w\s]|_")
 """Qwen's tokenizers give every digit a token of its own, words about one for seven letters."""
@@ -56,6 +64,25 @@ def family_for(box_form: str) -> str:
     return "qwen2.5-vl" if box_form == "qwen2.5" else "qwen3-vl"
 
 
+def picture_family(folder: Path) -> Family:
+    """How a model's own folder cuts pictures."""
+    try:
+        settings = json.loads((folder / "preprocessor_config.json").read_text("utf-8"))
+        size = settings.get("size") or {}
+        return Family(
+            folder.name,
+            int(settings["patch_size"]) * int(settings["merge_size"]),
+            int(settings.get("min_pixels") or size["shortest_edge"]),
+            int(settings.get("max_pixels") or size["longest_edge"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SitusError(
+            f"its preprocessor_config.json cannot be used ({error})",
+            where=folder,
+            fix="give a folder with all files of a Qwen-VL model",
+        ) from error
+
+
 def model_family(folder: Path) -> tuple[Family, Callable[[str], int]]:
     """How a model's own folder cuts pictures, and how many tokens its tokenizer makes of a text."""
     if importlib.util.find_spec("tokenizers") is None:
@@ -66,19 +93,12 @@ def model_family(folder: Path) -> tuple[Family, Callable[[str], int]]:
         )
     from tokenizers import Tokenizer
 
+    family = picture_family(folder)
     try:
-        settings = json.loads((folder / "preprocessor_config.json").read_text("utf-8"))
-        size = settings.get("size") or {}
-        family = Family(
-            folder.name,
-            int(settings["patch_size"]) * int(settings["merge_size"]),
-            int(settings.get("min_pixels") or size["shortest_edge"]),
-            int(settings.get("max_pixels") or size["longest_edge"]),
-        )
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     except Exception as error:  # the tokenizer's reader raises nothing more special
         raise SitusError(
-            f"its tokenizer.json and preprocessor_config.json cannot be used ({error})",
+            f"its tokenizer.json cannot be used ({error})",
             where=folder,
             fix="give a folder with all files of a Qwen-VL model",
         ) from error

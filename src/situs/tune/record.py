@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +26,7 @@ __all__ = [
     "messages_of",
     "open_data",
     "read_examples",
+    "stored_picture",
     "write_manifest",
 ]
 
@@ -187,18 +188,23 @@ def open_data(folder: Path) -> TrainingData:
     return TrainingData(folder, manifest, load_profile(str(folder / "profile.toml")))
 
 
-def messages_of(example: Example, folder: Path) -> tuple[Message, ...]:
-    """The conversation before the completion as a client sends it."""
+def messages_of(
+    example: Example, folder: Path, read: Callable[[Path, str], Image] | None = None
+) -> tuple[Message, ...]:
+    """The conversation before the completion as a client sends it; `read` gives its pictures."""
+    read = read or stored_picture
     names = iter(example.pictures)
     return tuple(
         Message(
-            turn.role, (*(_image(folder / next(names)) for _ in range(turn.pictures)), *turn.texts)
+            turn.role, (*(read(folder, next(names)) for _ in range(turn.pictures)), *turn.texts)
         )
         for turn in example.messages()
     )
 
 
-def _image(path: Path) -> Image:
+def stored_picture(folder: Path, name: str) -> Image:
+    """A picture of the folder as a client sends it."""
+    path = folder / name
     kind = "image/jpeg" if path.suffix == ".jpg" else "image/png"
     return Image(path.read_bytes(), kind, path.stem, 0, 0)
 

@@ -114,6 +114,15 @@ def _estimate(config: Any, steps: int, as_json: bool) -> None:
         ["steps", f"{estimate.steps:,} of {estimate.batch} examples"],
         ["tokens", f"{estimate.tokens:,}"],
         [
+            "longest example",
+            f"{estimate.longest:,} tokens"
+            + (
+                f" (more than max_length, {config.max_length:,}: the run would stop there)"
+                if estimate.too_long
+                else ""
+            ),
+        ],
+        [
             "parameters",
             f"{estimate.parameters / 1e9:.2f} billion, {estimate.trained / 1e6:,.1f} M trained",
         ],

@@ -4,6 +4,7 @@ text with a place for every picture, and the pictures."""
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from situs.base.files import canonical_json, digest
 from situs.clients.protocol import Image, Request, VolumeInput
 
-__all__ = ["Chat", "Unaskable", "chat_of", "seed_of"]
+__all__ = ["Chat", "Unaskable", "chat_of", "decoded", "seed_of"]
 
 _MAX_PIXELS = 64_000_000
 
@@ -28,8 +29,9 @@ class Chat(msgspec.Struct, frozen=True):
     """PIL pictures, in the order of their places."""
 
 
-def chat_of(request: Request) -> Chat:
-    """The conversation of a request."""
+def chat_of(request: Request, decode: Callable[[Image], Any] | None = None) -> Chat:
+    """The conversation of a request; `decode` makes a picture of its bytes."""
+    decode = decode or decoded
     if request.tools:
         raise Unaskable("hf: has no tools; serve the model and ask it through openai:")
     messages: list[dict[str, Any]] = []
@@ -42,7 +44,7 @@ def chat_of(request: Request) -> Chat:
             if isinstance(part, str):
                 content.append({"type": "text", "text": part})
             elif isinstance(part, Image):
-                images.append(_decode(part))
+                images.append(decode(part))
                 content.append({"type": "image"})
             elif isinstance(part, VolumeInput):
                 raise Unaskable(
@@ -54,7 +56,8 @@ def chat_of(request: Request) -> Chat:
     return Chat(messages, images)
 
 
-def _decode(image: Image) -> Any:
+def decoded(image: Image) -> Any:
+    """A picture as the processor takes it."""
     from PIL import Image as Pictures
 
     try:

@@ -58,7 +58,7 @@ def check_data(
                 looked += 1
                 if truth is not None:
                     truth.add(example, items.get(example.item_id))
-                if collated is not None:
+                if collated is not None and folder_check.has_pictures(example):
                     collated.add(example)
                 progress(looked, min(total, limit or total))
     if collated is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from situs.clients import Request
+from situs.clients import Image, Request
 from situs.clients.hf.prompt import chat_of
 from situs.errors import Severity
+from situs.tune.checks.grids import PictureGrids
 from situs.tune.checks.problems import Problems
-from situs.tune.checks.remembered import RememberedPictures
 from situs.tune.record import Example, TrainingData, messages_of
 from situs.tune.training.examples import chat_row, make_collator
 from situs.tune.training.models import model_type, need_packages, processor_of
@@ -24,6 +24,9 @@ PROVED_BY_MODEL = (
     "the tokens before the completion are those that situs run sends",
 )
 _BATCH = 8
+_WITNESSES = 8
+"""Examples that are also collated with all their pixels:
+the first that shows pictures of another size."""
 
 
 class CollatedCheck:
@@ -33,17 +36,19 @@ class CollatedCheck:
         need_packages("torch", "transformers", "trl")
         self._data, self._problems = data, problems
         self._processor = processor_of(model)
-        self._processor.image_processor = RememberedPictures(self._processor.image_processor)
+        self._pictures = PictureGrids(self._processor.image_processor, data.folder, problems)
+        self._processor.image_processor = self._pictures
         self._collate = make_collator(self._processor)
+        self._collate_pixels = make_collator(processor_of(model))
+        self._witnessed: set[tuple[int, int]] = set()
         context, self._image_token = _limits(model, self._processor)
         self._most = min(context, data.manifest.max_length or context)
         self._waiting: list[Example] = []
         self.longest = 0
 
     def add(self, example: Example) -> None:
-        """Look at one example, with the next few."""
-        if example.pictures:
-            self._waiting.append(example)
+        """Look at one example, whose pictures are usable, with the next few."""
+        self._waiting.append(example)
         if len(self._waiting) == _BATCH:
             self.finish()
 
@@ -51,11 +56,33 @@ class CollatedCheck:
         """Look at what is waiting."""
         waiting, self._waiting = self._waiting, []
         if waiting:
-            rows = [chat_row(example, self._data.folder) for example in waiting]
-            batch = self._collate(rows)
+            batch = self._collate([self._row(example) for example in waiting])
             grids = iter(_grids(batch))
             for row, example in enumerate(waiting):
-                self._look(example, batch, row, [next(grids) for _ in example.pictures])
+                shown = [next(grids) for _ in example.pictures]
+                self._look(example, batch, row, shown)
+                if not set(shown) <= self._witnessed and len(self._witnessed) < _WITNESSES:
+                    self._witnessed.update(shown)
+                    self._compare_pixels(example)
+
+    def _row(self, example: Example) -> dict[str, Any]:
+        return chat_row(
+            example, self._data.folder, lambda folder, name: self._pictures.stand_in(name)
+        )
+
+    def _compare_pixels(self, example: Example) -> None:
+        """One example with all its pixels, as a step gets it, beside the one with grids alone."""
+        whole = self._collate_pixels([chat_row(example, self._data.folder)])
+        light = self._collate([self._row(example)])
+        same = set(whole) == set(light) and all(
+            whole[key].shape == light[key].shape
+            and (key == "pixel_values" or bool((whole[key] == light[key]).all()))
+            for key in whole
+        )
+        if not same:
+            self._problems.add(
+                "batch-differs", example.item_id, "its tokens depend on more than picture sizes"
+            )
 
     def _look(self, example: Example, batch: Any, row: int, grids: list[tuple[int, int]]) -> None:
         where, add = example.item_id, self._problems.add
@@ -109,7 +136,8 @@ class CollatedCheck:
 
     def _same_prompt(self, example: Example, before: list[int]) -> bool:
         """The same tokens as the hf client makes of the same pictures and words."""
-        chat = chat_of(Request("", messages_of(example, self._data.folder)))
+        messages = messages_of(example, self._data.folder, _named)
+        chat = chat_of(Request("", messages), lambda image: self._pictures.stand_in(image.digest))
         text = self._processor.apply_chat_template(
             chat.messages, add_generation_prompt=True, tokenize=False
         )
@@ -120,6 +148,11 @@ class CollatedCheck:
     def _ends(self) -> set[str]:
         tokenizer = self._processor.tokenizer
         return {str(token) for token in tokenizer.all_special_tokens}
+
+
+def _named(folder: Path, name: str) -> Image:
+    """A picture that is known by its name; its bytes are looked at elsewhere."""
+    return Image(b"", "", name, 0, 0)
 
 
 def _is_completion(text: str, completion: str, special: set[str]) -> bool:

@@ -79,6 +79,11 @@ class FolderCheck:
         if not example.completion.strip():
             self._problems.add("nothing-supervised", example.item_id, "has nothing to learn")
 
+    def has_pictures(self, example: Example) -> bool:
+        """Whether an example has pictures, all of them usable."""
+        names = example.pictures
+        return bool(names) and all(self.size(name, example.item_id) for name in names)
+
     def size(self, name: str, where: str) -> tuple[int, int] | None:
         """Width and height of a picture; None if it is not usable. Each is read once."""
         if name not in self._sizes:

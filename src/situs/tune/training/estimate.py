@@ -10,6 +10,7 @@ import msgspec
 
 from situs.errors import SitusError
 from situs.tune.training.config import Config
+from situs.tune.training.limits import lengths_of, refuse_resized
 from situs.tune.training.plan import Plan
 
 __all__ = ["Estimate", "estimate_run"]
@@ -35,6 +36,10 @@ class Estimate(msgspec.Struct, frozen=True):
     examples: int
     batch: int
     tokens: int
+    longest: int
+    """Tokens of the longest example."""
+    too_long: bool
+    """Whether that is more than the run takes: it would stop there."""
     parameters: int
     trained: int
     memory_gib: float
@@ -47,12 +52,11 @@ class Estimate(msgspec.Struct, frozen=True):
 
 def estimate_run(config: Config, plan: Plan) -> Estimate:
     """Estimates from the data's lengths and the model's size; no torch is loaded."""
-    median = max(
-        (data.manifest.lengths[0].median for data in plan.data if data.manifest.lengths), default=0
-    )
-    longest = max(
-        (data.manifest.lengths[0].longest for data in plan.data if data.manifest.lengths), default=0
-    )
+    refuse_resized(config, plan)
+    lengths = [one for data in plan.data if (one := lengths_of(config, data.manifest)) is not None]
+    median = max((one.median for one in lengths), default=0)
+    longest = max((one.longest for one in lengths), default=0)
+    families = " and ".join(sorted({one.family for one in lengths})) or "no family"
     size = config.batch.per_device * config.batch.accumulate * config.hardware.devices
     tokens = plan.steps * size * median
     parameters, layers, width = _model(config)
@@ -70,13 +74,18 @@ def estimate_run(config: Config, plan: Plan) -> Estimate:
         plan.steps * size,
         size,
         tokens,
+        longest,
+        bool(config.max_length) and longest > config.max_length,
         parameters,
         trained,
         memory,
         memory <= config.hardware.card_gib,
         hours,
         (
-            f"{median:,} tokens per example (median of the data, estimated), longest {longest:,}",
+            (
+                f"{median:,} tokens per example (median of the data, for {families}), longest"
+                f" {longest:,}"
+            ),
             (
                 f"{passes:g} FLOP per parameter and token, {_UTILISATION:.0%} of"
                 f" {_PEAK_FLOPS / 1e12:g} TFLOP/s (H100, bf16)"

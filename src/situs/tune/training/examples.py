@@ -7,6 +7,7 @@ pictures; so nothing is stored, and every call makes new dictionaries.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,12 @@ def open_picture(folder: Path, name: str) -> Any:
         ) from error
 
 
-def chat_row(example: Example, folder: Path) -> dict[str, Any]:
+def chat_row(
+    example: Example, folder: Path, open_one: Callable[[Path, str], Any] = open_picture
+) -> dict[str, Any]:
     """`images`, `prompt` and `completion`: only the completion is supervised."""
     return {
-        "images": [open_picture(folder, name) for name in example.pictures],
+        "images": [open_one(folder, name) for name in example.pictures],
         "prompt": chat_messages(example),
         "completion": [
             {"role": "assistant", "content": [{"type": "text", "text": example.completion}]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 from situs.base.files import write_atomic
@@ -18,7 +19,9 @@ def write_launch_files(config: Config, spec: str, folder: Path) -> list[str]:
     files = {"accelerate.yaml": _accelerate(config)}
     if hardware.shard in ("zero2", "zero3"):
         files["deepspeed.json"] = json.dumps(_deepspeed(config), indent=2) + "\n"
-    command = f'-m situs tune run {spec} "$@"'
+    # A file is named by its whole path: the script may be started from anywhere.
+    recipe = str(Path(spec).resolve()) if Path(spec).is_file() else spec
+    command = f'-m situs tune run {shlex.quote(recipe)} "$@"'
     zero = hardware.shard in ("zero2", "zero3")
     sharded = '--deepspeed_config_file "$here/deepspeed.json" ' if zero else ""
     files["launch.sh"] = "\n".join(

@@ -16,7 +16,8 @@ import numpy as np
 from situs.base.files import digest
 from situs.errors import SitusError
 from situs.tune.checks.folder import refuse_changed
-from situs.tune.record import Example, TrainingData, open_data
+from situs.tune.record import Example, TrainingData, bench_of, open_data
+from situs.tune.selection import check_patients
 from situs.tune.training.config import Config, Stage
 
 __all__ = ["ExampleFile", "Plan", "make_plan"]
@@ -79,6 +80,7 @@ def make_plan(config: Config, *, most_steps: int = 0) -> Plan:
     _check_alike(data)
     for one in data:
         refuse_changed(one)
+        _refuse_held_out(one)
     files = tuple(ExampleFile(one.folder / "train.jsonl") for one in data)
     for one, file in zip(data, files, strict=True):
         if not one.manifest.with_pictures:
@@ -110,6 +112,30 @@ def _check_alike(data: tuple[TrainingData, ...]) -> None:
             where=", ".join(one.folder.name for one in data),
             fix="build them with one --box-form",
         )
+
+
+def _refuse_held_out(data: TrainingData) -> None:
+    """No patient is learnt from who is held out, by the data or by the bench, if that is here."""
+    split_of = _bench_splits(data)
+    watched = {example.patient_id for example in data.examples("val")}
+    for example in data.examples():
+        patient = example.patient_id
+        split = "val" if patient in watched else split_of.get(patient, example.split)
+        if split != "train":
+            raise SitusError(
+                f"train.jsonl holds patient {patient}, who is in the {split} split",
+                where=data.folder,
+                fix="build the data again",
+            )
+
+
+def _bench_splits(data: TrainingData) -> dict[str, str]:
+    """Patient → split; nothing where the bench is not here, or not what it was."""
+    try:
+        bench = bench_of(data, None)
+    except SitusError:
+        return {}
+    return {} if bench is None else check_patients(bench)
 
 
 def _steps(stage: Stage, paths: list[str], files: tuple[ExampleFile, ...], size: int) -> int:

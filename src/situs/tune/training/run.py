@@ -17,6 +17,7 @@ from situs.errors import SitusError
 from situs.tune.training import grpo, sft
 from situs.tune.training.config import Config
 from situs.tune.training.folder import TrainingRun, last_checkpoint, model_data, start_training
+from situs.tune.training.limits import refuse_resized
 from situs.tune.training.log import last_loss, log_callback
 from situs.tune.training.models import (
     frozen_parts,
@@ -70,6 +71,7 @@ def train(
     from transformers import PrinterCallback, set_seed
 
     plan = make_plan(config, most_steps=most_steps)
+    refuse_resized(config, plan)
     make_trainer = _METHODS[config.method](config, plan)
     keep_quiet()
     set_seed(config.seed)
