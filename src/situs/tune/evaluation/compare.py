@@ -125,12 +125,14 @@ def _difference(a: str, b: str, name: str, estimate: Estimate) -> Difference:
 def statement(paired_differences: Sequence[Difference], seeds: int) -> str:
     """What may be said: an effect only where its interval leaves out 0."""
     against = {(one.metric, one.b): one for one in paired_differences if one.a == "boxes"}
-    control = "answer" if ("box_miou", "answer") in against else "base"
+    control = "answer" if any(b == "answer" for _, b in against) else "base"
+    # Where no question asks for boxes, what is known is the place of every question's evidence.
+    grounding = "box_miou" if ("box_miou", control) in against else "grounding"
     # Without the control, what training did and what the boxes did are one.
     cause = "Boxes" if control == "answer" else "Training with boxes"
     beside = "the answer-only control" if control == "answer" else "the base model"
     lines = [
-        _sentence(against.get(("box_miou", control)), cause, "grounding", beside),
+        _sentence(against.get((grounding, control)), cause, "grounding", beside),
         _sentence(against.get(("accuracy", control)), cause, "answers", beside),
     ]
     few = " One seed: another may differ." if seeds == 1 else f" Mean of {seeds} seeds."
