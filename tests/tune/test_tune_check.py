@@ -159,6 +159,17 @@ def test_a_swapped_answer_is_found_by_the_scorer(copy: Path) -> None:
     assert codes(copy) == {"completion-differs": 1, "scored-wrong": 1}
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("boxes", 99), ("patient_id", "someone"), ("task", "counting")]
+)
+def test_a_field_that_is_not_the_items_is_found(copy: Path, field: str, value: Any) -> None:
+    rewrite(copy, lambda rows: rows[0].update({field: value}))
+    found = check_data(copy, limit=2)
+    assert found.by_code["fields-differ"] == 1
+    (problem,) = (one for one in found.problems if one.code == "fields-differ")
+    assert problem.problem.endswith(field)
+
+
 def test_a_missing_and_a_changed_picture(copy: Path) -> None:
     pictures = sorted((copy / "pictures").rglob("*.png"))
     pictures[0].unlink()

@@ -153,10 +153,24 @@ def test_an_adapter_is_merged_and_answers_the_same(prepared: Path, tmp_path: Pat
     assert set(trained.trained) == {"adapter on language"}
     assert not list((tmp_path / "run" / "model").glob("model*.safetensors"))  # no stray weights
     merged = merge_adapter(tmp_path / "run", tmp_path / "merged", sample=3, max_tokens=24)
-    assert merged.compared == 3
+    assert merged.compared + merged.ties == 3
     assert (tmp_path / "merged" / "preprocessor_config.json").is_file()
     with pytest.raises(SitusError, match="not empty"):
         merge_adapter(tmp_path / "run", tmp_path / "merged", sample=1, max_tokens=4)
+
+
+def test_a_tie_is_no_change_and_a_lost_adapter_is() -> None:
+    import torch
+
+    from situs.tune.merge import _ROUNDING, _agree, _likeliest
+
+    logits = torch.tensor([[10.0, 9.9999, -3.0], [1.0, 8.0, 2.0]])
+    held = _likeliest(logits)
+    rounded = logits + torch.tensor([[-2e-4, 2e-4, 0.0], [0.0, 0.0, 1e-4]])
+    assert rounded[0].argmax() != logits[0].argmax()  # greedy replies part here
+    assert _agree(held, rounded, _ROUNDING["float32"])
+    assert not _agree(held, logits + torch.tensor([0.2, 0.0, 0.0]), _ROUNDING["float32"])
+    assert not _agree(held, logits * 1.1, _ROUNDING["bfloat16"])
 
 
 def test_stages_and_weights_are_the_order_of_examples(prepared: Path, tmp_path: Path) -> None:

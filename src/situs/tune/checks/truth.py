@@ -22,7 +22,7 @@ from situs.tune.forms import box_form
 from situs.tune.grounding import read_boxes, true_boxes
 from situs.tune.record import Example, TrainingData
 from situs.tune.selection import check_patients
-from situs.tune.targets import LeftOut, write_target
+from situs.tune.targets import LeftOut, Written, is_negative, write_target
 
 __all__ = ["TruthCheck"]
 
@@ -80,9 +80,28 @@ class TruthCheck:
         written = write_target(item, self._data.manifest.target, self._form, self._viewing)
         if isinstance(written, LeftOut) or written.text != example.completion:
             self._problems.add("completion-differs", where, "its completion is not its item's")
+        self._check_fields(example, item, written)
         if self._data.manifest.target != "answer":
             self._check_boxes(example, item)
         self._check_answer(example, item)
+
+    def _check_fields(self, example: Example, item: Item, written: Written | LeftOut) -> None:
+        """What is said beside prompt and completion, by which examples are counted and split."""
+        wrong = [
+            name
+            for name in ("patient_id", "study_id", "series", "split", "task", "form")
+            if getattr(example, name) != getattr(item, name)
+        ]
+        if example.negative != is_negative(item):
+            wrong.append("negative")
+        if isinstance(written, Written):
+            has_boxes = self._data.manifest.target != "answer"
+            if example.boxes != (len(written.boxes) if has_boxes else -1):
+                wrong.append("boxes")
+        if wrong:
+            self._problems.add(
+                "fields-differ", example.item_id, f"not its item's: {', '.join(wrong)}"
+            )
 
     def _check_pictures(self, example: Example, item: Item) -> None:
         if not example.pictures:
