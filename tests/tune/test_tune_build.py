@@ -242,3 +242,12 @@ def test_a_manifest_that_was_edited_is_refused(
     assert ran.code == 2
     assert "was changed after it was written" in ran.err
     assert len(ran.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", BOX_FORMS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_control_has_the_profile_of_its_box_supervised_arm(name: str, target: str) -> None:
+    """Whatever the form of the boxes: `--target answer --profile boxes/profile.toml`."""
+    boxes = training_profile(load_profile("sgmri-frames"), target, BOX_FORMS[name])
+    control = training_profile(boxes, "answer", BOX_FORMS["qwen3"])
+    assert control == boxes

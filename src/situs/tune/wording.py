@@ -36,23 +36,23 @@ def training_profile(
         view = msgspec.structs.replace(view, slices=_slices(frames), every_mm=None)
     if size:
         view = msgspec.structs.replace(view, size_px=None, width_px=size, height_px=size, fit="pad")
+    if target == "answer":
+        # No box is written. A control has the prompts of its box-supervised arm, whatever its form.
+        return msgspec.structs.replace(profile, view=view)
     space = form.space(profile.answer)
     prompt = profile.prompt
     boxes = f"Answer with {form.words(space)}. {{coordinates}}"
     if form.name != "json":
         prompt = msgspec.structs.replace(prompt, boxes=boxes)
-    if target != "answer":
-        asked = form.words(space)
-        words = {
-            name: _asking(getattr(prompt, name), target, asked)
-            for name in _ASKED
-            if not _asks_for_boxes(getattr(prompt, name))
-        }
-        if target.startswith("reasoning") and prompt.compound.startswith("Answer with"):
-            words["compound"] = (
-                "Reason step by step. Then answer" + prompt.compound[len("Answer") :]
-            )
-        prompt = msgspec.structs.replace(prompt, **words)
+    asked = form.words(space)
+    words = {
+        name: _asking(getattr(prompt, name), target, asked)
+        for name in _ASKED
+        if not _asks_for_boxes(getattr(prompt, name))
+    }
+    if target.startswith("reasoning") and prompt.compound.startswith("Answer with"):
+        words["compound"] = "Reason step by step. Then answer" + prompt.compound[len("Answer") :]
+    prompt = msgspec.structs.replace(prompt, **words)
     return msgspec.structs.replace(profile, view=view, answer=space, prompt=prompt)
 
 
