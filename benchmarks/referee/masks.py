@@ -28,6 +28,12 @@ WAYS = {
 _SURE = 0.9
 """DEFINITIONS, direction: a random voxel of one lies beyond a random voxel of the other."""
 _LINE_DEGREES = 30.0
+_ROW = [
+    f"{part}{n}"
+    for part, most in (("C", 7), ("T", 12), ("L", 5), ("S", 1))
+    for n in range(1, most + 1)
+]
+"""Vertebrae from the head down."""
 
 
 def judge(item: Item, scan: Scan) -> Verdict:
@@ -246,6 +252,26 @@ def _level(item: Item, scan: Scan) -> Verdict:
     return _same(item["answer"]["value"], vertebra_at(float(at), scan))
 
 
+def _past(item: Item, scan: Scan) -> Verdict:
+    """Whether the vertebra at that end comes after the one named, counted away from the middle."""
+    p = item["parameters"]
+    z = _subject(scan, p["of"]).main.points[:, 2]
+    at = float(z.max() if p["at"] == "top" else z.min())
+    found = re.search(r" (above|below) ([CTLS]\d+)\?$", item["question"])
+    assert found is not None, item["question"]
+    ours, named = (_ROW.index(name) for name in (vertebra_at(at, scan), found[2]))
+    return _same(item["answer"]["value"], ours > named if found[1] == "below" else ours < named)
+
+
+def _reach(item: Item, scan: Scan) -> Verdict:
+    """The one whose main part has the highest, or the lowest, voxel."""
+    keys = [item["parameters"][key] for key in ("a", "b")]
+    z = {key: _subject(scan, key).main.points[:, 2] for key in keys}
+    up = "further up" in item["question"]
+    ends = {key: float(heights.max() if up else -heights.min()) for key, heights in z.items()}
+    return _same(item["answer"]["value"], max(ends, key=lambda key: ends[key]))
+
+
 def vertebra_at(height_mm: float, scan: Scan) -> str:
     """The vertebra whose body lies nearest to a height."""
     bodies = {}
@@ -342,6 +368,8 @@ _RULES: dict[tuple[str, str], Callable[[Item, Scan], Verdict]] = {
     ("lesion_pole", ""): _pole,
     ("lesion_pair", ""): _pair,
     ("level", ""): _level,
+    ("level", "past"): _past,
+    ("reach", ""): _reach,
     ("location", ""): _location,
     ("count", ""): _count,
     ("marks", ""): _marks,

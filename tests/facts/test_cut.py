@@ -292,3 +292,32 @@ def test_an_organ_is_cut_with_its_lesions_too() -> None:
     assert ledger.is_cut("liver")
     assert ledger.is_cut(whole)
     assert ledger.fact("volume", whole).flags == ("cut",)
+
+
+def grazing(depth: float, *, bump_at: float | None = None) -> np.ndarray:
+    """An ellipsoid that leaves the scan to one side by so many voxels; or one inside, with a bump
+    that does."""
+    if bump_at is None:
+        return ellipsoid((18.0 - depth, 31.5, 31.5), (18.0, 14.0, 24.0))
+    bump = ellipsoid((9.0, 31.5, bump_at), (10.0, 8.0, 6.0))
+    return ellipsoid((22.0, 31.5, 31.5), (18.0, 14.0, 24.0)) | bump
+
+
+@pytest.mark.parametrize(
+    ("mask", "cut_ends"),
+    [
+        (grazing(1.0), ""),  # its flank is off by a voxel: both poles are far from there
+        (grazing(12.0), "top+bottom"),  # cut through
+        (grazing(0.0, bump_at=50.0), "top"),  # what is missing may lie higher than the upper end
+    ],
+)
+def test_an_organ_that_grazes_a_side_has_its_true_ends(mask: np.ndarray, cut_ends: str) -> None:
+    ledger = ledger_of(mask, scan_of(mask))
+    assert ledger.is_cut("liver")
+    assert ledger.fact("ends_cut", "liver").value == cut_ends
+
+
+def test_a_stalk_that_leaves_the_scan_may_end_anywhere() -> None:
+    mask = ellipsoid((31.5, 31.5, 31.5), (18.0, 14.0, 24.0))
+    mask[:20, 30:33, 30:33] = True
+    assert ledger_of(mask, scan_of(mask)).fact("ends_cut", "liver").value == "top+bottom"

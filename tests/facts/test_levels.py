@@ -78,6 +78,26 @@ def test_a_level_is_asked_only_with_an_anchor_and_away_from_the_line_between_two
 
 
 @pytest.mark.parametrize(
+    ("line", "answer"),
+    [("L2", True), ("L3", None), ("L4", False), ("L1", None), ("L5", None)],
+)
+def test_an_end_between_two_vertebrae_is_below_one_and_not_below_the_next(
+    line: str, answer: bool | None
+) -> None:
+    """It lies at the line between L3 and L4: whether below L3 is not asked, nor what is two
+    vertebrae away."""
+    between = int(_centre("L3") - HEIGHT / 2)
+    ledger = _ledger(slice(between, between + 20))
+    parameters = {"ask": "past", "of": "kidney_left", "at": "bottom", "line": line}
+    found = TASKS["level"].pose(ledger, Question("level", "yes_no", parameters))
+    if answer is None:
+        assert isinstance(found, NotAsked)
+        return
+    assert found.text == f"Does the lower pole of the left kidney lie below {line}?"
+    assert found.answer.value is answer
+
+
+@pytest.mark.parametrize(
     ("level", "asked"), [("L1", True), ("L2", True), ("L4", False), ("L5", False)]
 )
 def test_a_mask_of_the_canal_is_not_asked_for_the_conus(level: str, asked: bool) -> None:

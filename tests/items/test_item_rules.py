@@ -229,6 +229,73 @@ def test_a_cut_volume_is_not_asked():
     )
 
 
+@pytest.mark.parametrize(("edge", "asked"), [(59, True), (45, False)])
+def test_what_is_seen_of_a_cut_structure_may_exceed_a_limit(edge, asked):
+    """Of a spleen at the border 59³ mm³ are at least 195 mL, 45³ less than 95; it may be larger."""
+    ledger = block_ledger((120, 70, 70), spleen=((0, 5, 5), (edge, 5 + edge, 5 + edge)))
+    found = pose(ledger, "volume", "yes_no", ask="more_than", of="spleen", ml="120")
+    in_range = pose(ledger, "volume", "choice", ask="range", of="spleen")
+    assert in_range == NotAsked("structure cut off by the scan")
+    if asked:
+        assert found.answer == YesNo(True)
+        assert "at least" in found.steps[1].text
+    else:
+        assert found == NotAsked("structure cut off by the scan")
+
+
+def test_the_last_range_holds_a_cut_structure_that_is_larger_still():
+    ledger = block_ledger((120, 90, 90), spleen=((0, 5, 5), (80, 85, 85)))
+    assert pose(ledger, "volume", "choice", ask="range", of="spleen").answer == Choice("450-inf")
+
+
+@pytest.mark.parametrize(
+    ("limit", "answer"), [("8", YesNo(True)), ("12", NotAsked("structure cut off by the scan"))]
+)
+def test_what_is_seen_of_a_cut_length_may_exceed_a_limit(limit, answer):
+    """110 mm are seen, and it goes on above; over 10° of tilt at least 100 are left."""
+    ledger = block_ledger((60, 60, 120), spleen=((20, 20, 10), (40, 40, 120)))
+    found = pose(ledger, "extent", "yes_no", ask="longer_than", of="spleen", cm=limit)
+    assert (found if isinstance(found, NotAsked) else found.answer) == answer
+    assert pose(ledger, "extent", "number", of="spleen") == NotAsked(
+        "structure cut off by the scan"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spleen_z", "kidney_z", "answer"),
+    [
+        ((40, 90), (20, 80), Choice("kidney_left")),
+        ((10, 60), (50, 100), Choice("spleen")),
+        ((0, 60), (50, 100), Choice("spleen")),  # cut below: it reaches further down still
+        ((10, 60), (0, 100), Choice("kidney_left")),
+        ((0, 60), (0, 100), "tilt"),
+        ((40, 90), (38, 90), "tilt"),  # 2 mm apart, and 30 mm beside each other: 10° are 5 mm
+    ],
+)
+def test_which_reaches_further_down(spleen_z, kidney_z, answer):
+    """The one that does may be cut there; the other must show its end."""
+    ledger = block_ledger(
+        (60, 60, 120),
+        spleen=((10, 30, spleen_z[0]), (30, 50, spleen_z[1])),
+        kidney_left=((40, 30, kidney_z[0]), (58, 50, kidney_z[1])),
+    )
+    found = pose(ledger, "reach", "choice", a="spleen", b="kidney_left", end="bottom")
+    if isinstance(answer, str):
+        assert answer in found.reason
+        return
+    assert found.answer == answer
+    assert found.text == "Which reaches further down: the spleen or the left kidney?"
+
+
+def test_one_whose_end_may_lie_beyond_the_scan_is_not_said_to_reach_less_far():
+    """The spleen leaves the scan to the side at its full section."""
+    blocks = {"spleen": ((0, 30, 40), (30, 50, 90)), "kidney_left": ((40, 30, 10), (58, 50, 80))}
+    ledger = block_ledger((60, 60, 120), **blocks)
+    assert pose(ledger, "reach", "choice", a="spleen", b="kidney_left", end="bottom") == NotAsked(
+        "structure cut off by the scan"
+    )
+
+
 @pytest.mark.parametrize("task", ["direction", "volume", "lesion_side"])
 def test_a_missing_structure_is_a_key_error(task):
     parameters = {

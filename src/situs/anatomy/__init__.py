@@ -28,6 +28,7 @@ from situs.anatomy.relevance import (
     measured,
     near_lesion,
     ranked,
+    reaching,
 )
 from situs.anatomy.terms import (
     COLUMNS,
@@ -81,6 +82,7 @@ __all__ = [
     "plausible_range",
     "protocol_of_volume",
     "ranked",
+    "reaching",
     "shipped_terms",
     "shipped_vocabularies",
     "suspects",

@@ -17,12 +17,14 @@ from situs.anatomy.terms import Term, canonical_name, term
 __all__ = [
     "Compared",
     "Measured",
+    "Reaching",
     "are_continuous",
     "compared",
     "is_sided_lesion",
     "measured",
     "near_lesion",
     "ranked",
+    "reaching",
 ]
 
 
@@ -41,8 +43,9 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top: str = ""
     bottom: str = ""
     """How an end is asked for by vertebral level, with `{}` for the structure; empty: it is not."""
+    top_levels: tuple[str, str] | None = None
     bottom_levels: tuple[str, str] | None = None
-    """The highest and the lowest vertebra at which the lower end lies in adults."""
+    """The highest and the lowest vertebra at which the upper and the lower end lie in adults."""
     thirds: bool = False
     use: str = ""
     sources: tuple[str, ...] = ()
@@ -74,6 +77,15 @@ class Compared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ask: tuple[str, ...] = ()
 
 
+class Reaching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Two structures of which it is asked which reaches further up (`top`) or down (`bottom`)."""
+
+    of: tuple[str, str]
+    end: str
+    use: str
+    sources: tuple[str, ...]
+
+
 class _Lesions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     near: dict[str, tuple[str, ...]]
     sided: tuple[str, ...]
@@ -87,6 +99,7 @@ class Relevance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     measured: dict[str, Measured]
     compared: tuple[Compared, ...]
     ranked: tuple[Compared, ...]
+    reaching: tuple[Reaching, ...]
     lesion: _Lesions
     sources: dict[str, str]
     continuous: tuple[tuple[str, str], ...]
@@ -124,6 +137,11 @@ def compared(ask: str) -> list[tuple[str, str]]:
 def ranked() -> list[tuple[str, ...]]:
     """Canonical names of the sets that are put in order by volume."""
     return [several.of for several in load_relevance().ranked]
+
+
+def reaching() -> tuple[Reaching, ...]:
+    """The pairs of which one may reach further up or down than the other."""
+    return load_relevance().reaching
 
 
 def near_lesion(lesion: Term) -> frozenset[str] | None:

@@ -78,9 +78,9 @@ _SHARED: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
 
 
 _NO_HEADLINE = (
-    ". No headline question: those need patients with different answers to the same words. Textbook"
-    " questions can be answered by knowing anatomy; untwinned ones were asked of too few patients."
-    " More studies help."
+    ". No headline question: one needs three patients for each of its answers, so at least six who"
+    " can be asked the same, or three for a number. Textbook questions can be answered by knowing"
+    " anatomy; untwinned ones look at the scan, but their answers are not balanced over patients."
 )
 
 

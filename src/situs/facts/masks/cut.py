@@ -26,9 +26,13 @@ __all__ = [
     "clearance_mm",
     "cut_of",
     "cut_through",
+    "grazed_slices",
     "stored_cuts",
 ]
 
+_TAPERS = 0.75
+"""A structure that grazes a face of the array has at most this share there of its section two
+slices further in; a stalk that leaves the scan has more."""
 _FREE_LAYERS = 3
 """Layers of voxels on either side of an end that are compared."""
 _MID_LAYER = 0.5 - 1e-4
@@ -163,6 +167,32 @@ def cut_through(region: Region, axis: int, rules: CutRules) -> tuple[bool, bool]
         for layer in _from_both_faces(region, axis)
     )
     return first, last
+
+
+def grazed_slices(
+    region: Region, face: Face, across: int, rules: CutRules
+) -> tuple[int, int] | None:
+    """Between which slices across a stored axis the structure grazes a face of the array; None if
+    it does not touch it, or is cut through there.
+
+    What is missing beyond a face that a structure grazes is the tip of a cap: its sections shrink
+    towards the face, so that it lies between the slices at which the structure touches.
+    """
+    axis, last = face
+    if not _touches_face(region, [other for other in ALL_FACES if other != face]):
+        return None
+    crop = region.crop()
+    near, depth = _layers(rules, region.grid.affine.spacing_mm[axis])
+    layer = _from_both_faces(region, axis)[last]
+    if ends_bluntly(crop, layer, near=near, depth=depth, margin=rules.blunt_margin)[0]:
+        return None
+    sections = np.bincount(layer[crop], minlength=_FREE_LAYERS)
+    if sections[0] > _TAPERS * sections[_FREE_LAYERS - 1]:
+        return None
+    other_axes = tuple(other for other in range(3) if other != across)
+    touching = np.flatnonzero((crop & (layer == 0)).any(axis=other_axes))
+    first = region.box_index.lo[across]
+    return first + int(touching[0]), first + int(touching[-1]) + 1
 
 
 Limit = tuple[NDArray[np.bool_], NDArray[np.int64], int, int]

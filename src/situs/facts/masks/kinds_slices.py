@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.anatomy import Doubt
-from situs.facts.masks.cut import cut_through
+from situs.facts.masks.cut import ALL_FACES, Face, cut_through, grazed_slices
 from situs.facts.masks.kinds import box_slack_mm, numbers
 from situs.facts.masks.ledger import SIZE, Ledger, kind
 from situs.facts.record import Fact
@@ -180,8 +180,11 @@ def _may_lack(ledger: Ledger, name: str, end: str) -> bool:
     region, grid = ledger.main_region(name), ledger.regions.grid
     axis, downwards = axial_axis(grid)
     opposite = (end == "bottom") is not downwards  # whether the far face is the last slice
-    if ledger.cut_but_for(name, (axis, opposite)):
+    sides = _harmless_sides(ledger, name, axis, far_is_last=opposite)
+    if ledger.cut_but_for(name, (axis, opposite), *sides):
         return True
+    if sides and not ledger.cut_but_for(name, *sides):
+        return False
     # Of a patient who lies turned, what is beyond the far face may hang down by the width of the
     # scan times the tilt.
     first, after = region.slice_span(axis)
@@ -190,6 +193,29 @@ def _may_lack(ledger: Ledger, name: str, end: str) -> bool:
         n * mm for k, (n, mm) in enumerate(zip(grid.shape, grid.affine.spacing_mm)) if k != axis
     )
     return bool(seen <= widest * np.tan(np.radians(ledger.recipe.truth.rotation_degrees)))
+
+
+def _harmless_sides(ledger: Ledger, name: str, axis: int, *, far_is_last: bool) -> list[Face]:
+    """The faces beside the axial slices that the structure only grazes, so far from the end that is
+    asked for that what is missing there cannot be that end, however the patient lies.
+
+    A kidney whose flank leaves the scan by a voxel has its true poles.
+    """
+    whole, spacing = ledger.regions[name], ledger.regions.grid.affine.spacing_mm
+    first, after = ledger.main_region(name).slice_span(axis)
+    tilt = np.tan(np.radians(ledger.recipe.truth.rotation_degrees))
+    near_mm = ledger.recipe.cut.near_mm
+    faces = []
+    for face in ALL_FACES:
+        grazed = None if face[0] == axis else grazed_slices(whole, face, axis, ledger.recipe.cut)
+        if grazed is None:
+            continue
+        between = (grazed[0] - first if far_is_last else after - grazed[1]) * spacing[axis]
+        box = whole.box_index
+        width = (box.hi[face[0]] - box.lo[face[0]]) * spacing[face[0]]
+        if between > (width + near_mm) * tilt + near_mm:
+            faces.append(face)
+    return faces
 
 
 def end_is_cut(ledger: Ledger, name: str, end: str) -> bool:

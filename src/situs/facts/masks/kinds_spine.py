@@ -158,6 +158,19 @@ def _register(which: str) -> None:
         flags = tuple(flag for flag, holds in conditions.items() if holds)
         return _record(ledger, f"level.{which}", name, readings.on_slice, readings.slack, flags)
 
+    @kind(f"level_body.{which}", hangs_on={Doubt.UP_DOWN, Doubt.LEVELS})
+    def _body(ledger: Ledger, name: str) -> Fact:
+        """The vertebra whose body is the largest on that axial slice, counted from C1 as 0; None
+        between two bodies. `unsteady` where some tilt makes the spine run up and down."""
+        readings = _Readings(ledger, name, which)
+        return ledger.record(
+            f"level_body.{which}",
+            (name,),
+            readings.body,
+            unit="level",
+            flags=() if readings.steady else ("unsteady",),
+        )
+
 
 def _record(
     ledger: Ledger,

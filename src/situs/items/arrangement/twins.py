@@ -132,13 +132,15 @@ def arrange(
         groups = _within_mix(groups, mix, _limits(outlines, most["headline"]), seed)
     # The mix is settled before anything is drawn: what leaves later would undo the evenness.
     placed = twins_of(groups, seed, rules)
+    has_headline = bool(placed)
     taken = set(reserved)
     named = _named_only(outlines)
     controls = [entry for entry in outlines if entry.textbook or _text_of(entry) in named]
     spare = [e for e in outlines if not (e.textbook or e.must_offer or _text_of(e) in named)]
     for stratum, others in (("textbook", controls), ("untwinned", spare)):
         free = [entry for entry in others if (entry.study_id, entry.family) not in taken]
-        for entry in _balanced(_limited(free, draw, (most or {}).get(stratum)), draw):
+        limit = _limit_of(stratum, most or {}, has_headline=has_headline)
+        for entry in _balanced(_limited(free, draw, limit), draw):
             placed[entry.item_id] = Placement(stratum, _offered_options(entry, seed), "")
             taken.add((entry.study_id, entry.family))
     # Marks keep the order of their letters: the letters themselves are drawn.
@@ -148,6 +150,17 @@ def arrange(
         for entry in outlines
         if entry.item_id in placed
     }
+
+
+def _limit_of(stratum: str, most: Mapping[str, int], *, has_headline: bool) -> int | None:
+    """How many questions of a study a stratum keeps.
+
+    A cohort too small for a headline would ask next to nothing: what the headline lacks is asked
+    without twins.
+    """
+    if stratum == "untwinned" and not has_headline and {"headline", stratum} <= most.keys():
+        return most[stratum] + most["headline"]
+    return most.get(stratum)
 
 
 def _text_of(entry: Outline) -> _Text:

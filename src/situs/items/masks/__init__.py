@@ -12,6 +12,7 @@ from situs.items.masks.lesions import LesionOrgan, LesionPair, LesionPole
 from situs.items.masks.level import Level
 from situs.items.masks.location import Location
 from situs.items.masks.marks import Marks
+from situs.items.masks.reach import Reach
 from situs.items.masks.volume import VolumeEstimate
 from situs.items.tasks import Task, register
 
@@ -24,6 +25,7 @@ _ALL: tuple[Task, ...] = (
     Extent(),
     VolumeEstimate(),
     Level(),
+    Reach(),
     LesionSide(),
     LesionOrgan(),
     LesionPole(),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from situs.anatomy import compared, measured
-from situs.facts import Fact, Ledger, axial_spacing_mm, is_cut, number, span
+from situs.facts import Fact, Ledger, axial_spacing_mm, end_is_cut, number, span
 from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.masks.shared import (
     BEYOND,
@@ -134,8 +134,8 @@ class Extent:
         )
 
     def _length(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
-        """Its length from top to bottom, if it lies whole inside the scan."""
-        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
+        """The length that is seen from top to bottom: at least so much, where an end is cut off."""
+        refusal = obstacle(ledger, [subject], whole=False, oriented=True)
         if refusal is not None:
             return refusal
         fact = ledger.fact(_KIND, subject.structure)
@@ -148,9 +148,19 @@ class Extent:
         if isinstance(fact, NotAsked):
             return fact
         limit = _Limit(10.0 * limit_cm, f"{limit_cm:g} cm")
+        if _lacks_an_end(ledger, subject) and span(fact)[0] <= limit.mm:
+            return CUT
         text = f"Is {subject.phrase} longer than {limit.words} from top to bottom?"
-        words = f"From top to bottom it measures {quantity(number(fact), 'mm')}."
-        return _above(ledger, subject, fact, limit, text, words, needs=("scale", "slice_order"))
+        words = f"From top to bottom it measures {_measured(ledger, subject, fact)}."
+        return _above(
+            ledger,
+            subject,
+            (fact, *_end_facts(ledger, subject)),
+            limit,
+            text,
+            words,
+            needs=("scale", "slice_order"),
+        )
 
     def pose_wider_than(
         self, ledger: Ledger, subject: Subject, limit_mm: float
@@ -165,12 +175,14 @@ class Extent:
             f" {limit.words}?"
         )
         words = f"On its largest slice it measures {quantity(number(fact), 'mm')}."
-        return _above(ledger, subject, fact, limit, text, words, needs=("scale",))
+        return _above(ledger, subject, (fact,), limit, text, words, needs=("scale",))
 
     def _pose_number(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
         fact = self._length(ledger, subject)
         if isinstance(fact, NotAsked):
             return fact
+        if _lacks_an_end(ledger, subject):
+            return CUT
         value, (low, high) = number(fact), span(fact)
         if (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
             return NotAsked("length not known well enough")
@@ -179,7 +191,7 @@ class Extent:
             [subject],
             text=f"How long is {subject.phrase} from top to bottom, in cm?",
             answer=Number(value / 10.0, "cm", (low / 10.0, high / 10.0)),
-            facts=(fact,),
+            facts=(fact, *_end_facts(ledger, subject)),
             steps=(measure_step(f"From top to bottom it measures {quantity(value, 'mm')}.", fact),),
             conclusion="That is its length.",
             needs=("scale", "slice_order"),
@@ -235,13 +247,13 @@ class Extent:
             return ISLANDS
         longer, shorter = sorted((a, b), key=lambda s: (-number(facts[s.key]), s.key))
         margin = span(facts[longer.key])[0] - span(facts[shorter.key])[1]
-        is_decided = not is_cut(facts[shorter.key])
+        is_decided = not _lacks_an_end(ledger, shorter)
         if not is_decided and not (beyond and _goes_on(ledger, shorter)):
             return CUT
         if margin <= 0:
             return NotAsked("lengths too close to call")
         answer = longer if which == "longer" else shorter
-        steps = [_length_step(s, facts[s.key]) for s in (longer, shorter)]
+        steps = [_length_step(ledger, s, facts[s.key]) for s in (longer, shorter)]
         gap = number(facts[longer.key]) - number(facts[shorter.key])
         pool = tuple(Option(s.key, s.short) for s in (a, b))
         return compose(
@@ -252,7 +264,7 @@ class Extent:
                 f" {b.short}{including_lesions((a, b))}?"
             ),
             answer=Choice(answer.key if is_decided else CANNOT_TELL),
-            facts=tuple(facts.values()),
+            facts=(*facts.values(), *(end for s in (a, b) for end in _end_facts(ledger, s))),
             steps=steps,
             conclusion=(
                 f"{answer.opening} is {which}."
@@ -275,13 +287,15 @@ class _Limit(NamedTuple):
 def _above(
     ledger: Ledger,
     subject: Subject,
-    fact: Fact,
+    facts: tuple[Fact, ...],
     limit: _Limit,
     text: str,
     words: str,
     needs: tuple[str, ...],
 ) -> Posed | NotAsked:
-    """Yes or no, if the whole interval lies on one side of the limit and not far from it."""
+    """Yes or no, if the whole interval of the first fact lies on one side of the limit and not far
+    from it."""
+    fact = facts[0]
     value, (low, high) = number(fact), span(fact)
     if low <= limit.mm <= high:
         return NotAsked("length too close to the limit")
@@ -293,7 +307,7 @@ def _above(
         [subject],
         text=text,
         answer=YesNo(low > limit.mm),
-        facts=(fact,),
+        facts=facts,
         steps=(measure_step(words, fact, limit.mm),),
         conclusion=f"That is {'more' if low > limit.mm else 'less'} than {limit.words}.",
         needs=needs,
@@ -307,9 +321,22 @@ def _goes_on(ledger: Ledger, subject: Subject) -> bool:
     return ledger.fact("ends_beyond", subject.structure).value != ""
 
 
-def _length_step(subject: Subject, fact: Fact) -> Step:
-    at_least = "at least " if is_cut(fact) else ""
-    return measure_step(
-        f"{subject.opening} measures {at_least}{quantity(number(fact), 'mm')} from top to bottom.",
-        fact,
-    )
+def _lacks_an_end(ledger: Ledger, subject: Subject) -> bool:
+    """Whether it may reach further up or down than what is seen of it."""
+    return any(end_is_cut(ledger, subject.structure, end) for end in ("top", "bottom"))
+
+
+def _end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
+    """Which ends of a structure that is cut are its true ones."""
+    cut = ledger.is_cut(subject.structure)
+    return (ledger.fact("ends_cut", subject.structure),) if cut else ()
+
+
+def _measured(ledger: Ledger, subject: Subject, fact: Fact) -> str:
+    at_least = "at least " if _lacks_an_end(ledger, subject) else ""
+    return f"{at_least}{quantity(number(fact), 'mm')}"
+
+
+def _length_step(ledger: Ledger, subject: Subject, fact: Fact) -> Step:
+    measures = _measured(ledger, subject, fact)
+    return measure_step(f"{subject.opening} measures {measures} from top to bottom.", fact)

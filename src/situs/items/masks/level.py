@@ -17,21 +17,23 @@ from situs.items.masks.shared import (
     obstacle,
 )
 from situs.items.posed import NotAsked, Posed, Question
-from situs.items.record import Choice, Option, Step
+from situs.items.record import Choice, Option, Step, YesNo
 from situs.items.subjects import Subject, resolve
 from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Level"]
 
 _CUT = Option(CANNOT_TELL, "cannot be told, it is cut off")
+_NEAR_LINE = 1.25
+"""Vertebrae between an end and the edge that it is held against, at most: beyond, anatomy tells."""
 
 
 class Level(NothingExpected):
-    """Asks for the vertebra at which a lesion lies, or an organ begins or ends."""
+    """Asks for the vertebra at which a lesion lies, or an organ begins or ends, or beyond which."""
 
     name = "level"
     rules = TaskRules(
-        quotas={"choice": 12},
+        quotas={"choice": 12, "past": 24},
         mix="comparison",
         units=(),
         whole=False,
@@ -56,11 +58,20 @@ class Level(NothingExpected):
                     family=f"{subject.key}|{end}",
                     must_offer=beyond.get("or", ""),
                 )
+            for end, line in itertools.product(ends, _lines(ledger)):
+                yield Question(
+                    self.name,
+                    "yes_no",
+                    {"ask": "past", "of": subject.key, "at": end, "line": line},
+                    family=f"{subject.key}|{end}",
+                )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the vertebrae can be counted from an
         anchor and both ways to read the level are clear."""
         subject, end = resolve(ledger, question.parameters["of"]), question.parameters["at"]
+        if question.form == "yes_no":
+            return self.pose_past(ledger, subject, end, question.parameters["line"])
         return self.pose_at(ledger, subject, end, beyond="or" in question.parameters)
 
     def pose_at(
@@ -99,6 +110,61 @@ class Level(NothingExpected):
             pool=(*_vertebrae(ledger), _CUT) if beyond else _vertebrae(ledger),
         )
 
+    def pose_past(self, ledger: Ledger, subject: Subject, end: str, line: str) -> Posed | NotAsked:
+        """Whether an upper end lies above a vertebra, or a lower end below it.
+
+        An end that lies between two vertebrae is at neither, but clearly above or below others.
+        """
+        hindrance = obstacle(ledger, [subject], whole=False, oriented=False) or _uncounted(ledger)
+        if hindrance is not None:
+            return hindrance
+        if end_is_cut(ledger, subject.structure, end):
+            return CUT
+        if "islands" in ledger.fact("box", subject.structure).flags:
+            return ISLANDS
+        kinds = ("level", "level_beside", "level_body")
+        fact, beside, body = (ledger.fact(f"{kind}.{end}", subject.structure) for kind in kinds)
+        unlikely = _implausible(subject, end, fact)
+        if unlikely is not None:
+            return unlikely
+        vertebra = LEVELS.index(line)
+        sign = 1.0 if end == "bottom" else -1.0
+        bounds = [sign * (level - vertebra) - 0.5 for level in _both(fact, beside)]
+        dead_band = ledger.recipe.truth.level_dead_band
+        is_past, is_not = min(bounds) > 0, max(bounds) < 0
+        distance = sign * (number(fact) - vertebra) - 0.5
+        if abs(distance) > _NEAR_LINE:
+            return NotAsked("nowhere near this vertebra")
+        if "unsteady" in body.flags or abs(distance) < dead_band or not (is_past or is_not):
+            return NotAsked("too near the end of this vertebra")
+        on_slice = body.value if isinstance(body.value, float) else None
+        if on_slice is not None and (sign * (on_slice - vertebra) > 0.5) is not is_past:
+            return NotAsked(
+                "the vertebra on its slice is not the one beside it on the curve of the spine"
+            )
+        where = "below" if end == "bottom" else "above"
+        asked = _ending(subject, end).format(subject.phrase)
+        return compose(
+            ledger,
+            [subject],
+            text=f"{asked[0].upper()}{asked[1:]} {where} {line}?",
+            answer=YesNo(is_past),
+            facts=(fact, beside, body, *_true_end_facts(ledger, subject)),
+            steps=(
+                measure_step("Find the vertebral body on that slice.", fact),
+                measure_step("Follow the curve of the spine to the vertebra beside it.", beside),
+            ),
+            conclusion=f"It lies {'' if is_past else 'not '}{where} {line}.",
+            needs=("slice_order", "anchor"),
+            tags=(f"level:{line}",),
+            difficulty=abs(distance) / max(1e-6, (max(bounds) - min(bounds)) / 2),
+        )
+
+
+def _lines(ledger: Ledger) -> tuple[str, ...]:
+    """The vertebrae beyond which an end may lie: those that the scan shows whole."""
+    return tuple(option.value for option in _vertebrae(ledger))
+
 
 def _true_end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
     """What proves that this end is the true one, of a structure that is cut at the other."""
@@ -130,8 +196,9 @@ def _unclear(fact: Fact, beside: Fact) -> NotAsked | None:
 
 
 def _implausible(subject: Subject, end: str, fact: Fact) -> NotAsked | None:
-    """Why a lower end that lies where it does in no adult is not asked for, if so."""
-    levels = measured(subject.term).bottom_levels if end == "bottom" else None
+    """Why an end that lies where it does in no adult is not asked for, if so."""
+    entry = measured(subject.term)
+    levels = {"top": entry.top_levels, "bottom": entry.bottom_levels}.get(end)
     if levels is None or LEVELS.index(levels[0]) <= round(number(fact)) <= LEVELS.index(levels[1]):
         return None
     return NotAsked("ends at a level where it does in no adult: the mask may be of something else")

@@ -31,7 +31,7 @@ class Marks(NothingExpected):
 
     name = "marks"
     rules = TaskRules(
-        quotas={"organ": 2, "same": 2, "same_organ": 1, "lesion": 2},
+        quotas={"organ": 4, "same": 4, "same_organ": 1, "lesion": 2},
         mix="marks",
         mix_always=True,
         units=(),

@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from situs.anatomy import measured
-from situs.facts import Fact, Ledger, number, span
+from situs.facts import Fact, Ledger, is_cut, number, span
 from situs.items.average import AverageAnatomy, clear_sign
-from situs.items.masks.shared import compose, measure_step, obstacle
+from situs.items.masks.shared import CUT, compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Answer, Choice, Item, Number, Option, YesNo
 from situs.items.subjects import Subject, resolve, sized
@@ -41,7 +41,7 @@ def _ranges(limits: Sequence[float]) -> tuple[Option, ...]:
 
 
 class VolumeEstimate:
-    """Asks for the volume of structures that lie whole inside the scan."""
+    """Asks for the volume of a structure, where what the scan shows of it is enough to tell."""
 
     name = "volume"
     rules = TaskRules(
@@ -71,8 +71,8 @@ class VolumeEstimate:
                     yield Question(self.name, "yes_no", parameters, family=family)
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if the structure is not cut and its
-        volume is known well enough for what is asked."""
+        """Asked if the volume is known well enough for what is asked;
+        of a structure that is cut, at least so much."""
         subject = sized(ledger, resolve(ledger, question.parameters["of"]))
         return self.pose_of(ledger, subject, question.parameters)
 
@@ -80,7 +80,7 @@ class VolumeEstimate:
         self, ledger: Ledger, subject: Subject, parameters: Mapping[str, str]
     ) -> Posed | NotAsked:
         """The volume of a subject, asked for as the parameters say."""
-        refusal = obstacle(ledger, [subject], whole=True, oriented=False)
+        refusal = obstacle(ledger, [subject], whole=False, oriented=False)
         if refusal is not None:
             return refusal
         fact = ledger.fact("volume", subject.structure)
@@ -113,6 +113,8 @@ class VolumeEstimate:
         return average.mean_size("volume", item.parameters["of"], without=item.patient_id)
 
     def _pose_number(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
+        if is_cut(fact):
+            return CUT
         value, (low, high) = number(fact), span(fact)
         width = (high - low) / 2 / value
         if width > ledger.recipe.truth.volume_half_width:
@@ -127,25 +129,31 @@ class VolumeEstimate:
         limits = _limits(ledger, subject)
         ranges, edges = _ranges(limits), (0.0, *limits, math.inf)
         for option, (start, end) in zip(ranges, itertools.pairwise(edges)):
-            if start <= low and high < end:
-                margin = min(number(fact) - start, end - number(fact)) / max(1e-6, (high - low) / 2)
+            if start <= low and (high < end or math.isinf(end)):
+                margin = min(number(fact) - start, end - number(fact)) / _half_width(fact)
                 text = f"In which range is the volume of {subject.phrase}?"
                 return _posed(
                     ledger, subject, fact, text, Choice(option.value), margin, pool=ranges
                 )
-        return NotAsked("volume too near the edge of a range")
+        return CUT if is_cut(fact) else NotAsked("volume too near the edge of a range")
 
     def _pose_more_than(
         self, ledger: Ledger, subject: Subject, fact: Fact, limit: float
     ) -> Posed | NotAsked:
         value, (low, high) = number(fact), span(fact)
         if low <= limit <= high:
-            return NotAsked("volume too close to the limit")
+            return CUT if is_cut(fact) else NotAsked("volume too close to the limit")
         if not limit / 3 <= value <= limit * 3:
             return NotAsked("volume nowhere near the limit")
         text = f"Is {subject.phrase} larger than {limit:g} mL?"
-        margin = abs(value - limit) / max(1e-6, (high - low) / 2)
+        margin = abs(value - limit) / _half_width(fact)
         return _posed(ledger, subject, fact, text, YesNo(low > limit), margin, threshold=limit)
+
+
+def _half_width(fact: Fact) -> float:
+    """How far what is seen of a structure may be larger or smaller than it was measured."""
+    low, high = fact.interval or span(fact)
+    return max(1e-6, (high - low) / 2)
 
 
 def _posed(
@@ -159,7 +167,7 @@ def _posed(
     threshold: float | None = None,
     pool: tuple[Option, ...] = (),
 ) -> Posed:
-    volume_words = quantity(number(fact), "mL")
+    volume_words = f"{'at least ' if is_cut(fact) else ''}{quantity(number(fact), 'mL')}"
     return compose(
         ledger,
         [subject],
