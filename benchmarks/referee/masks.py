@@ -253,14 +253,20 @@ def _level(item: Item, scan: Scan) -> Verdict:
 
 
 def _past(item: Item, scan: Scan) -> Verdict:
-    """Whether the vertebra at that end comes after the one named, counted away from the middle."""
+    """Whether that end lies beyond the line half way between the vertebra named and the next."""
     p = item["parameters"]
     z = _subject(scan, p["of"]).main.points[:, 2]
     at = float(z.max() if p["at"] == "top" else z.min())
     found = re.search(r" (above|below) ([CTLS]\d+)\?$", item["question"])
     assert found is not None, item["question"]
-    ours, named = (_ROW.index(name) for name in (vertebra_at(at, scan), found[2]))
-    return _same(item["answer"]["value"], ours > named if found[1] == "below" else ours < named)
+    below = found[1] == "below"
+    heights = _body_heights(scan)
+    row = _ROW.index(found[2])
+    beyond, before = (heights.get(_ROW[row + step]) for step in ((1, -1) if below else (-1, 1)))
+    named = heights[found[2]]
+    # Of the last vertebra annotated, as far as it is to the one on its other side.
+    line = (named + beyond) / 2 if beyond is not None else named + (named - (before or named)) / 2
+    return _same(item["answer"]["value"], at < line if below else at > line)
 
 
 def _reach(item: Item, scan: Scan) -> Verdict:
@@ -274,13 +280,19 @@ def _reach(item: Item, scan: Scan) -> Verdict:
 
 def vertebra_at(height_mm: float, scan: Scan) -> str:
     """The vertebra whose body lies nearest to a height."""
+    bodies = _body_heights(scan)
+    return min(bodies, key=lambda name: abs(bodies[name] - height_mm))
+
+
+def _body_heights(scan: Scan) -> dict[str, float]:
+    """Where the body of every vertebra lies, which is its front half."""
     bodies = {}
     for name in scan.names:
         if name.startswith("vertebrae_") and name in scan:
             points = scan[name].points
             front = points[points[:, 1] > np.quantile(points[:, 1], 0.5)]
             bodies[name.removeprefix("vertebrae_")] = float(np.median(front[:, 2]))
-    return min(bodies, key=lambda name: abs(bodies[name] - height_mm))
+    return bodies
 
 
 def _location(item: Item, scan: Scan) -> Verdict:
