@@ -9,6 +9,7 @@ import pytest
 from attacks import Study, exchanged, ledger_of_study, situs_inversus
 from attacks._study import axis_toward, redrawn, renamed, reordered
 from laws._studies import phantom_labels
+from situs.anatomy.plausible.masks import scattered
 from situs.facts.masks.scene import scene_of
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
@@ -84,3 +85,26 @@ def test_a_shared_layer_is_as_thick_as_it_is(voxels: int) -> None:
     (thickness,) = scene_of(ledger_of_study(Study(labels)), None).layers_mm.values()
     volume, surface = 900 * voxels, 2 * 900 + 4 * 30 * voxels
     assert thickness == pytest.approx(2.0 * 2.0 * volume / surface)
+
+
+@pytest.mark.parametrize(
+    ("left_part", "doubted"),
+    [
+        (((20, 70, 60), (45, 100, 90)), False),  # a left lobe, in front of the spine
+        (((20, 20, 60), (45, 50, 90)), True),  # the spleen, drawn into the liver and cut with it
+        (((60, 20, 60), (80, 50, 90)), False),  # behind, but beside the vertebrae
+    ],
+)
+def test_a_liver_lies_in_one_flank(left_part, doubted) -> None:
+    """On the right, and to the left in front only. RAS+: the larger x, the further right."""
+    layer = np.zeros((100, 60, 70), np.uint8)
+    for number, top in enumerate((50, 35, 20)):
+        layer[45:55, 15:25, top - 10 : top] = number + 2
+    for low, high in (((150, 20, 40), (199, 90, 120)), left_part):
+        layer[tuple(slice(a // 2, b // 2) for a, b in zip(low, high))] = 1
+    names = ("liver", "vertebrae_L1", "vertebrae_L2", "vertebrae_L3")
+    structures = tuple(Structure(n, name, 0, n) for n, name in enumerate(names, 1))
+    grid = Grid(layer.shape, Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
+    ledger = ledger_of_study(Study(LabelMap(grid, (layer,), structures)))
+    problems = [one.problem for one in scattered(scene_of(ledger, None))]
+    assert any("both sides of the spine" in problem for problem in problems) is doubted

@@ -2,7 +2,7 @@
 sizes, sides, order and numbering, and what to suspect where a study differs."""
 
 from situs.anatomy.plausible.doubts import judge
-from situs.anatomy.plausible.masks import BITTEN, SHARP
+from situs.anatomy.plausible.masks import BITTEN, ONE_FLANK, SHARP
 from situs.anatomy.plausible.numbering import VERTEBRAE, vertebra_number
 from situs.anatomy.plausible.ranges import Range, beside_pairs, plausible_range
 from situs.anatomy.plausible.scene import (
@@ -18,6 +18,7 @@ from situs.anatomy.plausible.sides import expected_side, neighbours, suspects
 
 __all__ = [
     "BITTEN",
+    "ONE_FLANK",
     "SHARP",
     "VERTEBRAE",
     "Anchor",

@@ -1,17 +1,46 @@
-"""Whether a mask has a waist: two organs drawn as one."""
+"""Whether two organs were drawn as one: a mask with a waist, or one that lies in both flanks."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from situs.measure import Region
+from situs.space import IndexPoints
 
-__all__ = ["second_core"]
+__all__ = ["in_both_flanks", "second_core"]
 
 _DEPTH = 0.3
 """Part of the depth of the deepest point below which voxels belong to no core."""
 _MOST_VOXELS = 100_000
 """Of larger masks only every second or third voxel along each axis is looked at."""
+
+_BESIDE_SPINE_MM = 40.0
+"""So far to the left or right of the vertebrae's centres a flank begins,"""
+_BEFORE_SPINE_MM = 20.0
+"""and it lies behind a plane so far in front of them, about the front of their bodies."""
+
+
+def in_both_flanks(region: Region, vertebrae_mm: NDArray[np.float64]) -> float:
+    """Share of a structure that lies in that flank of the patient of which it holds less; 0 without
+    vertebrae.
+
+    The liver fills one flank and crosses the midline in front of the stomach: one that lies in the
+    other flank as well was drawn together with the spleen. `vertebrae_mm`: their centres.
+    """
+    if not len(vertebrae_mm):
+        return 0.0
+    stride = max(1, int(np.ceil((region.voxels / _MOST_VOXELS) ** (1.0 / 3.0))))
+    index = np.argwhere(region.crop()[::stride, ::stride, ::stride]) * stride
+    if not len(index):
+        return 0.0
+    world = region.grid.affine.to_world(IndexPoints(index + np.array(region.box_index.lo)))
+    x, y, z = np.asarray(world).T
+    row = vertebrae_mm[np.argsort(vertebrae_mm[:, 2])]
+    across = x - np.interp(z, row[:, 2], row[:, 0])
+    is_behind = y < np.interp(z, row[:, 2], row[:, 1]) + _BEFORE_SPINE_MM
+    shares = [(is_behind & (sign * across > _BESIDE_SPINE_MM)).mean() for sign in (1.0, -1.0)]
+    return float(min(shares))
 
 
 def second_core(region: Region) -> float:

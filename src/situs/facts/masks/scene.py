@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from situs.anatomy import Naming, plausible_range
 from situs.anatomy.plausible import (
     BITTEN,
+    ONE_FLANK,
     SHARP,
     VERTEBRAE,
     Anchor,
@@ -21,7 +22,7 @@ from situs.anatomy.plausible import (
     beside_pairs,
     vertebra_number,
 )
-from situs.facts.masks.cores import second_core
+from situs.facts.masks.cores import in_both_flanks, second_core
 from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.measure import gap_mm, right_shares
 
@@ -111,7 +112,16 @@ def _sighting(
         fat,
         *(edge or (None, None)),
         second_core=second_core(region) if ledger.terms[name].canonical in SHARP else 0.0,
+        in_both_flanks=in_both_flanks(region, _vertebrae_mm(ledger))
+        if ledger.terms[name].canonical in ONE_FLANK
+        else 0.0,
     )
+
+
+def _vertebrae_mm(ledger: Ledger) -> NDArray[np.float64]:
+    """Centres of the vertebrae, whole or cut."""
+    names = [n for n in ledger.structures if vertebra_number(ledger.terms[n]) is not None]
+    return np.array([ledger.regions[name].centroid_mm for name in names]).reshape(-1, 3)
 
 
 def _edges(
