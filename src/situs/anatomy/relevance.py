@@ -46,6 +46,10 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top_levels: tuple[str, str] | None = None
     bottom_levels: tuple[str, str] | None = None
     """The highest and the lowest vertebra at which the upper and the lower end lie in adults."""
+    top_lines: tuple[str, ...] = ()
+    bottom_lines: tuple[str, ...] = ()
+    """Vertebrae above which the upper end, or below which the lower end, lies in some adults and
+    not in others."""
     thirds: bool = False
     use: str = ""
     sources: tuple[str, ...] = ()

@@ -58,13 +58,15 @@ class Level(NothingExpected):
                     family=f"{subject.key}|{end}",
                     must_offer=beyond.get("or", ""),
                 )
-            for end, line in itertools.product(ends, _lines(ledger)):
-                yield Question(
-                    self.name,
-                    "yes_no",
-                    {"ask": "past", "of": subject.key, "at": end, "line": line},
-                    family=f"{subject.key}|{end}",
-                )
+            entry = measured(subject.term)
+            for end, lines in (("top", entry.top_lines), ("bottom", entry.bottom_lines)):
+                for line in lines:
+                    yield Question(
+                        self.name,
+                        "yes_no",
+                        {"ask": "past", "of": subject.key, "at": end, "line": line},
+                        family=f"{subject.key}|{end}",
+                    )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the vertebrae can be counted from an
@@ -118,6 +120,8 @@ class Level(NothingExpected):
         hindrance = obstacle(ledger, [subject], whole=False, oriented=False) or _uncounted(ledger)
         if hindrance is not None:
             return hindrance
+        if line not in {option.value for option in _vertebrae(ledger)}:
+            return NotAsked("lies beyond the annotated vertebrae")
         if end_is_cut(ledger, subject.structure, end):
             return CUT
         if "islands" in ledger.fact("box", subject.structure).flags:
@@ -159,11 +163,6 @@ class Level(NothingExpected):
             tags=(f"level:{line}",),
             difficulty=abs(distance) / max(1e-6, (max(bounds) - min(bounds)) / 2),
         )
-
-
-def _lines(ledger: Ledger) -> tuple[str, ...]:
-    """The vertebrae beyond which an end may lie: those that the scan shows whole."""
-    return tuple(option.value for option in _vertebrae(ledger))
 
 
 def _true_end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
