@@ -45,7 +45,8 @@ class Asked:
     numbers: tuple[float, ...] = ()
     """The same as numbers."""
     beside: tuple[str, ...] = field(default=(), compare=False)
-    """What else the bench asks of this patient: no model is shown that."""
+    """What the bench asks of this patient: a model is shown one question at a time, but whoever
+    holds the bench, or answers all of it in one session, knows."""
 
 
 _NUMBER_AT_END = re.compile(r"\d+$")
@@ -244,6 +245,81 @@ def record_words(one: Asked, value: str, place: int) -> Iterator[str]:
     yield from (f"{value}|{word}" for word in one.words)
     yield f"{value}|{one.task}"
     yield f"order {' '.join(one.options)}|{value}"
+
+
+def _kinds_beside(one: Asked) -> Counter[str]:
+    """How many questions of each task, form and stratum the bench asks of the same patient."""
+    return Counter(" ".join(text.split(" ", 3)[:3]) for text in one.beside)
+
+
+def by_number_beside(one: Asked) -> Hashable:
+    return by_task(one), len(one.beside)
+
+
+def by_text_and_number_beside(one: Asked) -> Hashable:
+    return by_text(one), len(one.beside)
+
+
+def by_kinds_beside(one: Asked) -> Hashable:
+    return by_task(one), tuple(sorted(_kinds_beside(one).items()))
+
+
+def by_words_beside(one: Asked) -> Hashable:
+    return by_text(one), tuple(sorted(set(one.beside)))
+
+
+BESIDE_KEYS: tuple[Callable[[Asked], Hashable], ...] = (
+    by_number_beside,
+    by_text_and_number_beside,
+    by_kinds_beside,
+    by_words_beside,
+)
+
+
+def counts_beside(asked: Sequence[Asked]) -> list[Asked]:
+    """The questions with numbers about what else is asked of the patient: how many of each kind,
+    how many with the same words, and where among them this one stands, in the file and by id."""
+    kinds = sorted({kind for one in asked for kind in _kinds_beside(one)})
+    own: dict[str, list[str]] = defaultdict(list)
+    for one in asked:
+        own[one.patient].append(one.item_id)
+    result = []
+    for one in asked:
+        counts, ids = _kinds_beside(one), own[one.patient]
+        numbers = (
+            float(len(one.beside)),
+            float(len(ids)),
+            ids.index(one.item_id) / len(ids),
+            float(sorted(ids).index(one.item_id)),
+            float(sum(text.endswith(one.text) for text in one.beside)),
+            *(float(counts[kind]) for kind in kinds),
+        )
+        result.append(replace(one, numbers=numbers))
+    return result
+
+
+def by_more_than_half(asked: Sequence[Asked]) -> Outcome:
+    """Yes if more is asked of the patient than of the middle one: it knows no answer at all."""
+    tried = [one for one in asked if set(one.options) == {"yes", "no"}]
+    middle = float(np.median([len(one.beside) for one in tried])) if tried else 0.0
+    return outcome(tried, [(one.answer == "yes") == (len(one.beside) > middle) for one in tried])
+
+
+def battery_beside(
+    asked: Sequence[Asked], *, learners: bool = True
+) -> Iterator[tuple[str, Outcome]]:
+    """Every solver that looks at how many and which questions else a patient is asked."""
+    yield "yes if much is asked", by_more_than_half(asked)
+    for name in ("training split", "one half"):
+        learns = HALVES[name]
+        if not any(map(learns, asked)):
+            continue
+        for key in BESIDE_KEYS:
+            for sign, way in ((1, "commonest"), (-1, "rarest")):
+                yield f"{way} of {name}, {key.__name__}", counted(asked, learns, sign, key)
+        if learners:
+            yield f"boosting on counts, {name}", boosted(counts_beside(asked), learns, 1)
+            yield f"logit on other words, {name}", weighed(asked, learns, 1, beside_words)
 
 
 def beside_words(one: Asked, value: str, place: int) -> Iterator[str]:

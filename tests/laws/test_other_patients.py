@@ -23,8 +23,9 @@ from situs.anatomy import finding_name
 from situs.bench import open_bench
 from situs.build import debias
 from situs.facts import BoxLedger, TwinRules, load_recipe
-from situs.items import AskedQuestion, Item, Outline, YesNo, arrange, shares_of_limit
+from situs.items import AskedQuestion, Item, Outline, Placement, YesNo, arrange, shares_of_limit
 from situs.items.findings import (
+    Draft,
     arrange_findings,
     choose_finding_tasks,
     draft,
@@ -37,7 +38,7 @@ from situs.space import FrameBox, PixelGrid
 from situs.volumes import FrameAnnotation
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from attackers import KEYS, LIMIT, Asked, asked_of, battery, spread_by_luck
+from attackers import KEYS, LIMIT, Asked, asked_of, battery, battery_beside, spread_by_luck
 from frame_make import FRAMES, HEIGHT, WIDTH, make_cohort
 
 RECIPE = load_recipe()
@@ -55,6 +56,13 @@ def check_attackers(asked: Sequence[Asked], *, learners: bool = False) -> None:
         if abs(got.z) >= LIMIT:
             limit = LIMIT * (spread_by_luck(asked, *luck[name]) if name in luck else 1.0)
             assert abs(got.z) < limit, f"{name}: {got.accuracy:.3f} of {got.n}, z = {got.z:+.1f}"
+
+
+def check_beside(asked: Sequence[Asked], *, learners: bool = True) -> None:
+    """Nobody who knows what else a patient is asked is right oftener or less often than chance."""
+    for name, got in battery_beside(asked, learners=learners):
+        message = f"{name}: {got.accuracy:.3f} of {got.n}, z = {got.z:+.1f}"
+        assert abs(got.z) < LIMIT, message
 
 
 def skewed(seed: int, patients: int) -> list[Outline]:
@@ -217,6 +225,7 @@ def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> 
     asked = asked_of(open_bench(cohort).items())
     assert len(asked) >= 50
     check_attackers(asked)
+    check_beside(asked, learners=False)
 
 
 @pytest.mark.sweep(one_in=20)
@@ -224,9 +233,11 @@ def test_no_attacker_beats_chance_before_or_after_debias(
     large_cohort: Path, tmp_path: Path
 ) -> None:
     """The whole battery on many phantoms."""
-    check_attackers(asked_of(open_bench(large_cohort).items()), learners=True)
     debias(large_cohort, tmp_path / "debiased")
-    check_attackers(asked_of(open_bench(tmp_path / "debiased").items()), learners=True)
+    for bench in (large_cohort, tmp_path / "debiased"):
+        asked = asked_of(open_bench(bench).items())
+        check_attackers(asked, learners=True)
+        check_beside(asked)
 
 
 FASTMRI = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "fastmri-plus"
@@ -246,17 +257,20 @@ def test_no_attacker_beats_chance_on_fastmri_plus_alone_or_mixed(
         == 0
     )
     asked = asked_of(open_bench(tmp_path / "bench").items())
-    assert len(asked) > 5000
+    assert len(asked) > 1500
     check_attackers(asked, learners=True)
-    check_attackers([*asked, *asked_of(open_bench(cohort).items())])
+    check_beside(asked)
+    mixed = [*asked, *asked_of(open_bench(cohort).items())]
+    check_attackers(mixed)
+    check_beside(mixed)
 
 
 # --- boxes on frames: a made-up cohort in the manner of fastMRI+ ---
 
 
 @pytest.fixture(scope="module")
-def frames() -> list[tuple[object, object]]:
-    """Drafts of the headline with their placements; brain and knee in one bench."""
+def all_frames() -> list[tuple[Draft, Placement]]:
+    """All that is asked, with its placement; brain and knee in one bench."""
     made = make_cohort(9, 120)
     drafts = []
     for organ, volumes in made.lists.items():
@@ -280,23 +294,48 @@ def frames() -> list[tuple[object, object]]:
                 if isinstance(item, Item):
                     drafts.append(draft(item, ("train", "train", "test")[number % 3]))
     placed = arrange_findings(drafts, 0, RECIPE.boxes, RECIPE.twins)
+    return [(e, placed[e.item_id]) for e in drafts if e.item_id in placed]
+
+
+@pytest.fixture(scope="module")
+def frames(all_frames) -> list[tuple[Draft, Placement]]:
+    """The twins among them."""
+    return [(entry, placement) for entry, placement in all_frames if placement.twin_group]
+
+
+@pytest.fixture(scope="module")
+def asked_on_frames(all_frames, frames) -> list[Asked]:
+    """The closed questions, each with all that is asked of its patient."""
+    beside: dict[str, list[str]] = defaultdict(list)
+    for e, p in all_frames:
+        beside[e.patient_id].append(f"{e.task} {e.form} {p.stratum} {e.text}")
     return [
-        (e, placed[e.item_id])
-        for e in drafts
-        if e.item_id in placed and placed[e.item_id].twin_group
-    ]
-
-
-def test_no_learner_of_other_patients_beats_chance_on_frames(frames) -> None:
-    asked = [
         Asked(
-            e.item_id, e.patient_id, e.split, e.task, e.text, p.options or ("yes", "no"), str(e.key)
+            e.item_id,
+            e.patient_id,
+            e.split,
+            e.task,
+            e.text,
+            p.options or ("yes", "no"),
+            str(e.key),
+            beside=tuple(beside[e.patient_id]),
         )
         for e, p in frames
         if e.form in ("yes_no", "choice")
     ]
-    assert len(asked) > 200
-    check_attackers(asked)
+
+
+def test_no_learner_of_other_patients_beats_chance_on_frames(asked_on_frames) -> None:
+    assert len(asked_on_frames) > 150
+    check_attackers(asked_on_frames)
+
+
+def test_what_else_a_patient_is_asked_does_not_tell_on_frames(all_frames, asked_on_frames) -> None:
+    """A volume read as normal has a no to everything, one with findings can be asked for boxes:
+    number and kinds of a patient's questions once told five answers of six."""
+    check_beside(asked_on_frames)
+    closed = {one.patient for one in asked_on_frames}
+    assert closed.isdisjoint(e.patient_id for e, p in all_frames if not p.twin_group)
 
 
 def test_the_prompt_of_a_volume_without_images_does_not_tell_how_far_its_annotations_go(

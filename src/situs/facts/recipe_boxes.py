@@ -31,6 +31,11 @@ class BoxRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share of the width is neither medial nor lateral."""
     options: int = 4
     several_options: int = 5
+    sheet_share: float = 0.5
+    """Of the patients with findings, those of whom questions with countable answers are drawn;
+    the others are asked for boxes, frames and words."""
+    sheet: int = 4
+    """At most so many yes/no questions of a task and level on a patient's sheet."""
     mix: dict[str, int] = {}
     """Task and level (`detection.slice`) → at most so many questions a study,
     instead of what the task declares."""

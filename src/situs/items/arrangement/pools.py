@@ -71,6 +71,10 @@ class Pool(Generic[A]):
         """All who might be asked."""
         return (entry for slots, _ in self._cells for slot in slots for entry in slot)
 
+    def slots(self) -> Iterator[Slot[A]]:
+        """Its slots, cell by cell."""
+        return (slot for slots, _ in self._cells for slot in slots)
+
     def asked(self, rng: np.random.Generator) -> list[A]:
         """The candidates that are asked: answers are drawn, and then patients who have them."""
         result: list[A] = []

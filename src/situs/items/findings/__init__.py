@@ -1,6 +1,6 @@
 """Questions about boxes that readers drew on frames."""
 
-from situs.items.findings.arrangement import Draft, arrange_findings, draft
+from situs.items.findings.arrangement import arrange_findings
 from situs.items.findings.asked import (
     FINDING_TASKS,
     FindingTask,
@@ -9,6 +9,7 @@ from situs.items.findings.asked import (
     pose_finding,
     questions_of,
 )
+from situs.items.findings.drafts import Draft, draft
 from situs.items.findings.position import right_by_position
 from situs.items.findings.trace import TRACE_FORMS, trace_text
 

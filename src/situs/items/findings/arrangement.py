@@ -1,15 +1,16 @@
 """Which questions about boxes become items: twins, and options that give nothing away.
 
-* Yes/no, counts, and options of a fixed set: a pool of patients for each text, with as many for
-  every offered answer
-  (see `pools`); answers are drawn, and a patient is asked a text once. Where a slice is asked
-  about, those drawn from show the same slice of the stack: a finding has its usual slices, and a
-  negative elsewhere could be told by its place alone. Texts with too few patients for that are
-  asked outside the headline.
-* One of several findings: the same, with findings of one organ drawn as options.
+Patients are divided before anything is drawn. Of some, sheets of questions with countable answers
+are drawn (see `sheets`): yes/no, counts, one of several options. They are asked nothing else, since
+what else could be asked of a patient tells whether anything was found. The others are asked what
+has no countable answer (boxes, frames, text), all that apply, and texts with too few patients for
+twins, outside the headline.
+
+* Where a slice is asked about, those of whom one is drawn show the same slice of the stack: a
+  finding has its usual slices, and a negative elsewhere could be told by its place alone.
+* One of several findings: findings of one organ are drawn as options.
 * All that apply: wrong options are chosen so that a finding is offered wrongly about as often as
   rightly.
-* Boxes, frames and text have no countable answer and are all kept.
 """
 
 from __future__ import annotations
@@ -17,81 +18,29 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
 import numpy as np
 
-from situs.anatomy import finding_of, protocol_of_volume
-from situs.base.files import canonical_json, digest
+from situs.anatomy import finding_of
+from situs.base.files import digest
 from situs.facts import BoxRules, TwinRules
-from situs.items.arrangement.engine import (
-    Offer,
-    Placement,
-    evened,
-    in_drawn_order,
-    twins_of,
-)
+from situs.items.arrangement.engine import Placement, evened, in_drawn_order
 from situs.items.arrangement.pools import Pool, pool_of
-from situs.items.kinds import answer_key
-from situs.items.record import Choices, Item, marks_of
+from situs.items.findings.drafts import Draft, alike
+from situs.items.findings.sheets import (
+    Slot,
+    TextName,
+    drawn_sheets,
+    patients_apart,
+    slots_of,
+)
 
-__all__ = ["Draft", "arrange_findings", "draft"]
+__all__ = ["arrange_findings"]
 
 _MISSES = 80
 """So many sets of options in a row that no slots have: there are no more."""
 
-
-class Draft(msgspec.Struct, frozen=True):
-    """The little of an item that the arrangement of a whole cohort needs."""
-
-    item_id: str
-    patient_id: str
-    task: str
-    form: str
-    level: str
-    text: str
-    key: str | None
-    right: tuple[str, ...]
-    pool: tuple[str, ...]
-    shared: bool
-    """Whether its options are chosen for each item (one of several findings),
-    not fixed by the question."""
-    frame: int = -1
-    """Of a question about one slice."""
-    about: tuple[str, ...] = ()
-    """Its tags."""
-    split: str = ""
-    organ: str = ""
-    marked: bool = False
-    """A mark is drawn into its picture."""
-    protocol: str = ""
-    """Sequence and scanner, where known:
-    whoever sees that it is a FLAIR knows what is looked for on it."""
-
-
-def draft(item: Item, split: str = "") -> Draft:
-    """The draft of an item that has all its possible options, of a patient in that split."""
-    key = None if isinstance(item.answer, Choices) else answer_key(item.answer)
-    right = (
-        item.answer.values
-        if isinstance(item.answer, Choices)
-        else (key,)
-        if key is not None
-        else ()
-    )
-    pool = tuple(option.value for option in item.options)
-    shared = item.form == "choice" and item.task == "classification"
-    text, level = item.question, item.level
-    organ = next((tag for tag in item.tags if tag.startswith("organ:")), "")
-    frame = item.frames[0] if level == "slice" and item.frames else -1
-    about = (text, key, right, pool, shared, frame, item.tags, split, organ, bool(marks_of(item)))
-    protocol = protocol_of_volume(item.study_id)
-    return Draft(item.item_id, item.patient_id, item.task, item.form, level, *about, protocol)
-
-
 _Proposed = tuple[tuple[str, ...], Pool["Draft"]]
 """The answers offered, and those who may be asked."""
-_Name = tuple[str, ...]
-"""Of a text: split, task, form or level, words, and all possible options."""
 
 
 def arrange_findings(
@@ -99,87 +48,86 @@ def arrange_findings(
 ) -> dict[str, Placement]:
     """Decide for a whole cohort: item id → placement. Items that are missing are not asked."""
     entries = sorted(drafts, key=lambda entry: digest(str(seed), entry.item_id))
+    # Where a drawn mark lies tells which of two kindred findings it is on: a control.
+    countable = [entry for entry in entries if entry.key is not None and not entry.marked]
+    openly = Counter(e.patient_id for e in entries if e.key is None and e.form != "text")
+    apart = patients_apart({e.patient_id for e in entries}, openly, seed, rules.sheet_share)
+
+    def choices(left: Sequence[Draft], rng: np.random.Generator) -> Iterator[Slot]:
+        return _slots_with_options(left, rng, rules, twins)
+
+    on_sheets = [entry for entry in countable if entry.patient_id in apart]
+    sheets = drawn_sheets(on_sheets, choices, seed, rules, twins)
+    asked = {_name(e) for e in on_sheets if e.item_id in sheets.placements}
+    others = [entry for entry in entries if entry.patient_id not in sheets.patients]
+    placed = sheets.placements | _asked_openly(others, asked, rules)
+    return in_drawn_order(entries, placed, seed)
+
+
+def _name(entry: Draft) -> TextName:
+    if entry.shared:
+        return entry.split, entry.task, entry.level, entry.text
+    return entry.split, entry.task, entry.form, entry.text, *entry.pool
+
+
+def _asked_openly(
+    entries: Sequence[Draft], in_headline: set[TextName], rules: BoxRules
+) -> dict[str, Placement]:
+    """The questions to patients who have no sheet."""
     placed: dict[str, Placement] = {}
-    fixed: dict[_Name, list[Draft]] = defaultdict(list)
-    shared: dict[_Name, list[Draft]] = defaultdict(list)
+    fixed: dict[TextName, list[Draft]] = defaultdict(list)
     several: list[Draft] = []
+    counts: Counter[tuple[str, ...]] = Counter()
     for entry in entries:
-        if entry.shared:
-            shared[entry.split, entry.task, entry.level, entry.text].append(entry)
-        elif entry.key is not None:
-            fixed[entry.split, entry.task, entry.form, entry.text, *entry.pool].append(entry)
+        if entry.key is not None:
+            kind = (entry.patient_id, entry.task, entry.level, entry.form)
+            # More is considered than anyone is asked: as many as on a sheet.
+            most = rules.sheet if entry.form == "yes_no" else len(entries)
+            if not entry.shared and _name(entry) not in in_headline and counts[kind] < most:
+                counts[kind] += 1
+                fixed[_name(entry)].append(entry)
         elif entry.form == "choices":
             several.append(entry)
         else:
             stratum = "untwinned" if entry.form == "text" else "headline"
             placed[entry.item_id] = Placement(stratum, (), "")
-    offers: list[Offer[Draft]] = []
-    parts = _Parts(entry for same in fixed.values() for entry in same)
-    for name, same in sorted(fixed.items()):
-        # Where a drawn mark lies tells which of two kindred findings it is on: a control.
-        best = None if same[0].marked else _fixed(same, parts, rules, twins)
-        if best is None:
-            placed |= _untwinned(same, rules)
+    for _, same in sorted(fixed.items()):
+        placed |= _untwinned(same, rules)
+    return placed | _several(several, rules)
+
+
+def _slots_with_options(
+    left: Sequence[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules
+) -> Iterator[Slot]:
+    """Slots of counts and of one of several options, the kinds of question in turn."""
+    texts: dict[TextName, list[Draft]] = defaultdict(list)
+    for entry in left:
+        texts[_name(entry)].append(entry)
+    queues: dict[tuple[str, ...], list[Slot]] = defaultdict(list)
+    for name, same in sorted(texts.items()):
+        if same[0].shared:
+            offered = list(_shared(same, rng, rules, twins))
         else:
-            offers.append(_offer(name, best))
-    for name, same in sorted(shared.items()):
-        rng = np.random.default_rng(
-            int(digest("options", str(seed), canonical_json(name), size=8), 16)
-        )
-        offers += [_offer(name, proposed) for proposed in _shared(same, rng, rules, twins)]
-    placed |= twins_of(offers, seed, twins)
-    placed |= _several(several, rules)
-    return in_drawn_order(entries, placed, seed)
+            best = _fixed(same, rules, twins)
+            offered = [best] if best is not None else []
+        for values, pool in offered:
+            queues[same[0].task, same[0].form, same[0].level] += slots_of(
+                name, values, pool.slots()
+            )
+    taken: set[str] = set()
+    for queue in queues.values():
+        queue[:] = [queue[place] for place in rng.permutation(len(queue))]
+    while any(queues.values()):
+        for queue in queues.values():
+            while queue:
+                slot = queue.pop()
+                if taken.isdisjoint(slot.patients):
+                    taken.update(slot.patients)
+                    yield slot
+                    break
 
 
-def _offer(name: _Name, proposed: _Proposed) -> Offer[Draft]:
-    values, pool = proposed
-    first = pool.first
-    kind = (first.task, first.form, first.level)
-    identity = canonical_json([name, values])
-    return Offer(identity, first.task, kind, first.split, first.text, values, pool)
-
-
-class _Parts:
-    """In how many pools a patient stands for each answer: as evenly as can be.
-
-    Some patients have every finding and some have none. If the first were always drawn for *yes*
-    and the second for *no*, any half of the patients would have the answers that the other half
-    lacks, over all texts together. So a *no* is rather asked of a patient who stands for a *yes*
-    elsewhere.
-    """
-
-    def __init__(self, entries: Iterable[Draft]) -> None:
-        texts: dict[tuple[object, ...], set[str]] = defaultdict(set)
-        for entry in entries:
-            texts[*_kind(entry), entry.patient_id, entry.key].add(entry.text)
-        self._could = Counter({name: len(asked) for name, asked in texts.items()})
-        self._does: Counter[tuple[object, ...]] = Counter()
-
-    def evenly(self, entries: Iterable[Draft], values: Sequence[str]) -> list[Draft]:
-        """Those first who stand for this answer less often than they could for the others."""
-
-        def excess(entry: Draft) -> float:
-            name = (*_kind(entry), entry.patient_id)
-            others = [self._could[*name, value] for value in values if value != entry.key]
-            return self._does[*name, entry.key] - sum(others) / max(1, len(others))
-
-        return sorted(entries, key=excess)
-
-    def add(self, pool: Pool[Draft]) -> None:
-        """Note who is in a pool."""
-        self._does.update(
-            (*_kind(entry), entry.patient_id, entry.key) for entry in pool.candidates()
-        )
-
-
-def _kind(entry: Draft) -> tuple[object, ...]:
-    return entry.split, entry.task, entry.form, entry.level, entry.pool
-
-
-def _fixed(
-    entries: list[Draft], parts: _Parts, rules: BoxRules, twins: TwinRules
-) -> _Proposed | None:
+def _fixed(entries: list[Draft], rules: BoxRules, twins: TwinRules) -> _Proposed | None:
     """The commonest answers, as many as tell most: m options weigh m − 1 (see `twins`)."""
     entries = _patients_in_turn(entries)
     counts = Counter(str(entry.key) for entry in entries)
@@ -188,12 +136,10 @@ def _fixed(
     best: tuple[int, _Proposed | None] = (0, None)
     for count in range(2, min(most, len(order)) + 1):
         values = tuple(value for value in entries[0].pool or order if value in order[:count])
-        pool = pool_of(parts.evenly(entries, values), values, twins.bound, _alike)
+        pool = pool_of(entries, values, twins.bound, alike)
         worth = (count - 1) * pool.size
         if pool.size >= twins.fewest and worth >= best[0]:
             best = worth, (values, pool)
-    if best[1] is not None:
-        parts.add(best[1][1])
     return best[1]
 
 
@@ -212,12 +158,6 @@ def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
     return placed
 
 
-def _alike(entry: Draft) -> object:
-    """What is known without looking for the finding:
-    the part of the body, the sequence, and which slice it is."""
-    return entry.organ, entry.protocol, entry.frame
-
-
 def _shared(
     entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules
 ) -> Iterator[_Proposed]:
@@ -232,7 +172,7 @@ def _shared(
     while misses < _MISSES:
         values = _drawn_options(weights, rng, rules.options)
         fitting = [e for e in left if e.key in values and set(values) - {e.key} <= set(e.pool)]
-        pool = pool_of(fitting, values, twins.bound, _alike)
+        pool = pool_of(fitting, values, twins.bound, alike)
         if pool.size < twins.fewest:
             misses += 1
             continue

@@ -11,7 +11,7 @@ from situs.errors import SitusError, did_you_mean
 from situs.facts import BoxLedger
 from situs.items.findings.captioning import Captioning
 from situs.items.findings.classification import Classification
-from situs.items.findings.composed import frame_of
+from situs.items.findings.composed import frame_of, same_for_all
 from situs.items.findings.counting import Counting
 from situs.items.findings.detection import Detection
 from situs.items.findings.diagnosis import Diagnosis
@@ -141,6 +141,9 @@ def _in_turn(
     groups: dict[str, list[tuple[bool, str, Question]]] = defaultdict(list)
     for question in questions:
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
+        if question.task == "detection":
+            # Two patients are of use to each other where both could be asked about the same slice.
+            own_id = same_for_all(question)
         draw = digest(str(seed), own_id)
         if by_task:
             groups[question.task].append((False, draw, question))

@@ -23,6 +23,7 @@ __all__ = [
     "frame_of",
     "in_words",
     "place_step",
+    "same_for_all",
 ]
 
 UNCERTAIN = NotAsked(
@@ -34,6 +35,15 @@ ANY_FINDING = Finding(ANY, "", "any finding", "findings", (ANY,))
 def finding(name: str) -> Finding:
     """The finding a parameter names; `any` is any of them."""
     return ANY_FINDING if name == ANY else finding_of(name)
+
+
+def same_for_all(question: Question) -> str:
+    """Names a question whoever is asked it: patients of whom one is drawn are asked in the same
+    words.
+
+    Only for questions whose parameters do not tell the answer.
+    """
+    return item_id("", question.task, question.form, question.parameters)
 
 
 def asked_of(names: Iterable[str]) -> tuple[str, ...]:

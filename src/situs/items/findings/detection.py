@@ -16,10 +16,11 @@ from situs.items.findings.composed import (
     frame_of,
     in_words,
     place_step,
+    same_for_all,
 )
 from situs.items.findings.words import worded
 from situs.items.posed import NotAsked, Question
-from situs.items.record import Item, Step, YesNo, item_id
+from situs.items.record import Item, Step, YesNo
 
 __all__ = ["Detection"]
 
@@ -28,7 +29,7 @@ class Detection:
     """Yes or no, for a finding or for any, on a slice or in a volume."""
 
     name = "detection"
-    quotas: ClassVar = {"slice": 10, "volume": 24}
+    quotas: ClassVar = {"slice": 30, "volume": 24}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """Every slice with a box and every slice that may stand for one without;
@@ -54,8 +55,7 @@ class Detection:
         name, frame = question.parameters["finding"], frame_of(question)
         about, level = finding(name), "volume" if frame is None else "slice"
         where_words = "in this volume" if frame is None else "on this slice"
-        own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
-        text = worded(f"detection.{level}", own_id, seed, about)
+        text = worded(f"detection.{level}", same_for_all(question), seed, about)
         tags = (f"finding:{name}",)
         frames = ledger.frames_of(name)
         if frames if frame is None else frame in frames:

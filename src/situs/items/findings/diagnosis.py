@@ -16,6 +16,7 @@ from situs.items.findings.composed import (
     frame_of,
     in_words,
     place_step,
+    same_for_all,
 )
 from situs.items.findings.words import worded
 from situs.items.posed import NotAsked, Question
@@ -61,7 +62,8 @@ class Diagnosis:
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
         ask = question.parameters["ask"]
         about = finding(question.parameters["finding"]) if ask == "study_yes_no" else None
-        text = worded(f"diagnosis.{ask}", own_id, seed, about)
+        wording_id = same_for_all(question) if about is not None else own_id
+        text = worded(f"diagnosis.{ask}", wording_id, seed, about)
         if ask == "mark":
             return self._mark(ledger, question, patient_id, text)
         if ask == "kind":

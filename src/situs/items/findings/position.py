@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from situs.items.findings.arrangement import Draft
+from situs.items.findings.drafts import Draft
 
 __all__ = ["right_by_position"]
 
