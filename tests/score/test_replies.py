@@ -179,6 +179,10 @@ def test_lists_of_replies(name):
         ("voices_dictated.txt", 0.93),
         ("bench_voices.txt", 0.97),
         ("bench_voices_again.txt", 0.97),
+        ("lecture.txt", 0.97),
+        ("ward.txt", 0.97),
+        ("thinkers.txt", 0.97),
+        ("tutors.txt", 0.95),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):

@@ -15,6 +15,7 @@ from situs.score.read.arrangement.directions import turn_directions
 from situs.score.read.arrangement.orders import order_of_ends, with_orders_as_asked
 from situs.score.read.arrangement.ranking import first_ranked, ranked_option
 from situs.score.read.arrangement.shared_structures import conclude_shared, mark_beside_x
+from situs.score.read.likelihoods import likeliest
 from situs.score.read.option_names import ALPHABET, OptionNames, with_numbers_named
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
@@ -65,6 +66,9 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
+    share = likeliest(plain)
+    if share is not None and share in ALPHABET[: len(options)]:
+        return Parsed(options[ALPHABET.index(share)].value)
     names = OptionNames(options, question)
     plain = with_orders_as_asked(plain, names.cores, question)
     plain = with_numbers_named(plain, names.cores)

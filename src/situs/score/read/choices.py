@@ -30,6 +30,8 @@ _OPTIONS_HEAD = re.compile(
 )
 # "A: 1, B: 0": a verdict on each as a bit.
 _BITS = re.compile(r"(?:\(?[A-Z]\)?\s*[:=]\s*[01]\b[\s,;.]*){2,}")
+# "Liver: +, spleen: -": the same as a sign.
+_SIGNS = re.compile(r" ?[:=] ?([+−–-])(?=\s*(?:[,;.\n]|$))[,;.]?")
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -50,7 +52,8 @@ _KEYS = {
 }
 _JUDGED = re.compile(
     r"(all|none|nothing)(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
-    r"|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs))))?"
+    r"|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs)))"
+    r"| (?:on|in|from) (?:this|the) list)?"
     r"(?: (?:two|three|four|five|six|findings|options))?"
     r"(?: (?:are|is|were|was|has been|have been|can be) (?:[a-z]+ly )?(?:annotated|present|marked"
     r"|seen|visible|there|shown))?"
@@ -130,12 +133,7 @@ def _read_choices(
     head = _OPTIONS_HEAD.match(plain)
     if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
         plain = plain[head.end() :]
-    if _BITS.fullmatch(plain):
-        plain = re.sub(
-            r"[:=]\s*([01])\b", lambda bit: ": yes\n" if bit[1] == "1" else ": no\n", plain
-        )
-    if _LOWER_RUN.fullmatch(plain):
-        plain = plain.upper()
+    plain = _with_words_for_signs(plain)
     names = OptionNames(options)
     names.several = True
     glued = _glued(plain, names)
@@ -160,6 +158,18 @@ def _read_choices(
             tuple(option.value for index, option in enumerate(options) if index in chosen)
         )
     return _whole(plain, options, sentences, names, question)
+
+
+def _with_words_for_signs(plain: str) -> str:
+    """The reply with yes and no for the bits and signs of verdicts,
+    and letters that are all of it as capitals."""
+    if _BITS.fullmatch(plain):
+        plain = re.sub(
+            r"[:=]\s*([01])\b", lambda bit: ": yes\n" if bit[1] == "1" else ": no\n", plain
+        )
+    if len(_SIGNS.findall(plain)) > 1:
+        plain = _SIGNS.sub(lambda sign: ": yes\n" if sign[1] == "+" else ": no\n", plain)
+    return plain.upper() if _LOWER_RUN.fullmatch(plain) else plain
 
 
 def _deny_under_headings(found: Sequence[Statement], plain: str) -> None:

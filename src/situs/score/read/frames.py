@@ -44,6 +44,8 @@ _RANGE = re.compile(
     r"(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
     re.IGNORECASE,
 )
+_SINCE = re.compile(r"\bsince (?=(?:the )?(?:[a-z]+ )?(?:number )?[0-9])", re.IGNORECASE)
+_IS_END = re.compile(r"\b([0-9]+) (?:is|=) (first|last)\b", re.IGNORECASE)
 _OPEN_ENDED = re.compile(
     r" ?(?:to|until|through|up to|-|–) (?:the )?(?:end|last|top|bottom)\b| on(?:wards?)?\W*$",
     re.IGNORECASE,
@@ -175,6 +177,7 @@ def _from_prose(
         return set()
     plain = _TIGHT.sub(", ", _digits(plain))
     plain = _NOT_AFTER.sub("last", _NOT_BEFORE.sub("first", plain))
+    plain = _IS_END.sub(r"\1 is the \2", _SINCE.sub("from ", plain))
     groups = [group for group in _grouped(plain) if not group.measured]
     sentences = statements(
         plain,
@@ -386,7 +389,9 @@ def _label(between: str) -> str:
     return "" if first == last else "first" if first > last else "last"
 
 
-_BEHIND = re.compile(r" ?(?:as|is|being|for|,) (?:the |its )?(?P<end>first|last)\b", re.IGNORECASE)
+_BEHIND = re.compile(
+    r" ?(?:as|is|=|being|for|,) (?:the |its )?(?P<end>first|last)\b", re.IGNORECASE
+)
 _BEST = re.compile(r"\b(?:best|largest|clearest|most clearly)\b", re.IGNORECASE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -103,6 +104,11 @@ def _none_of(plain: str, question: str) -> bool:
     return match is not None and set(content_words(match["things"])) <= set(content_words(question))
 
 
+_LISTED = re.compile(r" ?(?:,|and|, and|&|/|x|×) ?", re.IGNORECASE)
+_LONGEST_LIST = 6
+_IN_BRACKETS = re.compile(r"(?<=[0-9]) \([^()]*$")
+
+
 class _Reader:
     def __init__(self, plain: str, asked: Unit, ranges: Ranges, question: str) -> None:
         self.plain = plain
@@ -140,10 +146,24 @@ class _Reader:
 
     def _serves_else(self, token: Token) -> bool:
         """Whether a number is an operand, a measure of another kind, or of another structure."""
+        if self.asked is COUNT and self._shares_unit(token):
+            return True
         return any(
             aside(self.plain, token, self.question)
             for aside in (working, measures_else, of_another)
         )
+
+    def _shares_unit(self, token: Token) -> bool:
+        """Whether a number without a unit is the first of a list that has one ("12 and 18 mm")."""
+        if token.units != (None,):
+            return False
+        at = self.numbers.index(token)
+        for before, behind in itertools.pairwise(self.numbers[at : at + _LONGEST_LIST]):
+            if not _LISTED.fullmatch(self.plain, before.end, behind.start):
+                return False
+            if behind.units != (None,):
+                return True
+        return False
 
     def _promote(self, found: Sequence[Statement]) -> None:
         """The result of a calculation stands out,
@@ -284,8 +304,10 @@ class _Reader:
         return False
 
     def _other_units(self) -> bool:
+        """Whether a number in a unit of another kind stands beside; one in brackets explains."""
         return any(
             token.kind is Kind.VALUE
+            and not _IN_BRACKETS.search(self.plain[max(0, token.start - 40) : token.start])
             and token.units[0] is not None
             and token.units[0].to(self.asked) is None
             and token.units[0].dimension != "slices"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from situs.score.read.framing import without_asides, without_frame
-from situs.score.read.numbers.tokens import Kind, tokens
+from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import Unit
 from situs.score.read.prose.lexicon import language_file
 
@@ -282,7 +282,11 @@ def _compared(clause: str, asked: _Asked) -> bool | None:
     )
     if len(measures) == 2 and len(bound) == 1:
         measures = [token for token in measures if token.parts != bound[0].parts]  # "27 mm > 20 mm"
-    if len(bound) != 1 or len(measures) != 1 or measures[0].kind is not Kind.VALUE:
+    if len(bound) != 1 or len(measures) != 1:
+        return None
+    if measures[0].kind is Kind.BOUND:
+        return _beyond_bound(clause, measures[0], bound[0], asked)
+    if measures[0].kind is not Kind.VALUE:
         return None
     value, unit, limit, limit_unit = (
         measures[0].parts[0],
@@ -311,6 +315,41 @@ def _compared(clause: str, asked: _Asked) -> bool | None:
     if asked.axis == "reach":
         return smaller is asked.positive
     return smaller is not asked.positive
+
+
+_DOWNWARD = re.compile(
+    r"(?:<|≤|\b(?:less|fewer|smaller|shorter|lower|closer|nearer) than|\bat most|\bup to|\bunder"
+    r"|\bbelow|\bmaximum of|\b(?:no|not) (?:more|larger|bigger|greater|longer|farther|further)"
+    r" than)[^0-9]*$"
+)
+_UPWARD = re.compile(
+    r"(?:>|≥|(?<!no )(?<!not )\b(?:more|greater|larger|bigger|longer|higher|farther|further) than"
+    r"|\bat least|\bexceed(?:s|ing)?|\bover|\babove|\bminimum of)[^0-9]*$"
+)
+
+
+def _beyond_bound(clause: str, told: Token, bound: Token, asked: _Asked) -> bool | None:
+    """A bound on the same side as the question's: "at least 160 mL" is larger than 150 mL.
+
+    "At least 140 mL" leaves open whether it is.
+    """
+    before = clause[: told.start] + " "
+    down, up = _DOWNWARD.search(before), _UPWARD.search(before)
+    unit, limit_unit = told.units[0], bound.units[0]
+    factor = (
+        unit.to(limit_unit) if isinstance(unit, Unit) and isinstance(limit_unit, Unit) else None
+    )
+    value, limit = told.parts[0], bound.parts[0]
+    match = up or down
+    if match is None or factor is None or value is None or limit is None:
+        return None
+    symbols = _symbols(clause[: match.start()] + " " + clause[told.end :], asked)
+    if symbols is None or set(symbols) & {"+", "-", "not"} or value * factor == limit:
+        return None
+    above = value * factor > limit
+    if (up is not None) is not above:
+        return None
+    return above is not asked.positive if asked.axis == "reach" else above is asked.positive
 
 
 def _symbols(clause: str, asked: _Asked) -> list[str] | None:

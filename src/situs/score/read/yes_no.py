@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from situs.score.read.framing import without_frame
+from situs.score.read.likelihoods import likeliest
+from situs.score.read.presence import plainly_present
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words, words_of
 from situs.score.read.prose.grammar import statements
@@ -30,8 +32,8 @@ _OPENING = re.compile(
 )
 _HEDGED = re.compile(
     r"(?:(?:of course|certainly|clearly|definitely|indeed|"
-    r"i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
-    r"therefore|thus|hence|"
+    r"i(?:'d| would| do)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*"
+    r"|ok(?:ay)?|so|therefore|thus|hence|"
     r"on this (?:scan|slice|image)|"
     r"in this (?:case|scan|image|patient|study|volume)|here|on these images),? )?(?:that )?",
     re.IGNORECASE,
@@ -82,7 +84,8 @@ _ANNOUNCED = re.compile(
 # "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone
 # are answers.
 _ANSWER_IS = re.compile(
-    r"\b(?:answer|verdict|conclusion|response|reply)(?: here| then| therefore)?(?:,? therefore,?)?"
+    r"\b(?:answer|verdict|conclusion|response|reply)(?: here| then| therefore"
+    r"| to (?:the|your|this|that) question)?(?:,? therefore,?)?"
     r" ?(?:is|would be|must be|has to be|should be|remains|:)(?: an?| the)?(?: clear(?:ly)?|"
     r" definite(?:ly)?)? ",
     re.IGNORECASE,
@@ -107,6 +110,9 @@ _THERE_IS = re.compile(
     r" (?:however|though|in contrast|on the other hand|also|instead|nevertheless),(?= [a-z])",
     re.IGNORECASE,
 )
+# "✅ The reader marked one", "❌ No tear is marked": a sign before a whole sentence adds nothing to
+# what this says, and is as often a bullet.
+_HEADED = re.compile(r"^[✅✓✔❌✗✘] ?(?=(?:[^\s✅✓✔❌✗✘]+ ){3})(?!.*[✅✓✔❌✗✘])", re.DOTALL)
 # Left and right are the patient's in every question: it adds nothing to say so before a statement.
 _PERSPECTIVE = re.compile(
     r"(?:(?<=^)|(?<=[.;\n] ))from the patient's (?:perspective|point of view|viewpoint) (?=the"
@@ -163,8 +169,13 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
+    share = likeliest(plain)
+    if share in {"YES", "NO"}:
+        return Parsed(share == "YES")
     question = _AS_SHOWING.sub(r"Are there \g<what>?", question)
     plain = _THERE_IS.sub(r"\1", plain)
+    plain = _HEADED.sub("", plain)
+    plain = plainly_present(plain, question)
     plain = _PERSPECTIVE.sub("", plain)
     found = statements(plain, list(_mentions(plain)), english(), subjects=False, question=question)
     _answer_asides(found, plain, question)

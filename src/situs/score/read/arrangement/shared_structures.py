@@ -38,6 +38,11 @@ _AS_X = re.compile(
 _LIKE_X = re.compile(
     r"(?:like|together with|along with|just like) (?:mark |point )?X,", re.IGNORECASE
 )
+# "X is in the liver, like C."
+_X_LIKE = re.compile(
+    r"\bX\b[^.;\n]{0,60}?,? (?:just like|like|as is|as does|together with|along with)"
+    r" (?:mark |point )?([A-F])\b"
+)
 _AS_LESION = re.compile(
     r"\b(?:as does|as is|like|just like|together with) the lesion\b", re.IGNORECASE
 )
@@ -57,6 +62,9 @@ def mark_beside_x(plain: str) -> str | None:
         words = frozenset(content_words(match["structure"]))
         if structures.setdefault(match["mark"], words) != words:
             return None
+    named = _X_LIKE.findall(plain)
+    if len(set(named)) == 1:
+        return str(named[0])
     asked = structures.pop("X", None)
     beside = [mark for mark, words in structures.items() if words == asked]
     return beside[0] if asked and len(beside) == 1 else None

@@ -75,8 +75,8 @@ _NONE = re.compile(
 _SINGLE = re.compile(
     r"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+"
     rf" ){{0,3}}?{_THINGS}\b"
-    r"|^there(?:'s| is) one[ .!]*$|^(?:only |just )?a single one[ .!]*$|^(?:(?:there is|i see"
-    r"|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
+    r"|^there(?:'s| is) one[ .!]*$|^(?:only |just )?a single one[ .!]*$|^(?:(?:there is"
+    r"|there's|i see|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
     re.IGNORECASE | re.MULTILINE,
 )

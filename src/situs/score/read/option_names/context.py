@@ -59,7 +59,8 @@ _DIRECTED = re.compile(
     r"therefore|not|say|neither|nor|a|"
     r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd"
     r" say|guess|think|"
-    r"likely|both|only|just|third|choose|pick|well|far|go|going|looks?|(?:is|lies|sits) right) )$",
+    r"likely|both|only|just|third|choose|pick|favou?rs?|prefer|exclude|"
+    r"well|far|go|going|looks?|(?:is|lies|sits) right) )$",
     re.IGNORECASE,
 )
 

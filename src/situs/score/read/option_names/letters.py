@@ -16,7 +16,7 @@ _LETTER = re.compile(r"(?<!\w)(?<!\w')([A-Za-z])(?!\w|'\w|-\w)")
 
 _NAMED_PREFIX = re.compile(
     r"\b(?:option|choice|letter|mark|marker|point|label|labelled|labeled|circle|answer|ans)s?[.:]?"
-    r" ?[\"'(\[]?$",
+    r"(?: ?[-–—=>]+)? ?[\"'(\[]?$",
     re.IGNORECASE,
 )
 
@@ -175,7 +175,9 @@ class OptionLetters:
             return True
         if after[:1] == ")" and (not before or before[-1:] == "\n"):
             return True
-        if ends and match[1] != "a" and ANNOUNCED.search(before):
+        # "Answer is a)": a bracket stands behind no article.
+        marked = match[1] != "a" or after[:1] == ")"
+        if ends and marked and ANNOUNCED.search(before):
             return True
         return (
             after[:1] in {".", ")"}

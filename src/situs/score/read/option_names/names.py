@@ -199,7 +199,15 @@ class OptionNames:
             rf"(?<!my )(?<!a )(?<!close )\b(?:the )?({'|'.join(ordinals)}|last)"
             r" (?:option|choice|one|answer)\b"
         )
-        for match in re.compile(pattern, re.IGNORECASE).finditer(plain):
+        bare = (
+            rf"(?:^|[.\n]|\b(?:so|only|hence|thus|therefore|it is|it's),?) ?the"
+            rf" ({'|'.join(ordinals)}|last)(?: (?:applies|fits|is correct|is right|is seen))?"
+            r"(?=[ .!]*(?:$|\n))"
+        )
+        found = re.compile(pattern, re.IGNORECASE).finditer(plain)
+        # "Of the four, only the last applies": nothing else is counted in such a clause.
+        alone = re.compile(bare, re.IGNORECASE).finditer(plain) if not self.has_digits else ()
+        for match in (*found, *alone):
             word = match[1].lower()
             if self.has_digits and not match[0].lower().endswith(("option", "choice")):
                 continue  # "the second one" of two numbers

@@ -54,12 +54,24 @@ _OBLIGING = re.compile(
 )
 
 
+# "After recomputing the answer is no": how an answer was found says nothing about it.
+_PROCEDURE = re.compile(
+    r"\b(?:after|upon|on|having|by) (?:carefully |again |re-?)?"
+    r"(?:comput|calculat|measur|check|count|review|inspect|assess|examin|verify|scroll|compar)ing"
+    r"(?: (?:it|this|them|again|everything|through))?"
+    r"(?: (?:the|all|both|these) (?:images?|slices?|stack|volumes?|series|frames|sides))?,? "
+    r"(?=(?:the|my|i|it) )",
+    re.IGNORECASE,
+)
+
+
 def without_courtesies(text: str) -> str:
     """The text without such sentences.
 
     All of it if nothing else is left, but for a sentence that only grants the request: its yes is
     no answer.
     """
+    text = _PROCEDURE.sub("", text)
     asked_for = _OBLIGING.sub(" ", text)
     rest = _COURTESY.sub(" ", asked_for)
     if rest == text:

@@ -40,6 +40,9 @@ _MEASURES = [
     ]
 ]
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_YES_NO = re.compile(
+    r"(?:according to [a-z ]+, )?(?:is|are|was|were|does|do|did|has|have|can)\b", re.IGNORECASE
+)
 _LONGEST_LIST = 400
 _LOOSE = re.compile(
     r"""["'](?:final[_ ]?answer|answer)["'] ?: ?(?:"([^"\n]*)"?|'([^'\n]*)'?|([^"'\[{},\n]+))""",
@@ -144,6 +147,9 @@ def _answer(record: dict[str, object], *, whole: bool, question: str) -> str | N
         }  # {"n_slices": 19, "spacing_mm": 5, "length_cm": 9.5}
     elif len(answers) > 1 and len(measured) == 1:
         answers = {measured[0]: answers[measured[0]]}  # {"diameter_mm": 16.4, "slice": 28}
+    verdicts = [value for value in answers.values() if isinstance(value, bool)]
+    if whole and len(verdicts) == 1 and _YES_NO.match(question):
+        return _words(verdicts[0])  # {"finding": "meniscus tear", "present": false}
     if whole and len(answers) == 1:
         ((key, value),) = answers.items()
         suffix = _UNIT_SUFFIX.search(key)

@@ -1,4 +1,5 @@
-"""Radiologists' shorthand written out: "RT kidney", "GB inf to panc", "w/o"."""
+"""Radiologists' shorthand written out ("RT kidney", "w/o"), and what was dictated ("no comma none
+seen full stop")."""
 
 from __future__ import annotations
 
@@ -20,9 +21,31 @@ _VERTEBRA = re.compile(
 )
 
 
+# Marks that were dictated as words. "Comma" is said of nothing else; a "period" may be one of time,
+# so only a "full stop" is taken for one.
+_DICTATED = (
+    (re.compile(r",? comma\b,?", re.IGNORECASE), ","),
+    (re.compile(r",? (?:full stop|new (?:line|paragraph))\b\.?", re.IGNORECASE), "."),
+    (re.compile(r"\s+(?:stroke|slash) ", re.IGNORECASE), "/"),
+)
+_SIDES = {"R": "right", "L": "left"}
+_SIDED = re.compile(
+    r"\b([RL])\.?(?=[ -](?:kidney|adrenal|lung|lobe|side|sided|ovary|hip|femur|knee|ventricle"
+    r"|hemisphere|renal|psoas|hepatic)\b)"
+)
+_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75", "⅓": ".333", "⅔": ".667"}
+_FRACTION = re.compile(rf"(?P<whole>[0-9]+)? ?(?P<part>[{''.join(_FRACTIONS)}])")
+# "Option B please": said to whoever marks the answer.
+_PLEASE = re.compile(r"(?<=\w)(?:,| -)? (?:please|thanks|thank you|cheers)[ .!]*$", re.IGNORECASE)
+
+
 def written_out(text: str) -> str:
     """The text with shorthand in full words; capitals count, so that "us" and "AP" stay apart."""
     table = _table()
+    for spoken, mark in _DICTATED:
+        text = spoken.sub(mark, text)
+    text = _FRACTION.sub(lambda match: f"{match['whole'] or 0}{_FRACTIONS[match['part']]}", text)
+    text = _SIDED.sub(lambda match: _SIDES[match[1]], _PLEASE.sub("", text))
     text = _pattern().sub(lambda match: table[match[0]], text)
     return _VERTEBRA.sub(
         lambda match: f"{match[2][0].upper()}{_RANKS.index(match[1].lower()) + 1}", text

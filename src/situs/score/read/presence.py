@@ -1,0 +1,65 @@
+"""Roundabout ways to say that a finding is there or is not, put into plain ones.
+
+"I looked for edema but found none", "the mass is marked, but the edema isn't", "nothing of the kind
+was marked": each is rewritten as a sentence that names the finding ("there is no edema"), which the
+grammar of relations reads. Only for questions that ask whether something is there.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["plainly_present"]
+
+_ASKED = re.compile(
+    r"(?:(?:did|has) the reader marke?d? (?P<marked>[^,?]+?)"
+    r"|according to the reader, does this (?:slice|volume) show (?P<shown>[^,?]+?)"
+    r"|(?:is|are) there (?:an? |any )?(?P<exists>[^,?]+?)"
+    r"|(?:is|are) (?:an? |any |the )?(?P<seen>[^,?]+?) (?:annotated|present|visible|marked|seen))"
+    r"(?: anywhere)?(?: (?:on|in) (?:this|any|the) [a-z ]+)?\?",
+    re.IGNORECASE,
+)
+_NOT_ONLY = re.compile(r"\bnot only ([^.;\n]{1,80}?),? but(?: also)? ", re.IGNORECASE)
+_SURE = re.compile(
+    r"\b(?:there(?:'s| is)|i have) (?:no|little) (?:doubt|question)"
+    r"(?: (?:in my mind|about (?:it|this)|at all))?[:,]? (?:that )?",
+    re.IGNORECASE,
+)
+_SOUGHT = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:looked|searched|checked|scanned) (?:carefully |hard |closely )?"
+    r"for (?P<what>[^.,;\n]{2,60}?),? (?:(?:but|yet|and) )+(?:i |we )?"
+    r"(?:found|saw|could (?:only )?(?:find|see)|find|see) "
+    r"(?:(?P<none>none|nothing|no [a-z]+)|it|one|some|several)(?= ?(?:[.,;!\n]|$))",
+    re.IGNORECASE,
+)
+_SEEN = r"(?:marked|annotated|seen|present|visible|found|shown|labell?ed|identified|noted)"
+_NOTHING = re.compile(
+    rf"\b(?:nothing|none)(?: of (?:the|that) (?:kind|sort)| like (?:it|that)| at all)?"
+    rf" (?:is|was|has been|had been|were) {_SEEN}(?! (?:but|except|other|apart|besides))"
+    rf"|\b(?:the reader|they) (?:left|kept) (?:this|the) [a-z]+ (?:unmarked|blank|empty)"
+    rf"|\b(?:the reader|they) (?:marked|annotated|noted) nothing(?! (?:but|except|else|other))"
+    rf"|\bthere(?: is|'s) nothing (?:marked|to mark|annotated|to see)",
+    re.IGNORECASE,
+)
+
+
+def plainly_present(plain: str, question: str) -> str:
+    """The reply with such sentences rewritten; as it is where the question asks something else."""
+    asked = _ASKED.match(question.strip())
+    if asked is None:
+        return plain
+    subject = next(filter(None, asked.groups())).strip()
+    bare = re.sub(r"^(?:an?|any|the|some) ", "", subject, flags=re.IGNORECASE)
+    plain = _SURE.sub("", plain)
+    plain = _NOT_ONLY.sub(r"\1 and ", plain)
+    plain = _SOUGHT.sub(
+        lambda match: f"there is {'no ' if match['none'] else ''}{match['what']}", plain
+    )
+    plain = _NOTHING.sub(lambda match: f"there is no {bare}", plain)
+    # "The mass is marked, but the edema isn't": what is said of another finding stands apart.
+    return re.sub(
+        rf",? (?:but|while|whereas) (?=(?:the |an? |no )?{re.escape(bare)}\b)",
+        ". ",
+        plain,
+        flags=re.IGNORECASE,
+    )
