@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 
@@ -11,7 +12,20 @@ import pytest
 from situs.items import Box, Boxes, Item
 from situs.profiles import Layout, layout_of, load_profile
 from situs.score.metrics.box_batch import match_boxes
-from situs.score.metrics.boxes import THRESHOLDS, Matches, Solids, matches_of, solids_of
+from situs.score.metrics.boxes import (
+    BOX_CENTRE_HIT,
+    BOX_CENTRE_HIT_3D,
+    BOX_F1,
+    BOX_FRAME_F1,
+    BOX_FRAME_IOU,
+    BOX_HIT_3D,
+    BOX_IOU_3D,
+    BOX_MEAN_IOU,
+    BOX_PANOPTIC,
+    BOX_TUBE_IOU,
+    Matches,
+    Solids,
+)
 from situs.score.metrics.registry import Given
 from situs.score.parts import boxes_right, least_overlap
 from situs.space import Affine, FrameBox, Grid, WorldBox
@@ -93,24 +107,33 @@ def test_many_answers_score_what_each_does(kind: str) -> None:
     rng = random.Random(kind)
     batch = answers(rng, 120, solid=kind != "on frames", oblique=kind == "oblique")
     found = match_boxes(batch, [least_overlap(given.item) for given in batch])
-    matched = [given for given in batch if "matches" in given.shared]
+    matched = [row for row, right in enumerate(found.right) if right is not None]
     assert 60 < len(matched) < 120, "some have two boxes on one picture, and are left alone"
-    assert [right is None for right in found] == ["matches" not in one.shared for one in batch]
-    for given, right in zip(batch, found):
+    values = {name: column.tolist() for name, column in found.values.items()}
+    for row, (given, right) in enumerate(zip(batch, found.right)):
         if right is None:
+            assert math.isnan(values[BOX_TUBE_IOU][row])
             continue
         true, said = list(given.true_boxes), list(given.said_boxes)
-        alone, many = Matches(true, said), matches_of(given)
+        alone = Matches(true, said)
         assert right is boxes_right(given.item, true, said)
-        assert many.tube_iou == alone.tube_iou
-        assert [many.f1_at(t) for t in THRESHOLDS] == [alone.f1_at(t) for t in THRESHOLDS]
-        for score in ("panoptic_quality", "mean_iou", "centre_f1", "frame_f1", "frame_iou"):
-            assert getattr(many, score)() == getattr(alone, score)(), score
-    in_mm = [given for given in matched if "solids" in given.shared]
-    assert len(in_mm) == (len(matched) if kind == "in mm" else 0)
-    for given in in_mm:
-        one, many = Solids(given), solids_of(given)
-        assert (many.iou(), many.centre_hit()) == (one.iou(), one.centre_hit())
-        assert [many.hit_at(t) for t in THRESHOLDS] == [one.hit_at(t) for t in THRESHOLDS]
-    values = {matches_of(given).tube_iou for given in matched}
-    assert len(values) > 30, "the cases differ"
+        expected = {
+            BOX_TUBE_IOU: alone.tube_iou,
+            BOX_PANOPTIC: alone.panoptic_quality(),
+            BOX_MEAN_IOU: alone.mean_iou(),
+            BOX_CENTRE_HIT: alone.centre_f1(),
+            BOX_FRAME_F1: alone.frame_f1(),
+            BOX_FRAME_IOU: alone.frame_iou(),
+            **{name: alone.f1_at(threshold) for threshold, name in BOX_F1.items()},
+        }
+        assert {name: values[name][row] for name in expected} == expected
+    assert (BOX_IOU_3D in values) == (kind == "in mm")
+    for row, given in enumerate(batch if kind == "in mm" else []):
+        solid = Solids(given)
+        expected = {
+            BOX_IOU_3D: solid.iou(),
+            BOX_CENTRE_HIT_3D: solid.centre_hit(),
+            **{name: solid.hit_at(threshold) for threshold, name in BOX_HIT_3D.items()},
+        }
+        assert {name: values[name][row] for name in expected} == expected
+    assert len({values[BOX_TUBE_IOU][row] for row in matched}) > 30, "the cases differ"

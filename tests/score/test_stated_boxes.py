@@ -12,6 +12,7 @@ from situs.profiles import AnswerSpace
 from situs.score import compound
 from situs.score.read import boxes as full_reader
 from situs.score.read import parse_boxes
+from situs.score.read.result import Parsed
 from situs.score.read.stated_boxes import stated_boxes
 from situs.space import FrameBox
 
@@ -101,9 +102,18 @@ def test_stated_boxes_are_those_of_the_full_reader(monkeypatch: pytest.MonkeyPat
     cases = [(_reply(rng), rng.choice(SPACES), rng.sample(LABELS, 2)) for _ in range(1200)]
     stated = [stated_boxes(text, labels, volume=False) is not None for text, _, labels in cases]
     assert 300 < sum(stated) < 1000  # both ways are tried
-    fast = [parse_boxes(text, space, SIZES, labels) for text, space, labels in cases]
+    # All at once, as the replies of a run are placed, and none as it was asked for.
+    mentioned = [full_reader.mentioned_boxes(text, space, labels) for text, space, labels in cases]
+    placings = [
+        (found.value if isinstance(found, Parsed) else [], space, SIZES)
+        for found, (_, space, _) in zip(mentioned, cases)
+    ]
+    fast = [
+        placed if isinstance(found, Parsed) else found
+        for found, placed in zip(mentioned, full_reader.place_boxes(placings))
+    ]
     monkeypatch.setattr(full_reader, "stated_boxes", lambda *_, **__: None)
-    monkeypatch.setattr(full_reader, "_plainly_placed", lambda *_: None)
+    monkeypatch.setattr(full_reader, "placed_as_asked", lambda replies: [None] * len(replies))
     for (text, space, labels), was, read in zip(cases, stated, fast):
         if was:
             assert read == parse_boxes(text, space, SIZES, labels), text

@@ -12,7 +12,7 @@ from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Answer, Box, Boxes, Compound, Item, boxes_in, frames_in
 from situs.profiles import AnswerSpace, Layout, Profile, layout_of, options_text, prompt_text
-from situs.space import FrameBox, Grid, PixelGrid
+from situs.space import FrameBox, FrameBoxes, Grid, PixelGrid
 
 __all__ = ["NATIVE", "Viewing", "volume_hull"]
 
@@ -47,7 +47,7 @@ class _Seen:
     item: Item
     layout: Layout
     obstacle: str | None = None
-    boxes: tuple[tuple[Box, ...], list[FrameBox]] | None = None
+    boxes: tuple[tuple[Box, ...], FrameBoxes] | None = None
     """Those asked for last, and what is shown of them."""
     frames: tuple[tuple[int, ...], list[int]] | None = None
     """The same of frames: every metric of every answer asks for them."""
@@ -66,7 +66,7 @@ class Viewing:
         self._pictures = 0
         self._seen: dict[int, _Seen] = {}
         self._obstacles: dict[tuple[int, bool], tuple[Layout, str]] = {}
-        self._boxes: dict[tuple[int, tuple[Box, ...]], tuple[Layout, list[FrameBox]]] = {}
+        self._boxes: dict[tuple[int, tuple[Box, ...]], tuple[Layout, FrameBoxes]] = {}
 
     def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
         """What is worked out of all items of the bench, once for all who look at it in this way."""
@@ -145,12 +145,12 @@ class Viewing:
         """Width and height of each picture; infinite where the file's size is not known."""
         return self.layout(item).sizes
 
-    def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
+    def boxes(self, item: Item, boxes: Iterable[Box]) -> FrameBoxes:
         """The item's boxes on its pictures;
         where one box per volume is asked for, the hull of each label."""
         seen, wanted = self._look(item), tuple(boxes)
         if seen.boxes is not None and seen.boxes[0] is wanted:
-            return list(seen.boxes[1])
+            return seen.boxes[1]
         layout = seen.layout
         key = id(layout), wanted
         known = self._boxes.get(key)
@@ -159,9 +159,9 @@ class Viewing:
             rectangles = volume_hull(drawn) if self.space.box_form == "volume" else drawn
             if len(self._boxes) >= _MOST_BOXES:
                 self._boxes.clear()
-            self._boxes[key] = known = layout, rectangles
+            self._boxes[key] = known = layout, FrameBoxes.of(rectangles)
         seen.boxes = wanted, known[1]
-        return list(known[1])
+        return known[1]
 
     def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
         """Positions of the pictures that show these frames."""

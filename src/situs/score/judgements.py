@@ -32,7 +32,7 @@ class Judgement(msgspec.Struct, frozen=True, gc=False):
     right: bool | None
     parsed: str = ""
     flags: tuple[str, ...] = ()
-    boxes: tuple[FrameBox, ...] = ()
+    boxes: Sequence[FrameBox] = ()
     prediction: Fraction | None = None
     values: dict[str, float] = {}
     grades: tuple[GradePair, ...] = ()
@@ -98,7 +98,7 @@ def _combined(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgeme
     flags: list[str] = []
     lost: list[str] = []
     values: dict[str, float] = {}
-    boxes: tuple[FrameBox, ...] = ()
+    boxes: Sequence[FrameBox] = ()
     grades: tuple[GradePair, ...] = ()
     what: list[bool] = []
     where: list[bool] = []
@@ -109,7 +109,7 @@ def _combined(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgeme
         if state == "answered" != part.state:
             lost.append(f"{name}:{part.state}")
         values.update(part.values)
-        boxes += part.boxes
+        boxes = (*boxes, *part.boxes) if len(boxes) else part.boxes
         grades += part.grades
         (where if is_place(parts[name]) else what).append(part.right)
     is_grounded = bool(what and where)

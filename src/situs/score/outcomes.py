@@ -213,7 +213,9 @@ def _with_item(item: Item, judgement: Judgement) -> Scored:
     """A judgement with what tables group the answer by."""
     one = judgement
     return Scored(
-        outcome=Outcome(item.item_id, one.state, one.right, one.parsed, one.flags, one.boxes),
+        outcome=Outcome(
+            item.item_id, one.state, one.right, one.parsed, one.flags, tuple(one.boxes)
+        ),
         cluster=cluster_of(item),
         task=item.task,
         form=item.form,

@@ -10,8 +10,10 @@ tagged `approximate`). Grades: every sub-score exactly.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -33,19 +35,20 @@ from situs.items import (
 )
 from situs.profiles import AnswerSpace
 from situs.run import Viewing
-from situs.score.metrics.box_batch import match_boxes
+from situs.score.metrics.box_batch import MatchedBoxes, match_boxes
 from situs.score.metrics.boxes import matches_of, tube_iou
 from situs.score.metrics.grades import GradePair
 from situs.score.metrics.number import within_interval
 from situs.score.metrics.registry import Given, Metric, always, metrics_of
 from situs.score.metrics.sets import ends_within_one
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.replies import offered_grades, read_reply
+from situs.score.replies import offered_grades, read_boxes, read_reply
 from situs.space import FrameBox
 
 if TYPE_CHECKING:
     from situs.score.read import Offered
-    from situs.score.read.boxes import Size
+    from situs.score.read.box_forms.record import Mention
+    from situs.score.read.placed_boxes import Size
 
 __all__ = [
     "Part",
@@ -79,7 +82,7 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     grades: tuple[GradePair, ...] = ()
     prediction: Fraction | None = None
     flags: tuple[str, ...] = ()
-    boxes: tuple[FrameBox, ...] = ()
+    boxes: Sequence[FrameBox] = ()
 
 
 def is_place(answer: Simple) -> bool:
@@ -97,7 +100,17 @@ def unread_part(item: Item, answer: Simple, state: str, reason: str) -> Part:
     return Part(state, False, reason, nothing, graded)
 
 
-Reading = Part | Given
+@dataclass(slots=True)
+class Unplaced:
+    """Boxes as a reply gives them, which wait to be placed on the pictures."""
+
+    item: Item
+    answer: Boxes
+    mentions: Sequence[Mention]
+    viewing: Viewing
+
+
+Reading = Part | Given | Unplaced
 """What became of one simple answer, or what was read of it and waits to be scored."""
 
 
@@ -105,10 +118,17 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
     """Parse a reply as an answer of this kind; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
+    if isinstance(answer, Boxes) and shown is not None:
+        mentioned = read_boxes(answer, response, shown)
+        if isinstance(mentioned, Parsed):
+            return Unplaced(item, answer, mentioned.value, shown)
+        return reading_of(item, answer, mentioned, shown)
     return reading_of(item, answer, read_reply(item, answer, response, shown), shown)
 
 
-def reading_of(item: Item, answer: Simple, result: Result[Any], shown: Viewing | None) -> Reading:
+def reading_of(
+    item: Item, answer: Simple, result: Result[Any], shown: Viewing | None
+) -> Part | Given:
     """What was read, ready to be scored (`score_readings`)."""
     if isinstance(result, RefusedInWords):
         return unread_part(item, answer, "refused", "refused in words")
@@ -169,13 +189,11 @@ def _scored_once(given: Given) -> Part:
 @functools.lru_cache(maxsize=256)
 def _boxes_meant(
     said: tuple[tuple[Any, ...], ...], space: AnswerSpace, sizes: tuple[Size, ...]
-) -> Result[list[FrameBox]]:
+) -> Result[Sequence[FrameBox]]:
     """The boxes on the pictures; a grid is the same on all pictures of a size."""
     from situs.score.read.box_forms.record import Mention
-    from situs.score.read.boxes import placed_boxes
+    from situs.score.read.boxes import place_boxes
 
-    if not said:
-        return Parsed([])
     mentions = []
     for frame, label, *numbers in said:
         if space.box_form == "volume":
@@ -184,7 +202,7 @@ def _boxes_meant(
             mentions.append(Mention((x0, x1, y0, y1), frames, label=label, order="xxyy"))
         else:
             mentions.append(Mention(tuple(numbers), (frame,), label=label))
-    return placed_boxes(mentions, space, sizes)
+    return place_boxes([(mentions, space, sizes)])[0]
 
 
 def _grades_meant(grades: Mapping[str, int], scales: Mapping[str, Offered]) -> Result[Any]:
@@ -198,15 +216,19 @@ def _grades_meant(grades: Mapping[str, int], scales: Mapping[str, Offered]) -> R
 
 
 def score_readings(readings: Sequence[Reading], *, with_boxes: bool = True) -> list[Part]:
-    """Score what was read, many answers at once: boxes are matched as the rows of one table.
+    """Score what was read, many answers at once: boxes are placed and matched as the rows of one
+    table.
 
     `with_boxes` keeps the boxes that were said, for whoever looks at them.
     """
-    boxes = [one for one in readings if type(one) is Given and type(one.answer) is Boxes]
+    placed = _placed(readings)
+    boxes = [one for one in placed if type(one) is Given and type(one.answer) is Boxes]
     if boxes:
-        for given, right in zip(boxes, match_boxes(boxes, [least_overlap(g.item) for g in boxes])):
-            given.shared["right"] = right
-    kinds = {type(one.answer) for one in readings if type(one) is Given}
+        matched = match_boxes(boxes, [least_overlap(given.item) for given in boxes])
+        values = _box_values(boxes, matched)
+        for given, right, own in zip(boxes, matched.right, values):
+            given.shared.update(right=right, values=own)
+    kinds = {type(one.answer) for one in placed if type(one) is Given}
     alike = {kind for kind in kinds if issubclass(kind, _REPEATED) and not _reads_item(kind)}
     return [
         (
@@ -216,8 +238,48 @@ def score_readings(readings: Sequence[Reading], *, with_boxes: bool = True) -> l
             if type(one.answer) in alike
             else _scored(one, with_boxes)
         )
+        for one in placed
+    ]
+
+
+def _placed(readings: Sequence[Reading]) -> list[Part | Given]:
+    """The same with all boxes on the pictures."""
+    waiting = [one for one in readings if type(one) is Unplaced]
+    if not waiting:
+        return list(readings)  # type: ignore[arg-type]
+    from situs.score.read.boxes import place_boxes
+
+    results = iter(
+        place_boxes(
+            [(one.mentions, one.viewing.space, one.viewing.sizes(one.item)) for one in waiting]
+        )
+    )
+    return [
+        reading_of(one.item, one.answer, next(results), one.viewing)
+        if isinstance(one, Unplaced)
+        else one
         for one in readings
     ]
+
+
+def _box_values(boxes: Sequence[Given], matched: MatchedBoxes) -> list[dict[str, float]]:
+    """The value of each answer under every metric of boxes for which it has one."""
+    rows: list[dict[str, float]] = [{} for _ in boxes]
+    # Many metrics ask the same of an answer.
+    known: dict[Any, list[bool]] = {}
+    for metric in metrics_of(Boxes):
+        if metric.applies not in known:
+            known[metric.applies] = [metric.applies(given.item, given.answer) for given in boxes]
+        column = matched.values.get(metric.id)
+        values = [math.nan] * len(boxes) if column is None else column.tolist()
+        for given, row, value, applies in zip(boxes, rows, values, known[metric.applies]):
+            if not applies:
+                continue
+            if value == value:  # a number, which was worked out for all at once
+                row[metric.id] = value
+            elif (alone := _of_answer(metric, given)) is not None:
+                row[metric.id] = alone
+    return rows
 
 
 def score_reading(reading: Reading) -> Part:
@@ -238,7 +300,7 @@ def _scored(given: Given, with_boxes: bool) -> Part:
         _graded(given),
         given.said if isinstance(answer, Number) else None,
         given.flags,
-        tuple(given.said) if with_boxes and isinstance(answer, Boxes) else (),
+        given.said if with_boxes and isinstance(answer, Boxes) else (),
     )
 
 
@@ -279,7 +341,7 @@ def _score_frames(given: Given, answer: Frames) -> Scored:
 
 
 def _score_boxes(given: Given, answer: Boxes) -> Scored:
-    right: bool | None = given.shared["right"]
+    right: bool | None = given.shared.get("right")
     if right is None:
         right = _boxes_right(given)
     return right, _boxes_words(given.said, _viewing(given))
@@ -321,14 +383,21 @@ def _viewing(given: Given) -> Viewing:
 def _values(given: Given) -> dict[str, float]:
     """The value of an answer under every metric of its kind for which it has one."""
     item, answer = given.item, given.answer
+    if "values" in given.shared:
+        known: dict[str, float] = given.shared["values"]
+        return known
     values = {}
     for metric in metrics_of(type(answer)):
         if metric.applies is always or metric.applies(item, answer):
-            assert metric.of_answer is not None
-            value = metric.of_answer(given)
+            value = _of_answer(metric, given)
             if value is not None:
                 values[metric.id] = value
     return values
+
+
+def _of_answer(metric: Metric, given: Given) -> float | None:
+    assert metric.of_answer is not None
+    return metric.of_answer(given)
 
 
 def frames_right(truth: Sequence[int], said: Sequence[int], *, contiguous: bool) -> bool:
@@ -363,8 +432,8 @@ def least_overlap(item: Item) -> float:
     return RIGHT_TUBE_IOU_APPROXIMATE if "approximate" in item.tags else RIGHT_TUBE_IOU
 
 
-def _boxes_words(said: list[FrameBox], shown: Viewing) -> str:
-    words = "; ".join(_box_words(box, shown) for box in said[:3])
+def _boxes_words(said: Sequence[FrameBox], shown: Viewing) -> str:
+    words = "; ".join([_box_words(box, shown) for box in said[:3]])
     return (words + ("; …" if len(said) > 3 else "")) or "no box"
 
 

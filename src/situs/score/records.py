@@ -3,11 +3,10 @@ many as an Arrow table, as it is stored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 
 from situs.items import Item, answer_key
@@ -15,7 +14,7 @@ from situs.score.columns import Columns
 from situs.score.judgements import Judgement
 from situs.score.outcomes import Outcome, Scored, chance_of, truth_of
 from situs.score.stats.estimates import cluster_of
-from situs.space import FrameBox
+from situs.space import FrameBox, FrameBoxes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,8 +76,6 @@ def with_outcomes(columns: Columns, outcomes: Mapping[str, Outcome]) -> Columns:
         table = table.set_column(place, name, pa.array(cells, table.schema.field(name).type))
     return Columns(table)
 
-
-_Types = Mapping[str, str]
 
 _TEXTS = ("item_id", "patient_id", "task", "form", "stratum", "question", "answer", "twin_group")
 """Columns of words that every answer to an item shares."""
@@ -166,8 +163,8 @@ def _judgement_arrays(distinct: Sequence[Judgement]) -> Arrays:
     said = [None if one.prediction is None else str(one.prediction) for one in distinct]
     arrays["prediction"] = pa.array(said, pa.string())
     arrays["flags"] = pa.array([one.flags for one in distinct], pa.list_(pa.string()))
-    arrays["boxes"] = _lists([one.boxes for one in distinct], msgspec.structs.astuple, _BOX)
-    arrays["grades"] = _lists([_grade_cells(one) for one in distinct], tuple, _GRADE)
+    arrays["boxes"] = _box_lists([FrameBoxes.of(one.boxes) for one in distinct])
+    arrays["grades"] = _grade_lists([_grade_cells(one) for one in distinct])
     for name in dict.fromkeys(name for one in distinct for name in one.values):
         arrays[name] = pa.array([one.values.get(name) for one in distinct], pa.float64())
     return arrays
@@ -213,28 +210,44 @@ def columns_of(tables: list[pa.Table]) -> Columns:
     return Columns(pa.table(columns, names=names))
 
 
-_BOX = {"frame": "int64", **dict.fromkeys(("x0", "y0", "x1", "y1"), "float64"), "label": "string"}
 _GRADE = {
     "name": "string", "truth": "int64", "told": "int64", "nominal": "bool", "absent": "int64"
 }  # fmt: skip
-"""The fields of what a cell lists, and their types."""
+"""The fields of a grade, and their types."""
 
 
-def _lists(
-    cells: Sequence[Sequence[Any]], fields_of: Callable[[Any], tuple[Any, ...]], types: _Types
-) -> pa.Array:
-    """A column of lists of records: each field of all records is one array,
-    which is quicker than record by record."""
+def _box_lists(cells: Sequence[FrameBoxes]) -> pa.Array:
+    """A column of lists of boxes."""
+    import pyarrow as pa
+
+    table = np.concatenate([np.empty((0, 5)), *(cell.table for cell in cells)])
+    fields = {
+        "frame": pa.array(table[:, 0].astype(np.int64)),
+        **{name: pa.array(side) for name, side in zip(("x0", "y0", "x1", "y1"), table.T[1:])},
+        "label": pa.array([label for cell in cells for label in cell.labels], pa.string()),
+    }
+    return _listed(cells, pa.StructArray.from_arrays(list(fields.values()), names=list(fields)))
+
+
+def _grade_lists(cells: Sequence[Sequence[tuple[Any, ...]]]) -> pa.Array:
+    """A column of lists of grades: each field of all grades is one array,
+    which is quicker than grade by grade."""
+    import pyarrow as pa
+
+    grades = [grade for cell in cells for grade in cell]
+    columns = zip(*grades) if grades else ([] for _ in _GRADE)
+    arrays = [
+        pa.array(column, pa.type_for_alias(kind)) for column, kind in zip(columns, _GRADE.values())
+    ]
+    return _listed(cells, pa.StructArray.from_arrays(arrays, names=list(_GRADE)))
+
+
+def _listed(cells: Sequence[Sequence[Any]], entries: pa.Array) -> pa.Array:
+    """The entries of all cells, one after the other, as lists."""
     import pyarrow as pa
 
     ends = np.cumsum([0, *map(len, cells)])
-    records = [fields_of(one) for cell in cells for one in cell]
-    columns = zip(*records) if records else ([] for _ in types)
-    arrays = [
-        pa.array(column, pa.type_for_alias(kind)) for column, kind in zip(columns, types.values())
-    ]
-    listed = pa.StructArray.from_arrays(arrays, names=list(types))
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), listed)
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), entries)
 
 
 def _grade_cells(row: Judgement) -> list[tuple[str, int, int | None, bool, int | None]]:

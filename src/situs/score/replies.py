@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,9 @@ from situs.score.read.result import Result, Unparsed
 
 if TYPE_CHECKING:
     from situs.score.read import Offered
+    from situs.score.read.box_forms.record import Mention
 
-__all__ = ["READERS", "offered_grades", "read_reply"]
+__all__ = ["READERS", "offered_grades", "read_boxes", "read_reply"]
 
 _UNSHOWN = Unparsed("places are read in a profile's coordinates, and none is known")
 _SHORT = 200
@@ -108,6 +109,12 @@ def _boxes(item: Item, answer: Boxes, response: str, shown: Viewing | None) -> R
         return _UNSHOWN
     labels = sorted({box.label for box in answer.boxes})
     return read.parse_boxes(response, shown.space, shown.sizes(item), labels)
+
+
+def read_boxes(answer: Boxes, response: str, shown: Viewing) -> Result[Sequence[Mention]]:
+    """The boxes of a reply as it gives them: those of many replies are placed at once."""
+    labels = sorted({box.label for box in answer.boxes})
+    return read.mentioned_boxes(response, shown.space, labels)
 
 
 def _text(item: Item, answer: Text, response: str, shown: Viewing | None) -> Result[Any]:

@@ -9,6 +9,7 @@ the centre of the first voxel at (0, 0, 0). The two are different types here and
 from situs.space.affine import Affine
 from situs.space.axes import AXES, Axis, Direction, Side
 from situs.space.boxes import FrameBox, IndexBox, WorldBox, covered_area
+from situs.space.frame_boxes import FrameBoxes
 from situs.space.grid import Grid, PixelGrid
 from situs.space.points import IndexPoints, WorldPoints
 
@@ -18,6 +19,7 @@ __all__ = [
     "Axis",
     "Direction",
     "FrameBox",
+    "FrameBoxes",
     "Grid",
     "IndexBox",
     "IndexPoints",

@@ -25,7 +25,7 @@ def box_text(reply: str) -> str:
 
 def true_boxes(item: Item, viewing: Viewing) -> list[FrameBox]:
     """Where the answer lies, on the pictures shown."""
-    return viewing.boxes(item, evidence_boxes(item))
+    return list(viewing.boxes(item, evidence_boxes(item)))
 
 
 def read_boxes(reply: str, item: Item, viewing: Viewing) -> Result[list[FrameBox]]:

@@ -105,7 +105,7 @@ def write_target(item: Item, target: str, form: BoxForm, viewing: Viewing) -> Wr
         return LeftOut("no box is known for it")
     if obstacle := viewing.obstacle(item):
         return LeftOut(obstacle)
-    boxes = viewing.boxes(item, true)
+    boxes = list(viewing.boxes(item, true))
     if true and not boxes:
         return LeftOut("no picture shows it")
     if _vanishes(boxes, form, viewing, item):

@@ -80,7 +80,7 @@ class Oracle(Speaker):
         return say_boxes(boxes, self._viewing.space, sizes, rng)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        return self._viewing.boxes(item, answer.boxes)
+        return list(self._viewing.boxes(item, answer.boxes))
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
         return self._viewing.frames(item, answer.frames)

@@ -13,62 +13,72 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from situs.items import Boxes
 from situs.profiles import Stack, hulls
-from situs.score.metrics.boxes import THRESHOLDS
+from situs.score.metrics.boxes import (
+    BOX_CENTRE_HIT,
+    BOX_CENTRE_HIT_3D,
+    BOX_F1,
+    BOX_FRAME_F1,
+    BOX_FRAME_IOU,
+    BOX_HIT_3D,
+    BOX_IOU_3D,
+    BOX_MEAN_IOU,
+    BOX_PANOPTIC,
+    BOX_TUBE_IOU,
+)
 from situs.score.metrics.registry import Given
-from situs.space import FrameBox, WorldBox
+from situs.space import FrameBoxes, WorldBox
 
-__all__ = ["BoxBatch", "SolidBatch", "match_boxes"]
+__all__ = ["BoxBatch", "MatchedBoxes", "SolidBatch", "match_boxes"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
-def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> list[bool | None]:
-    """Match the boxes of many answers with the true ones, for their metrics to find
-    (`boxes.matches_of`).
+@dataclass(frozen=True, slots=True)
+class MatchedBoxes:
+    """What the boxes of many answers score."""
 
-    Returns whether each overlaps the truth enough, label by label: its tube IoU is at least its own
-    of `least`. None for an answer with two boxes on one picture under one label, which is left to
-    whoever looks at it.
+    right: list[bool | None]
+    """Whether each overlaps the truth enough, label by label; None where it is left to `Matches`,
+    as are then its scores."""
+    values: dict[str, FloatArray]
+    """The scores by the id of their metric; NaN where one is left to `Matches` or `Solids`."""
+
+
+def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> MatchedBoxes:
+    """Match the boxes of many answers with the true ones.
+
+    An answer is right where the tube IoU of every label is at least its own of `least`.
     """
-    labelled = [_labelled(given) for given in answers]
-    plain: list[int] = []
-    crowded: list[int] = []
-    for row, (true, said) in enumerate(labelled):
-        (plain if _is_plain(true) and _is_plain(said) else crowded).append(row)
-    batch = BoxBatch(*([labelled[row][side] for row in plain] for side in (0, 1)))
-    _share_solids(batch, [answers[row] for row in plain])
-    # What a label spans in millimetres needs no matching: it is the same however many boxes there
-    # are.
-    solid = [row for row in crowded if _stack_of(answers[row]) is not None]
-    if solid:
-        all_boxes = BoxBatch(*([labelled[row][side] for row in solid] for side in (0, 1)))
-        _share_solids(all_boxes, [answers[row] for row in solid])
-    for place, row in enumerate(plain):
-        answers[row].shared["matches"] = MatchedRow(batch.scores, place)
-    reached = batch.reaches(np.array(least, dtype=np.float64)[plain]).tolist()
+    batch = BoxBatch(*zip(*map(_labelled, answers)))
+    plain = np.flatnonzero(~batch.is_crowded)
+    alone = batch if len(plain) == len(answers) else batch.of(plain)
+    values = {name: _spread(column, plain, len(answers)) for name, column in alone.scores.items()}
+    reached = alone.reaches(np.array(least, dtype=np.float64)[plain])
     right: list[bool | None] = [None] * len(answers)
-    for row, enough in zip(plain, reached):
+    for row, enough in zip(plain.tolist(), reached.tolist()):
         right[row] = enough
-    return right
-
-
-def _share_solids(batch: BoxBatch, answers: Sequence[Given]) -> None:
-    """Work out the boxes of these answers in millimetres,
-    for their metrics to find (`boxes.solids_of`)."""
     stacks = [_stack_of(given) for given in answers]
     if any(stacks):
-        solids = SolidBatch(batch, stacks)
-        for place, (given, stack) in enumerate(zip(answers, stacks)):
-            if stack is not None:
-                given.shared["solids"] = SolidRow(solids.scores, place)
+        # What a label spans in millimetres needs no matching: it is the same however many boxes
+        # there are.
+        values |= SolidBatch(batch, stacks).scores
+    return MatchedBoxes(right, values)
+
+
+def _spread(column: FloatArray, rows: IntArray, count: int) -> FloatArray:
+    """The values of some rows among all."""
+    if len(rows) == count:
+        return column
+    spread = np.full(count, np.nan)
+    spread[rows] = column
+    return spread
 
 
 def _labelled(given: Given) -> tuple[Labelled, Labelled]:
@@ -76,18 +86,10 @@ def _labelled(given: Given) -> tuple[Labelled, Labelled]:
     without copying them."""
     assert given.viewing is not None
     assert isinstance(given.answer, Boxes)
-    true = given.viewing.boxes(given.item, given.answer.boxes)
-    if len(true) <= 1 or len({box.label for box in true}) <= 1:
-        return (true, ""), (given.said, "")
-    return (given.true_boxes, None), (given.said_boxes, None)
-
-
-def _is_plain(labelled: Labelled) -> bool:
-    """Whether there is at most one box on each picture under each label."""
-    boxes, label = labelled
-    if label is None:
-        return len({(box.frame, box.label) for box in boxes}) == len(boxes)
-    return len({box.frame for box in boxes}) == len(boxes)
+    true = FrameBoxes.of(given.viewing.boxes(given.item, given.answer.boxes))
+    if true.has_one_label:
+        return (true, False), (FrameBoxes.of(given.said), False)
+    return (FrameBoxes.of(given.true_boxes), True), (FrameBoxes.of(given.said_boxes), True)
 
 
 def _stack_of(given: Given) -> Stack | None:
@@ -101,60 +103,9 @@ def _stack_of(given: Given) -> Stack | None:
     return viewing.layout(given.item).stack
 
 
-Labelled = tuple[Sequence[FrameBox], str | None]
-"""Boxes, and the one label that counts for all of them; None if each counts with its own."""
-
-Scores = dict[str | float, list[float]]
-"""What the answers of a batch score, by the name of the score or by its threshold."""
-
-
-class MatchedRow:
-    """One answer of a batch, with the scores that `boxes.Matches` has."""
-
-    __slots__ = ("_row", "_scores")
-
-    def __init__(self, scores: Scores, row: int) -> None:
-        self._scores, self._row = scores, row
-
-    @property
-    def tube_iou(self) -> float:
-        return self._scores["tube_iou"][self._row]
-
-    def frame_f1(self) -> float:
-        return self._scores["frame_f1"][self._row]
-
-    def frame_iou(self) -> float:
-        return self._scores["frame_iou"][self._row]
-
-    def f1_at(self, threshold: float) -> float:
-        return self._scores[threshold][self._row]
-
-    def panoptic_quality(self) -> float:
-        return self._scores["panoptic_quality"][self._row]
-
-    def mean_iou(self) -> float:
-        return self._scores["mean_iou"][self._row]
-
-    def centre_f1(self) -> float:
-        return self._scores["centre_f1"][self._row]
-
-
-class SolidRow:
-    """One answer of a batch, with the scores that `boxes.Solids` has."""
-
-    __slots__ = ("_row", "_scores")
-
-    def __init__(self, scores: Scores, row: int) -> None:
-        self._scores, self._row = scores, row
-
-    def iou(self) -> float:
-        return self._scores["iou"][self._row]
-
-    def hit_at(self, threshold: float) -> float:
-        return self._scores[threshold][self._row]
-
-    def centre_hit(self) -> float:
-        return self._scores["centre_hit"][self._row]
+Labelled = tuple[FrameBoxes, bool]
+"""Boxes, and whether each counts with its own label; else one thing is asked for, whatever it is
+called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +126,20 @@ class BoxRows:
     def of(cls, answers: Sequence[Labelled], numbers: dict[str, int]) -> BoxRows:
         """The boxes of each answer; a label that is not known yet is given a number."""
         counts = [len(boxes) for boxes, _ in answers]
-        rows = [msgspec.structs.astuple(box) for boxes, _ in answers for box in boxes]
-        frame, x0, y0, x1, y1, own = zip(*rows) if rows else ((),) * 6
-        # Most answers are about one thing, whatever it is called.
-        given = [-1 if one is None else numbers.setdefault(one, len(numbers)) for _, one in answers]
-        label = np.repeat(np.array(given, dtype=np.int64), counts)
-        for row in np.flatnonzero(label < 0).tolist():
-            label[row] = numbers.setdefault(own[row], len(numbers))
-        sides = (np.array(side, dtype=np.float64) for side in (x0, y0, x1, y1))
+        table = np.concatenate([np.empty((0, 5)), *(boxes.table for boxes, _ in answers)])
+        label = np.zeros(len(table), dtype=np.int64)
+        end = 0
+        for count, (boxes, is_labelled) in zip(counts, answers):
+            start, end = end, end + count
+            if is_labelled:
+                label[start:end] = [numbers.setdefault(one, len(numbers)) for one in boxes.labels]
         owner = np.repeat(np.arange(len(answers)), counts)
-        return cls(owner, np.array(frame, dtype=np.int64), label, *sides)
+        return cls(owner, table[:, 0].astype(np.int64), label, *table.T[1:])
+
+    def at(self, chosen: BoolArray, owner: IntArray) -> BoxRows:
+        """Some of the rows; `owner` are the new numbers of the answers."""
+        sides = (side[chosen] for side in (self.x0, self.y0, self.x1, self.y1))
+        return BoxRows(owner[self.owner[chosen]], self.frame[chosen], self.label[chosen], *sides)
 
     @property
     def area(self) -> FloatArray:
@@ -196,15 +151,36 @@ class BoxBatch:
     """Many answers, each with its true boxes and those that were said, under comparable labels."""
 
     def __init__(self, truth: Sequence[Labelled], said: Sequence[Labelled]) -> None:
-        self.count = len(truth)
-        labels: dict[str, int] = {}
-        self.truth, self.said = BoxRows.of(truth, labels), BoxRows.of(said, labels)
-        self.labels = max(1, len(labels))
+        labels = {"": 0}
+        rows = BoxRows.of(truth, labels), BoxRows.of(said, labels)
+        self._fill(len(truth), len(labels), *rows)
+
+    def _fill(self, count: int, labels: int, truth: BoxRows, said: BoxRows) -> None:
+        self.count, self.labels = count, labels
+        self.truth, self.said = truth, said
         both = np.concatenate([self.truth.frame, self.said.frame])
         frames, number = np.unique(both, return_inverse=True)
         groups = np.concatenate([self.group(self.truth), self.group(self.said)])
         places = groups * max(1, len(frames)) + number
         self._true_places, self._said_places = np.split(places, [len(self.truth.owner)])
+
+    def of(self, answers: IntArray) -> BoxBatch:
+        """Some of the answers."""
+        number = np.full(self.count, -1)
+        number[answers] = np.arange(len(answers))
+        rows = (one.at(number[one.owner] >= 0, number) for one in (self.truth, self.said))
+        batch = BoxBatch.__new__(BoxBatch)
+        batch._fill(len(answers), self.labels, *rows)
+        return batch
+
+    @property
+    def is_crowded(self) -> BoolArray:
+        """Whether each answer, or its truth, has two boxes on one picture under one label."""
+        crowded = np.zeros(self.count, dtype=bool)
+        for rows, places in ((self.truth, self._true_places), (self.said, self._said_places)):
+            order = np.argsort(places, kind="stable")
+            crowded[rows.owner[order[:-1][np.diff(places[order]) == 0]]] = True
+        return crowded
 
     def group(self, rows: BoxRows) -> IntArray:
         """What an answer says of one label, by number."""
@@ -248,19 +224,18 @@ class BoxBatch:
         terms = np.concatenate([either_true, self.said.area[alone]])
         return np.minimum(1.0, _ratio(both, np.bincount(owners, terms, minlength=count)))
 
-    @cached_property
-    def scores(self) -> Scores:
-        """Every score of every answer."""
-        columns: dict[str | float, FloatArray] = {
-            "tube_iou": self.tube_iou(),
-            "frame_f1": self.frame_f1(),
-            "frame_iou": self.frame_iou(),
-            "panoptic_quality": self.panoptic_quality(),
-            "mean_iou": self.mean_iou(),
-            "centre_f1": self.centre_f1(),
-            **{threshold: self.f1_at(threshold) for threshold in THRESHOLDS},
+    @property
+    def scores(self) -> dict[str, FloatArray]:
+        """Every score of every answer, by the id of its metric."""
+        return {
+            BOX_TUBE_IOU: self.tube_iou(),
+            BOX_FRAME_F1: self.frame_f1(),
+            BOX_FRAME_IOU: self.frame_iou(),
+            BOX_PANOPTIC: self.panoptic_quality(),
+            BOX_MEAN_IOU: self.mean_iou(),
+            BOX_CENTRE_HIT: self.centre_f1(),
+            **{name: self.f1_at(threshold) for threshold, name in BOX_F1.items()},
         }
-        return {name: column.tolist() for name, column in columns.items()}
 
     @cached_property
     def true_counts(self) -> IntArray:
@@ -378,15 +353,17 @@ class SolidBatch:
         order = np.argsort(first)
         return distinct[order], low[order], high[order]
 
-    @cached_property
-    def scores(self) -> Scores:
-        """Every score of every answer."""
-        columns: dict[str | float, FloatArray] = {
-            "iou": self.iou(),
-            "centre_hit": self.centre_hit(),
-            **{threshold: self.hit_at(threshold) for threshold in THRESHOLDS},
+    @property
+    def scores(self) -> dict[str, FloatArray]:
+        """Every score of every answer, by the id of its metric; NaN of those without a stack."""
+        columns = {
+            BOX_IOU_3D: self.iou(),
+            BOX_CENTRE_HIT_3D: self.centre_hit(),
+            **{name: self.hit_at(threshold) for threshold, name in BOX_HIT_3D.items()},
         }
-        return {name: column.tolist() for name, column in columns.items()}
+        return {
+            name: np.where(self._stack >= 0, column, np.nan) for name, column in columns.items()
+        }
 
     def _mean(self, values: NDArray[Any]) -> FloatArray:
         sums = np.bincount(self._owner, values, minlength=self._count)

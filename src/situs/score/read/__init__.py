@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from situs.base.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from situs.score.read.boxes import parse_boxes
+    from situs.score.read.boxes import mentioned_boxes, parse_boxes
     from situs.score.read.choice import parse_choice
     from situs.score.read.choices import parse_choices
     from situs.score.read.frames import parse_frames
@@ -33,6 +33,7 @@ __all__ = [
     "base_value",
     "known_language",
     "loose_values",
+    "mentioned_boxes",
     "parse_boxes",
     "parse_choice",
     "parse_choices",

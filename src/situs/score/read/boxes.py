@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from situs.profiles import AnswerSpace
 from situs.score.read.box_forms.record import Mention
 from situs.score.read.box_mentions import mentions
+from situs.score.read.placed_boxes import TOLERANCE, Size, placed_as_asked
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.refusal import refuses
@@ -18,16 +18,10 @@ from situs.score.read.stated_boxes import stated_boxes
 from situs.score.read.yes_no import parse_yes_no
 from situs.space import FrameBox
 
-__all__ = ["Size", "parse_boxes", "placed_boxes"]
+__all__ = ["Placing", "mentioned_boxes", "parse_boxes", "place_boxes"]
 
-Size: TypeAlias = tuple[float, float]
 _LONGEST = 200_000
 """Characters kept of a reply: a box per finding and picture makes long ones."""
-_TOLERANCE = 1.05
-"""How far beyond the edge, as a share of the side,
-a coordinate may lie before its scale is doubted."""
-_HIGHEST = 1e9
-"""No picture is larger: a number beyond it is none of its pixels."""
 _NONE = re.compile(
     r"\W*(?:(?:the )?(?:answer|boxes|bounding boxes)(?: is| are)?:?\s*)?"
     r"(?:\[\s*\]|\{\s*\}|none|no (?:bounding )?box(?:es)?|no"
@@ -56,9 +50,20 @@ def parse_boxes(
     before it. A box whose picture is not told, among several pictures, is left out and flagged.
     `labels` are names to look for in the words before a box.
     """
+    found = mentioned_boxes(text, space, labels)
+    if not isinstance(found, Parsed):
+        return found
+    placed = place_boxes([(found.value, space, sizes)])[0]
+    return Parsed(list(placed.value), placed.flags) if isinstance(placed, Parsed) else placed
+
+
+def mentioned_boxes(
+    text: str, space: AnswerSpace, labels: Sequence[str] = ()
+) -> Result[Sequence[Mention]]:
+    """The boxes that a reply gives, as it gives them; `place_boxes` puts them on the pictures."""
     stated = stated_boxes(text, labels, volume=space.box_form == "volume")
     if stated is not None:
-        return placed_boxes(stated, space, sizes)
+        return Parsed(stated)
     plain = _BLANKS.sub(" ", _MARKUP.sub("", visible(text, _LONGEST)))
     if not plain.strip():
         return Unparsed("empty")
@@ -67,7 +72,7 @@ def parse_boxes(
         if empty or _NONE.fullmatch(plain.strip()) or _denies_all(plain, labels):
             return Parsed([])
         return RefusedInWords() if refuses(plain) else Unparsed("no box given")
-    return placed_boxes(box_mentions, space, sizes)
+    return Parsed(box_mentions)
 
 
 def _denies_all(plain: str, labels: Sequence[str]) -> bool:
@@ -80,13 +85,29 @@ def _denies_all(plain: str, labels: Sequence[str]) -> bool:
     )
 
 
-def placed_boxes(
+Placing = tuple[Sequence[Mention], AnswerSpace, Sequence[Size]]
+"""Boxes as a reply gives them, how places are spoken of, and the sizes of the pictures shown."""
+
+
+def place_boxes(replies: Sequence[Placing]) -> list[Result[Sequence[FrameBox]]]:
+    """The boxes of many replies on the pictures shown; see `parse_boxes`.
+
+    Most replies give them just as the profile asks: those are placed at once. For all others it is
+    worked out how they can be meant.
+    """
+    return [
+        Parsed(boxes)
+        if boxes is not None
+        else _as_meant(mentions, space, sizes)
+        if mentions
+        else Parsed([])
+        for boxes, (mentions, space, sizes) in zip(placed_as_asked(replies), replies)
+    ]
+
+
+def _as_meant(
     found: Sequence[Mention], space: AnswerSpace, sizes: Sequence[Size]
-) -> Result[list[FrameBox]]:
-    """Boxes as they were given, on the pictures shown; see `parse_boxes`."""
-    plain = _plainly_placed(found, space, sizes)
-    if plain is not None:
-        return _kept(plain, [])
+) -> Result[Sequence[FrameBox]]:
     flags: list[str] = []
     framed = _placed(found, space.frame_base, len(sizes), flags)
     if not framed:
@@ -114,7 +135,7 @@ _Placed = tuple[tuple[int, float, float, float, float], str]
 """A picture with the sides of a box on it, and the box's label."""
 
 
-def _kept(placed: Sequence[_Placed], flags: list[str]) -> Result[list[FrameBox]]:
+def _kept(placed: Sequence[_Placed], flags: list[str]) -> Result[Sequence[FrameBox]]:
     """The boxes that have an extent, each once."""
     boxes: dict[tuple[int, float, float, float, float], str] = {}
     for corners, label in placed:
@@ -123,43 +144,6 @@ def _kept(placed: Sequence[_Placed], flags: list[str]) -> Result[list[FrameBox]]
             boxes[corners] = boxes.get(corners) or label
     distinct = [FrameBox(*corners, label) for corners, label in boxes.items()]
     return Parsed(distinct, tuple(flags)) if boxes else Unparsed("no box with an extent")
-
-
-def _plainly_placed(
-    found: Sequence[Mention], space: AnswerSpace, sizes: Sequence[Size]
-) -> list[_Placed] | None:
-    """Boxes in pixels on pictures that are there, all just as the profile asks; None if one of them
-    is not.
-
-    Most replies are so; for all others it is worked out how they can be meant.
-    """
-    base, count = space.frame_base, len(sizes)
-    if count == 1 or (space.box_scale, space.box_order) != ("pixel", "xyxy"):
-        return None
-    placed: list[_Placed] = []
-    highest = 0.0
-    largest = 0.0
-    for mention in found:
-        if mention.order is not None or mention.thousand or mention.ordinal:
-            return None
-        if len(mention.frames) != 1 or not 0 <= mention.frames[0] - base < count:
-            return None
-        a, b, c, d = mention.numbers
-        if not (c > a and d > b):
-            return None
-        frame = mention.frames[0] - base
-        width, height = sizes[frame]
-        if a < 0.0 or b < 0.0 or c > width or d > height:
-            highest = max(highest, abs(a), abs(b))
-            x0, y0 = min(max(a, 0.0), width), min(max(b, 0.0), height)
-            x1, y1 = min(max(c, 0.0), width), min(max(d, 0.0), height)
-            placed.append(((frame, x0, y0, x1, y1), mention.label))
-        else:
-            placed.append(((frame, a, b, c, d), mention.label))
-        highest = max(highest, c, d)
-        largest = max(largest, width, height)
-    # Up to 1 they may be shares of the sides, and beyond the largest side thousandths.
-    return placed if _TOLERANCE < highest <= min(largest * _TOLERANCE, _HIGHEST) else None
 
 
 def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Mention], bool]:
@@ -217,14 +201,14 @@ def _scale(
     highest = max(values)
     sides = [_sides(frame, sizes) for frame, _ in open_ones]
     largest = max(max(side) for side in sides)
-    shares = highest <= _TOLERANCE and any(value != int(value) for value in values)
+    shares = highest <= TOLERANCE and any(value != int(value) for value in values)
     if shares:
         actual = "unit"
     elif declared == "unit":
-        actual = "thousand" if highest > largest * _TOLERANCE else "pixel"
-    elif declared == "pixel" and highest > largest * _TOLERANCE and highest <= 1000 * _TOLERANCE:
+        actual = "thousand" if highest > largest * TOLERANCE else "pixel"
+    elif declared == "pixel" and highest > largest * TOLERANCE and highest <= 1000 * TOLERANCE:
         actual = "thousand"
-    elif declared == "thousand" and 1000 * _TOLERANCE < highest <= largest * _TOLERANCE:
+    elif declared == "thousand" and 1000 * TOLERANCE < highest <= largest * TOLERANCE:
         actual = "pixel"
     else:
         actual = declared
@@ -260,7 +244,7 @@ def _possible(frame: int, mention: Mention, order: str, scale: str, sizes: Seque
     return (
         c > 0
         and d > 0
-        and all((v + w) * f <= s * _TOLERANCE for v, w, f, s in zip((a, b), (c, d), factor, side))
+        and all((v + w) * f <= s * TOLERANCE for v, w, f, s in zip((a, b), (c, d), factor, side))
     )
 
 

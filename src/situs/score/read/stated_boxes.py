@@ -9,16 +9,16 @@ on thousands of replies.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, overload
 
 import msgspec
 
 from situs.score.read.box_forms.meaning import meant_boxes
 from situs.score.read.box_forms.record import Mention, label_before
 
-__all__ = ["stated_boxes", "stated_in_json"]
+__all__ = ["StatedBoxes", "stated_boxes", "stated_in_json"]
 
 _LONGEST = 100_000
 _LABEL = r"[A-Za-z]+(?:[ -][A-Za-z]+)*"
@@ -35,7 +35,53 @@ _PLAIN_LABEL = re.compile(r"(?:[A-Za-z(][A-Za-z(), -]*[A-Za-z)])?")
 _FENCE = "```json\n", "\n```"
 
 
-def stated_boxes(text: str, labels: Sequence[str], *, volume: bool) -> list[Mention] | None:
+class StatedBoxes(Sequence[Mention]):
+    """Boxes of which each names one frame and four numbers, and nothing else, as columns."""
+
+    __slots__ = ("frames", "labels", "numbers")
+
+    def __init__(
+        self,
+        frames: list[int],
+        numbers: list[tuple[float, float, float, float]],
+        labels: list[str],
+    ) -> None:
+        self.frames = frames
+        self.numbers = numbers
+        self.labels = labels
+
+    @classmethod
+    def of(cls, mentions: Sequence[Mention]) -> StatedBoxes | None:
+        """From boxes that were looked for; None if one of them says more, or names no frame."""
+        if isinstance(mentions, StatedBoxes):
+            return mentions
+        for one in mentions:
+            if one.order is not None or one.thousand or one.ordinal or len(one.frames) != 1:
+                return None
+        return cls(
+            [one.frames[0] for one in mentions],
+            [one.numbers for one in mentions],
+            [one.label for one in mentions],
+        )
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __iter__(self) -> Iterator[Mention]:
+        for frame, numbers, label in zip(self.frames, self.numbers, self.labels):
+            yield Mention(numbers, (frame,), label=label)
+
+    @overload
+    def __getitem__(self, index: int) -> Mention: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Mention]: ...
+
+    def __getitem__(self, index: int | slice) -> Mention | list[Mention]:
+        return list(self)[index]
+
+
+def stated_boxes(text: str, labels: Sequence[str], *, volume: bool) -> StatedBoxes | None:
     """The boxes of a reply that is nothing but a list of them; None if it is anything else."""
     if len(text) > _LONGEST or not text.isascii() or "inal" in text:
         return None
@@ -45,7 +91,7 @@ def stated_boxes(text: str, labels: Sequence[str], *, volume: bool) -> list[Ment
     return None if volume else _stated_in_lines(text, tuple(labels))
 
 
-class _Stated(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class StatedBox(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A box as one object of a list."""
 
     frame: Annotated[int, msgspec.Meta(ge=0, lt=100_000)]
@@ -56,16 +102,16 @@ class _Stated(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 class _Listed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A list of boxes under one of its names."""
 
-    bboxes: list[_Stated] | None = None
-    boxes: list[_Stated] | None = None
+    bboxes: list[StatedBox] | None = None
+    boxes: list[StatedBox] | None = None
 
 
-_LIST = msgspec.json.Decoder(list[_Stated])
+_LIST = msgspec.json.Decoder(list[StatedBox])
 _OBJECT = msgspec.json.Decoder(_Listed)
 
 
 @lru_cache(maxsize=8)
-def stated_in_json(text: str) -> list[Mention] | None:
+def stated_in_json(text: str) -> StatedBoxes | None:
     """`[{"frame": 3, "label": "bone lesion", "bbox": [4 numbers]}, …]`,
     maybe fenced or under `bboxes`."""
     if text.startswith(_FENCE[0]) and text.endswith(_FENCE[1]):
@@ -79,13 +125,17 @@ def stated_in_json(text: str) -> list[Mention] | None:
             stated = listed.bboxes or listed.boxes or []
     except (msgspec.DecodeError, RecursionError):
         return None
-    pairs = sum([2 if one.label is None else 3 for one in stated]) + (not is_list)
+    if not stated or "\\" in text:
+        return None
+    labels = [one.label for one in stated]
+    pairs = 3 * len(labels) - labels.count(None) + (not is_list)
     # A key that is given twice is the full reader's affair; labels hold no colon.
-    if not stated or text.count(":") != pairs or "\\" in text:
+    if text.count(":") != pairs:
         return None
-    if not all(_is_plain(label) for label in {one.label or "" for one in stated}):
+    named = [label or "" for label in labels]
+    if not all(_is_plain(label) for label in set(named)):
         return None
-    return [Mention(one.bbox, (one.frame,), label=one.label or "") for one in stated]
+    return StatedBoxes([one.frame for one in stated], [one.bbox for one in stated], named)
 
 
 @lru_cache(maxsize=4096)
@@ -93,8 +143,8 @@ def _is_plain(label: str) -> bool:
     return _PLAIN_LABEL.fullmatch(label) is not None
 
 
-def _stated_in_lines(text: str, labels: tuple[str, ...]) -> list[Mention] | None:
-    box_mentions = []
+def _stated_in_lines(text: str, labels: tuple[str, ...]) -> StatedBoxes | None:
+    boxes = StatedBoxes([], [], [])
     label = ""
     before: list[str] = []
     for line in text.split("\n"):
@@ -106,9 +156,10 @@ def _stated_in_lines(text: str, labels: tuple[str, ...]) -> list[Mention] | None
         label = _named(words, labels) or label
         if not before or before[-1] != words:
             before.append(words)
-        numbers = float(a), float(b), float(c), float(d)
-        box_mentions.append(Mention(numbers, (int(frame),), label=label))
-    return box_mentions if _all_meant(tuple(before), labels) else None
+        boxes.frames.append(int(frame))
+        boxes.numbers.append((float(a), float(b), float(c), float(d)))
+        boxes.labels.append(label)
+    return boxes if _all_meant(tuple(before), labels) else None
 
 
 @lru_cache(maxsize=4096)
