@@ -224,6 +224,8 @@ def _refuse_large_cells(batch: pa.RecordBatch) -> None:
 
     for name, column in zip(batch.schema.names, batch.columns):
         for leaf in _leaves(column):
+            if leaf.nbytes <= _LARGEST_CELL:
+                continue
             if pa.types.is_string(leaf.type) or pa.types.is_large_string(leaf.type):
                 longest = pc.max(pc.binary_length(leaf)).as_py() or 0
                 if longest > _LARGEST_CELL:

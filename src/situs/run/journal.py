@@ -4,7 +4,7 @@ so that a crash loses at most the answer in flight."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from io import FileIO
+from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
@@ -79,11 +79,12 @@ class StoredRows(Mapping[str, AnswerRow]):
         self._path = path
         self._decoder = msgspec.json.Decoder(AnswerRow)
         self._spans: dict[str, int] = {}
-        self._stream: FileIO | None = None
+        self._stream: BufferedReader | None = None
         for row, start, size in _rows(path):
             if self._stream is None:
-                # A buffer would be read anew after every jump.
-                self._stream = path.open("rb", buffering=0)
+                # Rows are mostly asked for as they follow each other; a small buffer costs little
+                # where they are not.
+                self._stream = path.open("rb")
             # A row of an item comes twice only after a failed call.
             before = self.get(row.item_id) if row.item_id in self._spans else None
             if _replaces(row, before, path):

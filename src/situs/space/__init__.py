@@ -9,7 +9,7 @@ the centre of the first voxel at (0, 0, 0). The two are different types here and
 from situs.space.affine import Affine
 from situs.space.axes import AXES, Axis, Direction, Side
 from situs.space.boxes import FrameBox, IndexBox, WorldBox, covered_area
-from situs.space.frame_boxes import FrameBoxes
+from situs.space.frame_boxes import FrameBoxes, picture_sides
 from situs.space.grid import Grid, PixelGrid
 from situs.space.points import IndexPoints, WorldPoints
 
@@ -28,4 +28,5 @@ __all__ = [
     "WorldBox",
     "WorldPoints",
     "covered_area",
+    "picture_sides",
 ]

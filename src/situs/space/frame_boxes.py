@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from situs.space.boxes import FrameBox
 
-__all__ = ["FrameBoxes"]
+__all__ = ["FrameBoxes", "picture_sides"]
 
 
 class FrameBoxes(Sequence[FrameBox]):
@@ -69,3 +69,25 @@ class FrameBoxes(Sequence[FrameBox]):
     def has_one_label(self) -> bool:
         """Whether no box has another label than the first."""
         return len(set(self.labels)) <= 1
+
+    def labelled(self, label: str) -> FrameBoxes:
+        """Those with a label."""
+        rows = [row for row, one in enumerate(self.labels) if one == label]
+        return FrameBoxes(self.table[rows], [label] * len(rows))
+
+
+def picture_sides(
+    frames: NDArray[np.float64], sizes: Sequence[Sequence[tuple[float, float]]], counts: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Width and height of the picture of each box, and whether there is such a picture.
+
+    `frames` are those of all boxes, `counts` tell how many belong to each set of pictures, whose
+    `sizes` are given.
+    """
+    distinct = {id(one): one for one in sizes}
+    firsts = dict(zip(distinct, np.cumsum([0, *map(len, distinct.values())]).tolist()))
+    known = np.array([size for one in distinct.values() for size in one], dtype=np.float64)
+    first = np.repeat([firsts[id(one)] for one in sizes], counts)
+    number = np.repeat([len(one) for one in sizes], counts)
+    is_shown = (frames >= 0) & (frames < number)
+    return known[first + np.where(is_shown, frames, 0).astype(np.int64)], is_shown

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from situs.items import Boxes, Compound, Item
 from situs.run.viewing import Viewing
-from situs.space import FrameBox
+from situs.space import FrameBox, FrameBoxes, picture_sides
 
 __all__ = [
     "BoxPlaces",
@@ -64,18 +64,16 @@ class _LabelPlaces:
         self._spans = array("d")
 
     def add(
-        self, patient: str, boxes: Sequence[FrameBox], sizes: Sequence[tuple[float, float]] | None
+        self, patients: list[str], counts: list[int], sides: FloatArray, frames: FloatArray
     ) -> None:
-        """The boxes of one item; `sizes` of its pictures, None where they are not known."""
-        self.patients.append(patient)
-        self._counts.append(len(boxes))
-        for box in boxes:
-            width, height = (1.0, 1.0) if sizes is None else sizes[box.frame]
-            self._sides.extend((box.x0 / width, box.y0 / height, box.x1 / width, box.y1 / height))
-
-    def add_span(self, first: float, last: float) -> None:
-        """The first and last picture of the same item, as shares of all."""
-        self._spans.extend((first, last))
+        """The boxes of some items: how many each has, their sides as shares of the picture's (or in
+        pixels where these are not known), and their pictures as shares of all."""
+        starts = np.cumsum([0, *counts[:-1]])
+        spans = [ends.reduceat(frames, starts) for ends in (np.minimum, np.maximum)]
+        self.patients += patients
+        self._counts.extend(counts)
+        self._sides.frombytes(np.ascontiguousarray(sides).tobytes())
+        self._spans.frombytes(np.stack(spans, axis=1).tobytes())
 
     def of(self, patients: Container[str]) -> tuple[FloatArray, FloatArray]:
         """Of these patients: the boxes,
@@ -85,17 +83,36 @@ class _LabelPlaces:
         return sides, np.array(self._spans).reshape(-1, 2)[chosen]
 
 
+_Waiting = tuple[str, FrameBoxes, Sequence[tuple[float, float]]]
+"""The patient of an item, its boxes under one label, and the sizes of its pictures."""
+_MOST_WAITING = 2000
+"""Items whose boxes are taken down at a time, as rows of one array."""
+
+
 class BoxPlaces:
     """Where the boxes of a bench lie, gathered item by item, and how far they reach."""
 
     def __init__(self, viewing: Viewing) -> None:
         self.viewing = viewing
-        self.places: dict[_Key, _LabelPlaces] = defaultdict(_LabelPlaces)
         self.patients: set[str] = set()
         self.trained: set[str] = set()
         """Patients of the training split."""
-        self.extent = 1.0, 1.0
+        self._places: dict[_Key, _LabelPlaces] = defaultdict(_LabelPlaces)
+        self._extent = 1.0, 1.0
+        self._waiting: dict[_Key, list[_Waiting]] = defaultdict(list)
+        self._items = 0
+
+    @property
+    def places(self) -> dict[_Key, _LabelPlaces]:
+        """Where the boxes of each label lie."""
+        self._take_down()
+        return self._places
+
+    @property
+    def extent(self) -> tuple[float, float]:
         """How far the boxes reach on pictures whose size is not known: their field."""
+        self._take_down()
+        return self._extent
 
     def add(self, item: Item) -> None:
         """The boxes of one item, if it asks for some that can be told."""
@@ -107,16 +124,30 @@ class BoxPlaces:
             self.trained.add(item.patient_id)
         sizes = self.viewing.sizes(item)
         known = math.isfinite(sizes[0][0])
-        by_label: dict[str, list[FrameBox]] = defaultdict(list)
-        for box in self.viewing.boxes(item, asked.boxes):
-            by_label[box.label].append(box)
-            if not known:
-                self.extent = max(self.extent[0], box.x1), max(self.extent[1], box.y1)
-        for label, boxes in by_label.items():
-            places = self.places[label, known, item.level]
-            places.add(item.patient_id, boxes, sizes if known else None)
-            frames = [box.frame / len(sizes) for box in boxes]
-            places.add_span(min(frames), max(frames))
+        boxes = self.viewing.boxes(item, asked.boxes)
+        for label in dict.fromkeys(boxes.labels):
+            own = boxes if boxes.has_one_label else boxes.labelled(label)
+            self._waiting[label, known, item.level].append((item.patient_id, own, sizes))
+        self._items += 1
+        if self._items >= _MOST_WAITING:
+            self._take_down()
+
+    def _take_down(self) -> None:
+        for key, waiting in self._waiting.items():
+            patients, boxes, sizes = (list(column) for column in zip(*waiting))
+            counts = [len(one) for one in boxes]
+            table = np.concatenate([one.table for one in boxes])
+            _, known, _ = key
+            sides = table[:, 1:]
+            if known:
+                sides = sides / np.tile(picture_sides(table[:, 0], sizes, counts)[0], 2)
+            else:
+                width, height = sides[:, 2].max(), sides[:, 3].max()
+                self._extent = max(self._extent[0], width), max(self._extent[1], height)
+            pictures = np.repeat([len(one) for one in sizes], counts)
+            self._places[key].add(patients, counts, sides, table[:, 0] / pictures)
+        self._waiting.clear()
+        self._items = 0
 
 
 class BoxPrior:

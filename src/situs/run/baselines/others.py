@@ -16,43 +16,63 @@ _Counts = tuple[tuple[V, int], ...]
 """Each value of one patient, and how often it occurs."""
 
 
+class _KeyCounts(Generic[V]):
+    """How often each value occurs under one key, in all and by patient."""
+
+    def __init__(
+        self, patients: list[str], values: list[V], alike: dict[_Counts[V], _Counts[V]]
+    ) -> None:
+        self.answers = len(values)
+        self.all = Counter(values)
+        counts: dict[str, dict[V, int]] = {}
+        for patient, value in zip(patients, values):
+            own = counts.setdefault(patient, {})
+            own[value] = own.get(value, 0) + 1
+        self.by_patient = {
+            patient: alike.setdefault(one, one)
+            for patient, one in ((name, tuple(own.items())) for name, own in counts.items())
+        }
+        self.ranked = sorted(self.all, key=lambda value: (-self.all[value], value))
+        self.without: dict[_Counts[V], Counter[V]] = {}
+
+
 class OtherCounts(Generic[K, V]):
     """How often each value occurs under a key."""
 
     def __init__(self) -> None:
-        self._all: dict[K, Counter[V]] = defaultdict(Counter)
-        self._by_patient: dict[K, dict[str, _Counts[V]]] = defaultdict(dict)
+        self._answers: dict[K, tuple[list[str], list[V]]] = defaultdict(lambda: ([], []))
+        self._counted: dict[K, _KeyCounts[V]] = {}
         self._alike: dict[_Counts[V], _Counts[V]] = {}
         """The counts of one patient, once for all patients with the same: a bench has millions."""
-        self._ranked: dict[K, list[V]] = {}
-        self._without: dict[K, dict[_Counts[V], Counter[V]]] = {}
 
     def add(self, key: K, patient: str, value: V) -> None:
-        """One answer of a patient."""
-        self._all[key][value] += 1
-        self._ranked.pop(key, None)
-        self._without.pop(key, None)
-        patients = self._by_patient[key]
-        counts = dict(patients.get(patient, ()))
-        counts[value] = counts.get(value, 0) + 1
-        patient_counts = tuple(counts.items())
-        patients[patient] = self._alike.setdefault(patient_counts, patient_counts)
+        """One answer of a patient; it is counted when somebody asks for its key."""
+        patients, values = self._answers[key]
+        patients.append(patient)
+        values.append(value)
+
+    def _counts(self, key: K) -> _KeyCounts[V]:
+        patients, values = self._answers.get(key, ([], []))
+        known = self._counted.get(key)
+        if known is None or known.answers != len(values):
+            known = self._counted[key] = _KeyCounts(patients, values, self._alike)
+        return known
 
     def without(self, key: K, patient: str) -> Counter[V]:
         """The counts over all other patients;
         not to be changed, since patients with like answers share them."""
-        asked_about = self._by_patient[key].get(patient, ())
-        known = self._without.setdefault(key, {})
-        if asked_about not in known:
+        counts = self._counts(key)
+        asked_about = counts.by_patient.get(patient, ())
+        if asked_about not in counts.without:
             patient_counts = Counter(dict(asked_about))
-            known[asked_about] = Counter(
+            counts.without[asked_about] = Counter(
                 {
                     value: count - patient_counts[value]
-                    for value, count in self._all[key].items()
+                    for value, count in counts.all.items()
                     if count > patient_counts[value]
                 }
             )
-        return known[asked_about]
+        return counts.without[asked_about]
 
     def commonest(
         self, key: K, patient: str, fits: Callable[[V], bool] = lambda value: True
@@ -62,22 +82,20 @@ class OtherCounts(Generic[K, V]):
 
         Of those that fit, where that is asked for.
         """
-        counts = self._all.get(key)
-        if not counts:
-            return None
-        if key not in self._ranked:
-            self._ranked[key] = sorted(counts, key=lambda value: (-counts[value], value))
-        patient_counts = dict(self._by_patient[key].get(patient, ()))
+        counts = self._counts(key)
+        patient_counts = dict(counts.by_patient.get(patient, ()))
         # Only the patient's values count for less without it; the first of all others outranks the
         # rest.
         other = next(
-            (one for one in self._ranked[key] if one not in patient_counts and fits(one)), None
+            (one for one in counts.ranked if one not in patient_counts and fits(one)), None
         )
         left = {
-            value: counts[value] - count for value, count in patient_counts.items() if fits(value)
+            value: counts.all[value] - count
+            for value, count in patient_counts.items()
+            if fits(value)
         }
         if other is not None:
-            left[other] = counts[other]
+            left[other] = counts.all[other]
         return min((v for v in left if left[v]), key=lambda v: (-left[v], v), default=None)
 
 

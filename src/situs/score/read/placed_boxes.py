@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from situs.profiles import AnswerSpace
 from situs.score.read.box_forms.record import Mention
 from situs.score.read.stated_boxes import StatedBoxes
-from situs.space import FrameBoxes
+from situs.space import FrameBoxes, picture_sides
 
 __all__ = ["TOLERANCE", "Size", "placed_as_asked"]
 
@@ -58,13 +58,13 @@ def _placed(
 ) -> tuple[FloatArray, list[bool]]:
     """The rows of all boxes (`FrameBoxes.table`), cut off at the edges of their pictures, and
     whether all boxes of each reply are as they were asked for."""
-    counts = np.array([len(one.frames) for one in stated])
-    starts = np.cumsum(counts) - counts
-    table = np.empty((int(counts.sum()), 5))
+    counts = [len(one.frames) for one in stated]
+    starts = np.cumsum([0, *counts[:-1]])
+    table = np.empty((sum(counts), 5))
     table[:, 0] = [frame for one in stated for frame in one.frames]
     table[:, 0] -= np.repeat(bases, counts)
     table[:, 1:] = [numbers for one in stated for numbers in one.numbers]
-    sides, is_shown = _sides(table[:, 0], sizes, counts)
+    sides, is_shown = picture_sides(table[:, 0], sizes, counts)
     low, high = table[:, 1:3], table[:, 3:]
     is_plain = is_shown & (high > low).all(axis=1)
     highest = high.max(axis=1)
@@ -82,20 +82,7 @@ def _placed(
     return table, (all_plain & ~_repeats(table, counts, starts)).tolist()
 
 
-def _sides(
-    frames: FloatArray, sizes: Sequence[Sequence[Size]], counts: IntArray
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Width and height of the picture of each box, and whether it was shown at all."""
-    distinct = {id(one): one for one in sizes}
-    firsts = dict(zip(distinct, np.cumsum([0, *map(len, distinct.values())]).tolist()))
-    known = np.array([size for one in distinct.values() for size in one], dtype=np.float64)
-    first = np.repeat([firsts[id(one)] for one in sizes], counts)
-    number = np.repeat([len(one) for one in sizes], counts)
-    is_shown = (frames >= 0) & (frames < number)
-    return known[first + np.where(is_shown, frames, 0).astype(np.int64)], is_shown
-
-
-def _repeats(table: FloatArray, counts: IntArray, starts: IntArray) -> NDArray[np.bool_]:
+def _repeats(table: FloatArray, counts: list[int], starts: IntArray) -> NDArray[np.bool_]:
     """Whether each reply gives a box twice."""
     repeats = np.zeros(len(counts), dtype=bool)
     owner = np.repeat(np.arange(len(counts)), counts)
