@@ -1,14 +1,14 @@
-"""Scores, reports and comparisons at the size of published sets: CPU seconds, peak memory, cost per
-item. Prints JSON.
+"""Scores, reports, comparisons, checks and exports at the size of published sets: CPU seconds, peak
+memory, cost per item. Prints JSON.
 
 Usage: python benchmarks/score.py [--boxes 5000 50000] [--grades 5500 55000 550000] [--keep DIR]
-                                  [--commands score report compare]
+                                  [--commands score report compare check export]
 
 Two kinds of bench, each with one run: questions on frame boxes (as `build boxes` asks of
 annotations like fastMRI+'s), and graded joints with a 3D box each (as `build grades` asks of
-3DReasonKnee's). A few studies are built by the program itself and then copied under new ids. The
-answers are those of a reader who knows three of five answers and guesses the others, in a model's
-words; no two copies place a box alike, so that no reply with a box comes twice.
+3DReasonKnee's), both built by the program itself at every size: no two patients are alike, and
+`check` passes. The answers are those of a reader who knows three of five answers and guesses the
+others, in a model's words.
 
 CPU seconds are user and system time of the command and all its workers, on however many cores;
 memory is the sum over its processes, sampled. A goal stands beside each measured value (`goals`),
@@ -21,8 +21,8 @@ import argparse
 import json
 import os
 import random
-import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,14 +32,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from situs.anatomy.banks import load_bank
 from situs.base.files import digest
-from situs.bench import Bench, open_bench
-from situs.bench.folder import content_hash, encode_info
+from situs.bench import open_bench
+from situs.profiles import load_profile
+from situs.run import AnswerRow, Spec, Viewing, make_baseline
 
 sys.path.insert(0, str(Path(__file__).parent))
 from grades import write_boxes, write_table
@@ -50,14 +48,13 @@ GOALS: dict[tuple[str, str, int], dict[str, float]] = {
     ("grades", "score", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
     ("grades", "report", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0, "html_mb": 30.0},
     ("grades", "compare", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
+    ("grades", "check", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
+    ("grades", "export", 550_000): {"cpu_s": 90.0, "peak_mb": 2000.0},
 }
 """(bench, command, items) → what is aimed at: CPU seconds, memory, size of the page."""
 _KNOWN = 0.6
 _RIVAL_KNOWN = 0.5
 """What the second reader of a comparison knows."""
-_SIDE = re.compile(r"(?<=[ \[])[0-9]+\.[0-9]+(?=[,\]])")
-"""A side of a box in a reply."""
-_ID = "^[ifsp][0-9a-f]{12,16}$"
 _FINDINGS = (
     "Cartilage - Partial Thickness loss/defect",
     "Bone- Subchondral edema",
@@ -68,12 +65,12 @@ _FINDINGS = (
 )
 
 
-def build_boxes(folder: Path, studies: int = 220) -> Path:
+def build_boxes(folder: Path, items: int) -> Path:
     """Annotations of knees as fastMRI+ lists them:
     one to four findings a knee, each over a run of slices."""
     rng = random.Random(1)
     rows = ["file,slice,study_level,x,y,width,height,label"]
-    for number in range(studies):
+    for number in range(_studies(items, _BOX_ITEMS)):
         for label in rng.sample(_FINDINGS, rng.randint(1, 4)):
             first, count = rng.randint(5, 22), rng.randint(1, 9)
             x, y, wide, high = (
@@ -88,9 +85,10 @@ def build_boxes(folder: Path, studies: int = 220) -> Path:
     return folder / "bench"
 
 
-def build_grades(folder: Path, studies: int = 40) -> Path:
+def build_grades(folder: Path, items: int) -> Path:
     """Knees graded by MOAKS, with a box for every region."""
     bank, rng = load_bank("moaks-knee"), random.Random(1)
+    studies = _studies(items, _GRADE_ITEMS)
     folder.mkdir(parents=True)
     write_table(folder / "grades.csv", studies, bank, rng)
     write_boxes(folder / "boxes.csv", studies, bank, rng)
@@ -99,7 +97,16 @@ def build_grades(folder: Path, studies: int = 40) -> Path:
     return folder / "bench"
 
 
-BENCHES: dict[str, tuple[Callable[[Path], Path], str]] = {
+_BOX_ITEMS = 22.8
+_GRADE_ITEMS = 69.0
+"""Items of a study, about."""
+
+
+def _studies(items: int, per_study: float) -> int:
+    return max(1, round(items / per_study))
+
+
+BENCHES: dict[str, tuple[Callable[[Path, int], Path], str]] = {
     "boxes": (build_boxes, "sgmri-frames"),
     "grades": (build_grades, "default"),
 }
@@ -114,93 +121,22 @@ def situs(*arguments: object) -> None:
         raise SystemExit(f"{' '.join(command)}\n{done.stderr}")
 
 
-def enlarge(small: Path, out: Path, items: int) -> dict[str, int]:
-    """A bench of about so many items: copies of the studies of a small one, each with ids of its
-    own.
-
-    Returns how many copies there are, and how many items.
-    """
-    info = open_bench(small).info
-    copies = -(-items // info.counts["items"])
-    out.mkdir(parents=True)
-    for table in ("studies", "facts"):
-        _copy_table(small / f"{table}.parquet", out / f"{table}.parquet", copies)
-    name = "items.parquet"
-    written = _copy_table(small / name, out / name, copies, most=items)
-    counts = {name: count * copies for name, count in info.counts.items()} | {"items": written}
-    info = msgspec.structs.replace(info, counts=counts, content_hash=content_hash(out))
-    (out / "bench.json").write_bytes(encode_info(info))
-    return {"copies": copies, "items": written}
-
-
-def _copy_table(source: Path, out: Path, copies: int, most: int | None = None) -> int:
-    """The rows of a table again and again, with the number of the copy behind every id in them."""
-    table = pq.read_table(source).combine_chunks()
-    left = copies * len(table) if most is None else most
-    written = left
-    with pq.ParquetWriter(out, table.schema, compression="zstd") as writer:
-        for copy in range(copies):
-            part = table.slice(0, left)
-            columns = [_renamed(column.chunk(0), _suffix(copy)) for column in part.columns]
-            renamed = pa.Table.from_arrays(columns, schema=table.schema)
-            writer.write_table(renamed, row_group_size=2000)
-            left -= len(part)
-    return written
-
-
-def _renamed(array: pa.Array, suffix: str) -> pa.Array:
-    """A column in which every id, however deep it lies, ends in the suffix."""
-    kind, holes = array.type, array.is_null() if array.null_count else None
-    if pa.types.is_string(kind):
-        named = pc.binary_join_element_wise(array, suffix, "")
-        return pc.if_else(pc.match_substring_regex(array, _ID), named, array)
-    if pa.types.is_struct(kind):
-        fields = [_renamed(array.field(index), suffix) for index in range(kind.num_fields)]
-        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=holes)
-    if pa.types.is_map(kind):
-        keys, values = array.keys, _renamed(array.items, suffix)
-        return pa.MapArray.from_arrays(array.offsets, keys, values, type=kind, mask=holes)
-    if pa.types.is_list(kind):
-        values = _renamed(array.values, suffix)
-        return pa.ListArray.from_arrays(array.offsets, values, type=kind, mask=holes)
-    return array
-
-
-def _suffix(copy: int) -> str:
-    return f"{copy:04x}"
-
-
-def answer(
-    small: Path, bench: Bench, profile: str, out: Path, copies: int, share: float = _KNOWN
-) -> None:
-    """A run on the large bench: so many of the answers are the oracle's, the others a guess."""
-    known: dict[str, str] = {}
-    guessed: dict[str, str] = {}
-    for model, answers in (("oracle", known), ("random", guessed)):
-        run = small.parent / model
-        if not run.exists():
-            situs("run", small, "--model", model, "--profile", profile, "--out", run)
-        for line in (run / "answers.jsonl").read_text().splitlines():
-            row = json.loads(line)
-            answers[row["item_id"]] = line
-    out.mkdir(parents=True)
-    about = json.loads((small.parent / "oracle" / "run.json").read_text())
-    about |= {
-        "client": "openai:reader@http://localhost:1/v1",
-        "bench_hash": bench.info.content_hash,
-    }
-    about["bench"] = f"../{bench.folder.name}"
+def answer(bench: Path, profile: str, out: Path, share: float = _KNOWN) -> None:
+    """A run on a bench: so many of the answers are the oracle's, the others a guess."""
+    situs("run", bench, "--model", "oracle", "--profile", profile, "--limit", 1, "--out", out)
+    about = json.loads((out / "run.json").read_text())
+    about |= {"client": "openai:reader@http://localhost:1/v1", "limit": None}
     (out / "run.json").write_text(json.dumps(about))
-    ids = pq.read_table(bench.folder / "items.parquet", columns=["item_id"])
-    asked = set(ids["item_id"].to_pylist())
-    with (out / "answers.jsonl").open("w") as stream:
-        for copy in range(copies):
-            for item_id, line in known.items():
-                new = item_id + _suffix(copy)
-                lucky = int(digest("known", new, size=4), 16) < share * 2**32
-                if new in asked:
-                    reply = (line if lucky else guessed[item_id]).replace(item_id, new, 1)
-                    stream.write(_SIDE.sub(rf"\g<0>{copy:03d}", reply) + "\n")
+    opened = open_bench(bench)
+    viewing = Viewing(opened, load_profile(profile))
+    oracle, guesser = (
+        make_baseline(opened, Spec(name), viewing=viewing) for name in ("oracle", "random")
+    )
+    with (out / "answers.jsonl").open("wb") as stream:
+        for item in opened.items(steps=False):
+            is_known = int(digest("known", item.item_id, size=4), 16) < share * 2**32
+            words = (oracle if is_known else guesser).answer(item) or ""
+            stream.write(msgspec.json.encode(AnswerRow(item.item_id, response=words)) + b"\n")
 
 
 class Memory(threading.Thread):
@@ -259,30 +195,41 @@ def measure(arguments: list[str]) -> dict[str, float]:
     }
 
 
-def sized(kind: str, items: int, folder: Path) -> tuple[Path, Path, int]:
+def sized(kind: str, items: int, folder: Path) -> tuple[Path, Path]:
     """The bench and run of one size, made unless they are there."""
     build, profile = BENCHES[kind]
-    small, bench, run = (
-        folder / kind / "bench",
-        folder / kind / f"bench-{items}",
-        folder / kind / f"run-{items}",
-    )
-    if not small.exists():
-        build(folder / kind)
-    if not (run / "answers.jsonl").exists():
-        copied = enlarge(small, bench, items)
-        answer(small, open_bench(bench), profile, run, copied["copies"])
-    return bench, run, open_bench(bench).info.counts["items"]
+    bench, run = folder / f"{kind}-{items}" / "bench", folder / f"{kind}-{items}" / "run"
+    if not bench.exists():
+        build(bench.parent, items)
+    if not run.exists():
+        answer(bench, profile, run)
+    return bench, run
 
 
-def rival(kind: str, items: int, folder: Path) -> Path:
-    """A second run on the bench of one size, made unless it is there."""
-    small, bench = folder / kind / "bench", folder / kind / f"bench-{items}"
-    out = folder / kind / f"rival-{items}"
-    if not (out / "answers.jsonl").exists():
-        copies = -(-items // open_bench(small).info.counts["items"])
-        answer(small, open_bench(bench), BENCHES[kind][1], out, copies, _RIVAL_KNOWN)
+def rival(kind: str, bench: Path) -> Path:
+    """A second run on a bench, made unless it is there."""
+    out = bench.parent / "rival"
+    if not out.exists():
+        answer(bench, BENCHES[kind][1], out, _RIVAL_KNOWN)
     return out
+
+
+def arguments_of(command: str, kind: str, bench: Path, run: Path) -> list[object]:
+    """What a command is called with; what it writes lies beside the bench."""
+    match command:
+        case "score":
+            return ["score", bench, run, "--json"]
+        case "report":
+            return ["report", run, "--out", bench.parent / "report.html", "--pictures", 0]
+        case "compare":
+            return ["compare", run, rival(kind, bench)]
+        case "check":
+            return ["check", bench, "--json"]
+    out = bench.parent / "export"
+    shutil.rmtree(out, ignore_errors=True)
+    # Without pictures: what these take is no affair of the answers.
+    source, form = (bench, "3dreasonknee") if kind == "grades" else (run, "inspect")
+    return ["export", source, "--to", form, "--out", out]
 
 
 def main() -> None:
@@ -296,7 +243,7 @@ def main() -> None:
         "--commands",
         nargs="+",
         default=["score", "report"],
-        choices=["score", "report", "compare"],
+        choices=["score", "report", "compare", "check", "export"],
     )
     parser.add_argument(
         "--keep", type=Path, help="Keep the benches here, and use those that are there."
@@ -308,20 +255,16 @@ def main() -> None:
         for kind, items in [("boxes", n) for n in given.boxes] + [
             ("grades", n) for n in given.grades
         ]:
-            bench, run, count = sized(kind, items, folder)
+            bench, run = sized(kind, items, folder)
+            count = open_bench(bench).info.counts["items"]
             for command in given.commands:
                 for stored in run.glob("scores.*"):
                     stored.unlink()
-                page = folder / "report.html"
-                arguments: dict[str, list[object]] = {
-                    "score": ["score", bench, run, "--json"],
-                    "report": ["report", run, "--out", page, "--pictures", 0],
-                }
-                if command == "compare":
-                    arguments[command] = ["compare", run, rival(kind, items, folder)]
+                arguments = arguments_of(command, kind, bench, run)
                 one = {"bench": kind, "command": command, "items": count}
-                one |= measure(list(map(str, arguments[command])))
+                one |= measure(list(map(str, arguments)))
                 if command == "report":
+                    page = bench.parent / "report.html"
                     one["html_mb"] = round(page.stat().st_size / 1e6, 1)
                 one["cpu_us_per_item"] = round(1e6 * one["cpu_s"] / count)
                 goals = GOALS.get((kind, command, items))

@@ -48,13 +48,12 @@ def _stated_fields(text: str, parts: Mapping[str, Simple]) -> dict[str, str] | N
     """
     if text[:1] != "{" or text[-1:] != "}" or "\\" in text:
         return None
+    quoted = _quoted(tuple(parts))
     # A name that stands in the text twice may be a key that is given twice.
-    if len({_key(name) for name in parts}) < len(parts) or any(
-        text.count(f'"{name}"') != 1 for name in parts
-    ):
+    if quoted is None or any(text.count(name) != 1 for name in quoted):
         return None
     try:
-        fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        fields = _FIELDS.decode(text)
         if fields.keys() != parts.keys():
             return None
         texts = {name: str(bytes(value), "utf-8") for name, value in fields.items()}
@@ -66,6 +65,16 @@ def _stated_fields(text: str, parts: Mapping[str, Simple]) -> dict[str, str] | N
         }
     except ValueError:
         return None
+
+
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _quoted(names: tuple[str, ...]) -> list[str] | None:
+    """The names as keys; None if two of them may be taken for each other."""
+    is_plain = len({_key(name) for name in names}) == len(names)
+    return [f'"{name}"' for name in names] if is_plain else None
 
 
 @functools.lru_cache(maxsize=1 << 12)

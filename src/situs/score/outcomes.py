@@ -27,7 +27,14 @@ from situs.run import SET_ASIDE, AnswerRow, Viewing
 from situs.score.columns import NOT_COUNTED, UNANSWERED
 from situs.score.judgements import Judgement, Judgements, not_counted
 from situs.score.metrics.grades import GradePair
-from situs.score.parts import Part, Reading, meant_part, read_part, score_readings, unread_part
+from situs.score.parts import (
+    Part,
+    Reading,
+    meant_part,
+    read_part,
+    score_readings,
+    unread_part,
+)
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 

@@ -68,7 +68,7 @@ def box_tests(
     """Every cause that could show in boxes drawn wrongly."""
     if not said:
         return {}
-    true, named = same_labels(shown.boxes(item, truth.boxes), said)
+    true, named = map(list, same_labels(shown.boxes(item, truth.boxes), said))
     sizes = shown.sizes(item)
     frames = shown.layout(item).frames
 
@@ -131,7 +131,7 @@ def box_tests(
 
         result[cause] = shows(named), _share(map(shows, moved))
     if prior:
-        prior_boxes, _ = same_labels(prior, prior)
+        prior_boxes = list(same_labels(prior, prior)[0])
 
         def like_prior(boxes: list[FrameBox]) -> bool:
             return (

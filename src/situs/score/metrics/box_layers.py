@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.space import FrameBox
+from situs.space import FrameBox, FrameBoxes
 
 __all__ = ["Layers", "Place", "layers_of", "sides_of", "union_area"]
 
@@ -52,14 +52,15 @@ _REMEMBERED: dict[int, Layers] = {}
 
 def layers_of(boxes: Boxes) -> Layers:
     """The layers of some boxes; those of many boxes are remembered."""
-    if len(boxes) < _MANY:
+    # A list can be changed, an array of boxes is not.
+    if len(boxes) < _MANY or not isinstance(boxes, FrameBoxes):
         return Layers(boxes)
-    known, now = _REMEMBERED.get(id(boxes)), tuple(boxes)
-    # A list may have been changed, or have the id of one that is gone.
-    if known is None or known.boxes != now:
+    known = _REMEMBERED.get(id(boxes))
+    # The boxes are held, so that no others can have their id.
+    if known is None or known.boxes is not boxes:
         if len(_REMEMBERED) >= _MOST_REMEMBERED:
             _REMEMBERED.clear()
-        known = _REMEMBERED[id(boxes)] = Layers(now)
+        known = _REMEMBERED[id(boxes)] = Layers(boxes)
     return known
 
 

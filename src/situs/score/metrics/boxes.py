@@ -20,7 +20,7 @@ from situs.items import Boxes as BoxAnswer
 from situs.score.metrics.box_layers import Place, layers_of, sides_of, union_area
 from situs.score.metrics.registry import Given
 from situs.score.read.prose.folding import fold
-from situs.space import FrameBox, WorldBox
+from situs.space import FrameBox, FrameBoxes, WorldBox
 
 __all__ = [
     "BOX_CENTRE_HIT",
@@ -64,7 +64,7 @@ Boxes = Sequence[FrameBox]
 FloatArray = NDArray[np.float64]
 
 
-def same_labels(truth: Boxes, said: Boxes) -> tuple[list[FrameBox], list[FrameBox]]:
+def same_labels(truth: Boxes, said: Boxes) -> tuple[Boxes, Boxes]:
     """Both with comparable labels: none where one thing is asked for; else the true label that each
     answer names.
 
@@ -80,9 +80,9 @@ def same_labels(truth: Boxes, said: Boxes) -> tuple[list[FrameBox], list[FrameBo
     return list(truth), [_relabelled(box, named[box.label]) for box in said]
 
 
-def _unlabelled(boxes: Boxes) -> list[FrameBox]:
-    if isinstance(boxes, list) and not any(box.label for box in boxes):
-        return boxes
+def _unlabelled(boxes: Boxes) -> Boxes:
+    if isinstance(boxes, FrameBoxes):
+        return FrameBoxes(boxes.table, [""] * len(boxes)) if any(boxes.labels) else boxes
     return [_relabelled(box, "") for box in boxes]
 
 
@@ -192,12 +192,12 @@ class Solids:
         assert isinstance(answer, BoxAnswer)
         layout = viewing.layout(given.item)
         solid = [box for box in answer.boxes if isinstance(box, WorldBox)]
-        true = list(given.true_boxes)
+        true: Boxes = given.true_boxes
         if len(solid) < len(answer.boxes):
             true, _ = same_labels(viewing.boxes(given.item, solid), [])
         truth, said = (
             {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)}
-            for boxes in (true, list(given.said_boxes))
+            for boxes in (true, given.said_boxes)
         )
         pairs = [(box, said.get(label)) for label, box in truth.items()]
         self._overlaps = [0.0 if other is None else box.iou(other) for box, other in pairs] or [0.0]

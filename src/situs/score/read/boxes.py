@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from situs.profiles import AnswerSpace
 from situs.score.read.box_forms.record import Mention
 from situs.score.read.box_mentions import mentions
@@ -16,7 +18,7 @@ from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.stated_boxes import stated_boxes
 from situs.score.read.yes_no import parse_yes_no
-from situs.space import FrameBox
+from situs.space import FrameBox, FrameBoxes
 
 __all__ = ["Placing", "mentioned_boxes", "parse_boxes", "place_boxes"]
 
@@ -142,8 +144,10 @@ def _kept(placed: Sequence[_Placed], flags: list[str]) -> Result[Sequence[FrameB
         _, x0, y0, x1, y1 = corners
         if x1 > x0 and y1 > y0:
             boxes[corners] = boxes.get(corners) or label
-    distinct = [FrameBox(*corners, label) for corners, label in boxes.items()]
-    return Parsed(distinct, tuple(flags)) if boxes else Unparsed("no box with an extent")
+    if not boxes:
+        return Unparsed("no box with an extent")
+    table = np.array(list(boxes), dtype=np.float64)
+    return Parsed(FrameBoxes(table, list(boxes.values())), tuple(flags))
 
 
 def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Mention], bool]:
