@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.errors import SitusError
-from situs.space import Affine, FrameBox, IndexBox, WorldBox, covered_area
+from situs.space import (
+    Affine,
+    FrameBox,
+    FrameBoxes,
+    IndexBox,
+    WorldBox,
+    covered_area,
+    picture_sides,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -118,3 +126,27 @@ def test_the_area_that_boxes_cover_together_against_pixels() -> None:
         for found in boxes:
             pixels[int(found.x0) : int(found.x1), int(found.y0) : int(found.y1)] = True
         assert covered_area(boxes) == pixels.sum()
+
+
+def test_boxes_as_rows_are_the_records_they_were_made_of() -> None:
+    records = [FrameBox(3, 0.1, 0.2, 7.5, 8.25, "a"), FrameBox(0, 1.0, 2.0, 3.0, 4.0, "b")]
+    rows = FrameBoxes.of(records)
+    assert list(rows) == records
+    assert rows == records
+    assert rows != records[:1]
+    assert (rows[1], list(rows[:1]), list(rows.labelled("b"))) == (
+        records[1],
+        records[:1],
+        records[1:],
+    )
+    assert not rows.has_one_label
+    assert rows[:1].has_one_label
+    assert FrameBoxes.of(rows) is rows
+    assert not FrameBoxes.of([])
+
+
+def test_each_box_is_told_the_size_of_its_own_picture() -> None:
+    small, large = [(10.0, 20.0), (11.0, 21.0)], [(100.0, 200.0)]
+    sides, shown = picture_sides(np.array([1.0, 0.0, 2.0, 0.0]), [small, large, small], [1, 1, 2])
+    assert sides[shown].tolist() == [[11.0, 21.0], [100.0, 200.0], [10.0, 20.0]]
+    assert shown.tolist() == [True, True, False, True]

@@ -42,7 +42,7 @@ from situs.score.metrics.number import within_interval
 from situs.score.metrics.registry import Given, Metric, always, metrics_of
 from situs.score.metrics.sets import ends_within_one
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.replies import offered_grades, read_boxes, read_reply
+from situs.score.replies import offered_grades, read_words
 from situs.space import FrameBox
 
 if TYPE_CHECKING:
@@ -118,12 +118,10 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
     """Parse a reply as an answer of this kind; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    if isinstance(answer, Boxes) and shown is not None:
-        mentioned = read_boxes(answer, response, shown)
-        if isinstance(mentioned, Parsed):
-            return Unplaced(item, answer, mentioned.value, shown)
-        return reading_of(item, answer, mentioned, shown)
-    return reading_of(item, answer, read_reply(item, answer, response, shown), shown)
+    result = read_words(item, answer, response, shown)
+    if isinstance(answer, Boxes) and isinstance(result, Parsed) and shown is not None:
+        return Unplaced(item, answer, result.value, shown)
+    return reading_of(item, answer, result, shown)
 
 
 def reading_of(

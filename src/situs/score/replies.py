@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,12 @@ from situs.items import (
 from situs.run import Viewing
 from situs.score import read
 from situs.score.metrics.grades import absent_grade
-from situs.score.read.result import Result, Unparsed
+from situs.score.read.result import Parsed, Result, Unparsed
 
 if TYPE_CHECKING:
     from situs.score.read import Offered
-    from situs.score.read.box_forms.record import Mention
 
-__all__ = ["READERS", "offered_grades", "read_boxes", "read_reply"]
+__all__ = ["READERS", "offered_grades", "read_reply", "read_words"]
 
 _UNSHOWN = Unparsed("places are read in a profile's coordinates, and none is known")
 _SHORT = 200
@@ -37,9 +36,21 @@ _SHORT = 200
 _FREE = Unparsed("free text is not read by rule")
 
 
-def read_reply(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
-    """What a reply says, as an answer of this kind; `shown` is needed for places only."""
+def read_words(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
+    """What a reply says, as an answer of this kind; `shown` is needed for places only.
+
+    Boxes are as the reply gives them: those of many replies are placed on the pictures at once
+    (`read.boxes.place_boxes`).
+    """
     return READERS[answer](item, answer, response, shown)
+
+
+def read_reply(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
+    """The same with boxes on the pictures."""
+    result = read_words(item, answer, response, shown)
+    if isinstance(answer, Boxes) and isinstance(result, Parsed) and shown is not None:
+        return read.place_boxes([(result.value, shown.space, shown.sizes(item))])[0]
+    return result
 
 
 def offered_grades(item: Item) -> dict[str, Offered]:
@@ -107,12 +118,6 @@ def _frames(item: Item, answer: Frames, response: str, shown: Viewing | None) ->
 def _boxes(item: Item, answer: Boxes, response: str, shown: Viewing | None) -> Result[Any]:
     if shown is None:
         return _UNSHOWN
-    labels = sorted({box.label for box in answer.boxes})
-    return read.parse_boxes(response, shown.space, shown.sizes(item), labels)
-
-
-def read_boxes(answer: Boxes, response: str, shown: Viewing) -> Result[Sequence[Mention]]:
-    """The boxes of a reply as it gives them: those of many replies are placed at once."""
     labels = sorted({box.label for box in answer.boxes})
     return read.mentioned_boxes(response, shown.space, labels)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from situs.base.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from situs.score.read.boxes import mentioned_boxes, parse_boxes
+    from situs.score.read.boxes import mentioned_boxes, parse_boxes, place_boxes
     from situs.score.read.choice import parse_choice
     from situs.score.read.choices import parse_choices
     from situs.score.read.frames import parse_frames
@@ -41,6 +41,7 @@ __all__ = [
     "parse_grades",
     "parse_number",
     "parse_yes_no",
+    "place_boxes",
     "quantities",
     "without_spans",
 ]
