@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections import Counter
 
 from situs.items import Option
 from situs.score.read import choice, choices, parse_choice, parse_choices
@@ -52,10 +54,14 @@ def test_a_letter_is_what_the_full_reader_reads() -> None:
 
 def test_letters_are_what_the_full_reader_reads() -> None:
     rng, read = random.Random(4), 0
+    forms: Counter[str] = Counter()
     for _ in range(500):
         options, question = _options(rng), rng.choice(QUESTIONS)
         drawn = rng.sample(LETTERS, rng.randint(1, 3))
-        text = rng.choice([", ", ", ", ", ", ",", " and ", " or "]).join(drawn)
+        listed = rng.choice([", ", ", ", ", ", ",", " and ", " or "]).join(drawn)
+        bracketed = "".join(f"({letter})" for letter in drawn)
+        text = rng.choice([listed, listed, bracketed, json.dumps({"answer": drawn})])
+        forms[text[:1]] += stated_options(text, options, "en") is not None
         stated = stated_options(text, options, "en")
         read += stated is not None
         if stated is not None:
@@ -63,13 +69,14 @@ def test_letters_are_what_the_full_reader_reads() -> None:
             assert full == Parsed(tuple(one.value for one in stated)), (text, options, question)
             assert parse_choices(text, options, question) == full
     assert 30 < read < 450
+    assert min(forms["("], forms["{"]) > 20
 
 
 def test_what_departs_from_the_plain_form_is_left_to_the_full_reader() -> None:
     options = tuple(Option(name, name) for name in ("liver", "spleen", "stomach"))
     assert stated_option("B", options, "en") == options[1]
     assert stated_options("C, A", options, "en") == (options[0], options[2])
-    for text in ("b", "B?", "not B", "D", "A, A", "", "A\n", "A,B", "A, D"):
+    for text in ("b", "B?", "not B", "D", "A, A", "", "A\n", "A,B", "A, D", "(A)(A)", "(A) (B)"):
         assert stated_option(text, options, "en") is None
         assert stated_options(text, options, "en") is None
     assert stated_option("B", options, "de") is None

@@ -1,5 +1,5 @@
-"""Options in the plainest forms, which most replies have: "B", "(C)", "A, C, D", read without a
-grammar.
+"""Options in the plainest forms, which most replies have: "B", "(C)", "A, C, D", "(A)(C)",
+`{"answer": ["A", "C"]}`, read without a grammar.
 
 Whatever departs from these forms by a character is left to the full readers (`choice`, `choices`),
 and what is read here is what they read: `tests/score/test_stated_options.py` compares the two on
@@ -17,7 +17,11 @@ from situs.score.read.option_names import ALPHABET
 __all__ = ["stated_option", "stated_options"]
 
 _LETTER = re.compile(r"\(([A-Z])\)|([A-Z])\.?")
-_LETTERS = re.compile(r"[A-Z](?:, [A-Z]){0,9}")
+_LETTERS = re.compile(
+    r"[A-Z](?:, [A-Z]){0,9}|(?:\([A-Z]\)){1,10}"
+    r'|\{"answer": \["[A-Z]"(?:, "[A-Z]"){0,9}\]\}'
+)
+_CAPITAL = re.compile(r"[A-Z]")
 _SHORTEST = 2
 """Characters of an option's words that no letter can be taken for."""
 
@@ -37,7 +41,7 @@ def stated_options(
     None if it is not."""
     if language != "en" or not _LETTERS.fullmatch(text):
         return None
-    return _lettered(text.split(", "), options) or None
+    return _lettered(_CAPITAL.findall(text), options) or None
 
 
 def _lettered(letters: Sequence[str], options: Sequence[Option]) -> tuple[Option, ...]:
