@@ -100,6 +100,14 @@ FILES: tuple[tuple[str, Words], ...] = (
     ("station/station.sqlite", ("review", "verify", "{folder}/station", "--json")),
     ("station/station.sqlite", ("review", "export", "{folder}/station", "--project", "p", *_OUT)),
     ("station/station.sqlite", ("review", "assign", "{folder}/station", "--project", "p", "--readers", "ann,bob")),
+    ("config.toml", ("tune", "run", "{file}", "--data", "{corpus}/taught", "--model", "m", "--dry-run")),
+    ("config.toml", ("tune", "run", "{file}", "--data", "{corpus}/taught", "--model", "m", "--launch-files", "{out}")),
+    ("protocol.toml", ("review", "import", "{folder}/station", _SCANS, "--project", "q", "--items", "4", "--protocol", "{file}")),
+    ("readings/requests.json", ("build", "masks", "{corpus}/table.csv", "--review", "{folder}/readings", *_TRUST, *_MASKS)),
+    ("readings/station-export.json", ("build", "masks", "{corpus}/table.csv", "--review", "{folder}/readings", *_TRUST, *_MASKS)),
+    ("readings/station-export.json", ("review", "import", "{folder}/empty", "{folder}/readings")),
+    ("parts/2/studies.parquet", ("merge", "{folder}/parts/1", "{folder}/parts/2", *_OUT)),
+    ("parts/2/bench.json", ("merge", "{folder}/parts/1", "{folder}/parts/2", *_OUT)),
     ("station/heads.log", ("review", "verify", "{folder}/station")),
     ("abstracts.jsonl", ("library", "build", "{file}", *_OUT)),
     ("abstracts.nbib", ("library", "build", "{file}", "--json", *_OUT)),
@@ -154,6 +162,10 @@ OF_BENCH: tuple[Words, ...] = (
 """Every command that opens a bench, or a run with it."""
 
 
+_CHANGED_TOO = {"protocol.toml": ("station",), "readings": ("empty",)}
+"""A file or folder, and what the commands that read it write to."""
+
+
 def lay_out(name: str, corpus: Path, folder: Path) -> Path:
     """A copy of a file of the corpus, with its neighbours where it has any, under `folder`."""
     top = Path(name).parts[0]
@@ -162,6 +174,8 @@ def lay_out(name: str, corpus: Path, folder: Path) -> Path:
     else:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(corpus / name, folder / name)
+    for other in _CHANGED_TOO.get(top, ()):
+        shutil.copytree(corpus / other, folder / other, dirs_exist_ok=True)
     if name == "table.csv":
         shutil.copy(corpus / "labels.nii.gz", folder)
     return folder / name

@@ -86,6 +86,8 @@ def _lessons(folder: Path) -> None:
     lessons = folder / "benches" / "lessons"
     must(*words, "--licence", "CC0-1.0", "--out", lessons)
     must("tune", "build", lessons, "--target", "answer", "--out", folder / "taught")
+    config = files("situs.tune").joinpath("configs", "sgmri-qwen3-vl-8b.toml").read_bytes()
+    (folder / "config.toml").write_bytes(config)
 
 
 def _restricted(folder: Path, sources: dict[str, tuple[Any, ...]]) -> None:
@@ -108,6 +110,16 @@ def _parts(folder: Path) -> None:
     for part in (1, 2):
         halves = ("--shard", f"{part}/2", "--out", folder / "halves" / str(part))
         must("run", items, "--model", "random", *halves)
+        shard = ("--shard", f"{part}/2", "--out", folder / "parts" / str(part))
+        must(
+            "build",
+            "masks",
+            folder / "scans.csv",
+            "--names",
+            folder / "names.csv",
+            *_TRUSTED,
+            *shard,
+        )
 
 
 def _volumes(folder: Path) -> None:

@@ -18,10 +18,11 @@ from scripted import Seen
 
 from situs.bench import open_bench
 from situs.clients import Image
+from situs.errors import SitusError
 from situs.probe import stored_otherwise
 from situs.room import load_room
 from situs.room.journal import Outcome, ReplyRow, read_turns
-from situs.room.playback import Replayer
+from situs.room.playback import Replayer, plain_name
 from situs.room.view.opened import OpenScans
 from situs.room.view.scan import Look, Scan
 from situs.run import AppendFile
@@ -69,8 +70,6 @@ def test_a_session_replays_to_the_same_bytes(play) -> None:
 
 
 def test_a_changed_scan_does_not_replay(play) -> None:
-    from situs.errors import SitusError
-
     played = play(reader, limit=1)
     path = played.out / "turns.jsonl"
     lines = path.read_text().splitlines()
@@ -78,6 +77,23 @@ def test_a_changed_scan_does_not_replay(play) -> None:
     path.write_text("\n".join(changed) + "\n")
     with pytest.raises(SitusError, match="a different picture"):
         list(Replayer(played.out).sessions())
+
+
+def test_a_picture_that_no_reply_asked_for_is_refused(play) -> None:
+    """Somebody's journal may tell of more than its replies did."""
+    played = play(reader, limit=1)
+    journal = played.out / "turns.jsonl"
+    rows = [json.loads(line) for line in journal.read_text().splitlines()]
+    last = max((row for row in rows if row.get("picture")), key=lambda row: row["picture"])
+    last["picture"] += 40
+    journal.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(SitusError, match="no reply asked for"):
+        list(Replayer(played.out).sessions())
+
+
+def test_the_name_of_a_target_is_for_people() -> None:
+    assert plain_name("largest:lung_nodule") == "the largest lung nodule"
+    assert plain_name("second:*lesion") == "the second *lesion"
 
 
 def cut_at(out: Path, lines: int, torn: bool) -> tuple[int, int]:

@@ -122,11 +122,17 @@ class Replayer:
                     problem = f"turn {row.turn} of {item.item_id} shows a different picture now"
                     fix = "the scan, the profile or Situs has changed"
                     raise SitusError(problem, where=self.folder, fix=fix)
+            pictures = dict(enumerate(session.pictures, start=1))
+            for stored in rows.outcomes:
+                if stored.picture and stored.picture not in pictures:
+                    problem = f"turn {stored.turn} of {item.item_id} shows a picture that no reply"
+                    fix = "the journal was changed: restore it, or run again"
+                    raise SitusError(f"{problem} asked for", where=self.folder / FILE, fix=fix)
             return PlayedSession(
                 item,
                 rows,
                 session.messages,
-                dict(enumerate(session.pictures, start=1)),
+                pictures,
                 opened,
                 summed_up(item.item_id, rows),
                 tuple(sent),
