@@ -12,6 +12,7 @@ import pytest
 
 from situs.base.shard import Shard
 from situs.bench import open_bench
+from situs.build.study import with_sources
 from situs.errors import SitusError
 from tune_cohort import write_volumes
 
@@ -97,6 +98,12 @@ def test_a_part_of_another_build_is_named(situs, whole_and_parts, tmp_path) -> N
     ran = situs("merge", root / "part1", other, "--out", tmp_path / "never")
     assert ran.code == 2
     assert "not a part of the same build" in ran.err
+
+
+def test_a_question_that_rests_on_what_is_not_there_is_named() -> None:
+    """A part is somebody else's file: its questions may name facts that it does not hold."""
+    with pytest.raises(SitusError, match="fact f0, which is not there"):
+        with_sources([], ["f0"])
 
 
 def merged_is_whole(situs, command: tuple[object, ...], folder: Path) -> None:

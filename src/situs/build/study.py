@@ -17,7 +17,7 @@ from situs.bench import (
     suspect_studies,
     terms_for,
 )
-from situs.errors import Problem, Severity
+from situs.errors import Problem, Severity, SitusError
 from situs.facts import (
     Fact,
     Ledger,
@@ -233,7 +233,11 @@ def with_sources(facts: Iterable[Fact], wanted: Iterable[str]) -> list[Fact]:
     open_ids = list(wanted)
     result: dict[str, Fact] = {}
     while open_ids:
-        fact = known[open_ids.pop()]
+        fact_id = open_ids.pop()
+        fact = known.get(fact_id)
+        if fact is None:  # only somebody else's part can be like this
+            problem = f"a question or fact rests on fact {fact_id}, which is not there"
+            raise SitusError(problem, fix="a part of the build is damaged; build it again")
         if fact.fact_id not in result:
             result[fact.fact_id] = fact
             if isinstance(fact.derivation, Measured):
