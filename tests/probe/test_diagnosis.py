@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -31,11 +32,12 @@ from simulated import Cohort, Reader, Shown, cohort
 from unfamiliar_readers import UNFAMILIAR
 from unheard_readers import UNHEARD
 
-from situs.items import Item, Number
+from situs.items import Item, Number, YesNo
 from situs.probe.diagnosis import KINDS, Diagnosis, Effect, Evidence, diagnose
-from situs.probe.diagnosis.evidence import Inversion, Sight, VolumeGain
+from situs.probe.diagnosis.evidence import Inversion, Moved, Sight, VolumeGain, _moved
 from situs.probe.diagnosis.own_picture import own_picture_gain
 from situs.probe.diagnosis.reader import Reader as ReaderOfEvidence
+from situs.probe.table import Compared
 from situs.run import AnswerRow
 from situs.score import score_answer
 from situs.score.explain import Answered
@@ -392,3 +394,38 @@ def test_numbers_are_dealt_out_among_patients() -> None:
     assert own_picture_gain(run(lambda item: f"{item.answer.value} mm")).value == pytest.approx(1.0)  # type: ignore[union-attr]
     assert own_picture_gain(run(lambda item: "50 mm")).value == pytest.approx(0.0)
     assert own_picture_gain(run(lambda item: "I cannot tell.")).value == pytest.approx(0.0)
+
+
+def test_numbers_that_change_a_little_in_every_task_are_noticed_together() -> None:
+    """Two of thirty in each of three tasks: by task luck (P(X ≥ 2) = .054 at 6 of 480), together
+    not (P(X ≥ 6) = .001 of 90)."""
+    rows = [
+        Compared(
+            Item(
+                item_id=f"{task}{n}",
+                study_id="s",
+                series="ct",
+                patient_id=f"p{n}",
+                task=task,
+                form=form,
+                question="?",
+                answer=Number(1.0, "mm", (1.0, 1.0)) if form == "number" else YesNo(True),
+            ),
+            "unchanged",
+            original=True,
+            changed=True,
+            kept_old=False,
+            same_answer=not (form == "number" and n < 2),
+            credits=(1.0, 1.0),
+            flipped=False,
+        )
+        for task, form, count in (
+            ("one", "number", 30),
+            ("two", "number", 30),
+            ("three", "number", 30),
+            ("four", "yes_no", 390),
+        )
+        for n in range(count)
+    ]
+    runs = SimpleNamespace(compared={"other-patient": rows})
+    assert _moved(runs)["other-patient"] == Moved("numbers", 6, 90)  # type: ignore[arg-type]
