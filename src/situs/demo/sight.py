@@ -134,12 +134,16 @@ def classify(stack: Stack) -> Sight:
     """Which organ each point of the grid belongs to."""
     weights, inputs = _weights(), features(stack)
     values = inputs.reshape(len(inputs), -1).T
-    values = (values - weights.mean) / weights.scale
+    values = values - weights.mean
+    values /= weights.scale
+    # In place: to fetch new memory for millions of numbers takes longer than to work them out.
     for number, (matrix, bias) in enumerate(weights.layers):
-        values = values @ matrix + bias
+        values = values @ matrix
+        values += bias
         if number < len(weights.layers) - 1:
-            values = np.maximum(values, 0.0)
-    values = np.exp(values - values.max(axis=1, keepdims=True))
+            np.maximum(values, 0.0, out=values)
+    values -= values.max(axis=1, keepdims=True)
+    np.exp(values, out=values)
     values[:, 0] *= _OTHER_ODDS
     values /= values.sum(axis=1, keepdims=True)
     return Sight(stack, values.T.reshape(len(CLASSES), *stack.grey.shape))
