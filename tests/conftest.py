@@ -98,6 +98,25 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], str]:
+    """`own_cache(folder)`: an empty cache there, for SITUS_CACHE, but for rendered pictures.
+
+    A picture is stored under what it was made from, so all tests may draw each one once.
+    """
+    root = tmp_path_factory.getbasetemp()
+    pictures = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "pictures"
+    pictures.mkdir(mode=0o700, exist_ok=True)
+
+    def make(folder: Path) -> str:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not (folder / "slices").is_symlink():
+            (folder / "slices").symlink_to(pictures, target_is_directory=True)
+        return str(folder)
+
+    return make
+
+
 Once = Callable[[str, Callable[[Path], object]], Path]
 
 
@@ -181,7 +200,7 @@ def coarse_phantoms(monkeypatch: pytest.MonkeyPatch) -> None:
 def build_cohort(folder: Path, count: int) -> None:
     """A bench of label-only phantoms at `folder/bench`."""
     write_label_phantoms(folder / "data", seed=11, count=count)
-    args = ("--annotation", "exact", "--jobs", 2, "--out", folder / "bench")
+    args = ("--annotation", "exact", "--out", folder / "bench")
     assert run_situs("build", "masks", folder / "data", *args).code == 0
 
 

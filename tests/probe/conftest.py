@@ -10,10 +10,14 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cache(
+    tmp_path_factory: pytest.TempPathFactory,
+    own_cache: Callable[[Path], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """No test reads or fills the user's caches, prices or keys."""
     folder = tmp_path_factory.getbasetemp()
-    monkeypatch.setenv("SITUS_CACHE", str(folder / "probe-cache"))
+    monkeypatch.setenv("SITUS_CACHE", own_cache(folder / "probe-cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "probe-config"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 

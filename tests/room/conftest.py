@@ -15,10 +15,10 @@ from situs.clients.turns import record_proof
 
 
 @pytest.fixture
-def play(situs, bench, tmp_path, monkeypatch) -> Callable[..., Any]:
+def play(situs, bench, tmp_path, own_cache, monkeypatch) -> Callable[..., Any]:
     """`play(script, room=…)`: the run's JSON,
     its scores and its folder, with what the server saw."""
-    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SITUS_CACHE", own_cache(tmp_path / "cache"))
     for provider in ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE"):
         monkeypatch.delenv(f"{provider}_API_KEY", raising=False)
     count = 0

@@ -53,10 +53,10 @@ def test_a_model_in_memory_reads_too(play_in_memory) -> None:
 
 
 @pytest.fixture
-def play_in_memory(situs, bench, tmp_path, monkeypatch):
+def play_in_memory(situs, bench, tmp_path, own_cache, monkeypatch):
     """As `play`, for `hf:` with all but the weights:
     the chat that its template gets is answered by a script."""
-    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SITUS_CACHE", own_cache(tmp_path / "cache"))
     monkeypatch.setattr(hf, "version", lambda package: "0")
 
     def played(script: scripted.Script, limit: int):

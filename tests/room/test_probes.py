@@ -86,8 +86,10 @@ def _first(body: dict[str, Any]) -> str:
 
 @pytest.mark.sampled(one_in=2)
 @pytest.mark.parametrize("reader", [looker, by_heart])
-def test_who_looks_is_told_from_who_does_not(situs, bench, tmp_path, monkeypatch, reader) -> None:
-    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+def test_who_looks_is_told_from_who_does_not(
+    situs, bench, tmp_path, own_cache, monkeypatch, reader
+) -> None:
+    monkeypatch.setenv("SITUS_CACHE", own_cache(tmp_path / "cache"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     table = Table(scripted.Known(bench, "free", None, LIMIT))
     assert table.moved > 0

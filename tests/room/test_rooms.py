@@ -56,8 +56,10 @@ def test_options_that_contradict_are_refused(situs, bench, tmp_path) -> None:
     assert "did you mean frugal" in situs(*base, "--room", "frugl").err
 
 
-def test_scripted_readers_do_what_they_are_called(situs, bench, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+def test_scripted_readers_do_what_they_are_called(
+    situs, bench, tmp_path, own_cache, monkeypatch
+) -> None:
+    monkeypatch.setenv("SITUS_CACHE", own_cache(tmp_path / "cache"))
     seen = {}
     for model in ("peeker", "driller?looks=5&answers=oracle", "oracle"):
         out = tmp_path / model.partition("?")[0]
@@ -133,12 +135,12 @@ def never(number: int, body: dict) -> wire.Behaviour:
 
 @pytest.mark.parametrize(("behave", "proved"), [(native, True), (never, False)])
 def test_native_calls_are_used_only_where_they_were_proved(
-    situs, tmp_path, monkeypatch, behave, proved
+    situs, tmp_path, own_cache, monkeypatch, behave, proved
 ) -> None:
     from situs.clients import make_client, parse_spec
     from situs.clients.turns import is_proved
 
-    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SITUS_CACHE", own_cache(tmp_path / "cache"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with wire.Server(behave) as server:
         found = situs("adapter-check", server.spec, "--room", "--json")
@@ -155,13 +157,13 @@ def test_a_room_without_a_window_says_so(bench, tmp_path) -> None:
         scripted.Known(bench, str(path), None, 1)
 
 
-def test_frames_without_millimetres_are_read_too(situs, tmp_path, monkeypatch) -> None:
+def test_frames_without_millimetres_are_read_too(situs, tmp_path, own_cache, monkeypatch) -> None:
     """Boxes on stored frames: one plane, no lengths,
     and the frame of a question is its evidence."""
     import frame_make
     from situs.room.journal import Opened, Outcome, read_turns
 
-    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SITUS_CACHE", own_cache(tmp_path / "cache"))
     cohort = frame_make.make_cohort(0, 2)
     files, lists = cohort.write(tmp_path / "csv")
     images = frame_make.write_images(cohort, tmp_path / "images")

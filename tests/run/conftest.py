@@ -14,9 +14,11 @@ from asking import wait_little
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cache(
+    tmp_path: Path, own_cache: Callable[[Path], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No test reads or fills the user's caches, prices or keys."""
-    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SITUS_CACHE", own_cache(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 

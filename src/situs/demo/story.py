@@ -13,10 +13,10 @@ from situs.build import BuildOptions, BuildResult, build_phantoms
 from situs.clients import Asking
 from situs.errors import SitusError
 from situs.facts import load_recipe
-from situs.probe import ProbeResult, probe
+from situs.probe import ProbeOptions, ProbeResult, probe
 from situs.profiles import load_profile
 from situs.report import ReportOptions, write_report
-from situs.run import respondent_of
+from situs.run import read_hidden, respondent_of
 from situs.run.respondent import ItemProgress, RunProgress
 from situs.score import Scores, score_run
 
@@ -116,8 +116,12 @@ def _probed(folder: Path, name: str, spec: str, words: str, asking: RunProgress)
         run_progress=lambda probed: asking(f"{words} ({_ASKED.get(probed, probed)})"),
     )
     bench, profile = open_bench(folder / "bench"), load_profile("default")
+    # Both are shown the same: what the pictures hide from the first they hide from the second.
+    first = folder / "probes" / next(iter(READERS)) / "original"
+    hidden = read_hidden(first / "hidden.jsonl") if first.exists() else None
+    options = ProbeOptions(hidden=hidden)
     try:
-        return probe(bench, profile, ["swap"], folder / "probes" / name, asker)
+        return probe(bench, profile, ["swap"], folder / "probes" / name, asker, options)
     finally:
         asker.close()
 

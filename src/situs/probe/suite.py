@@ -132,6 +132,8 @@ class ProbeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The items that the sight gain is measured on (`select`)."""
     engine: Engine = HERE
     """Makes the changed patients."""
+    hidden: Hidden | None = None
+    """What the profile hides and why, where another suite of this bench and profile has told."""
 
 
 _ALL_ITEMS = ProbeOptions()
@@ -192,7 +194,7 @@ class _Suite:
         select((), self._options.stratum, self._bench.info.by_stratum)  # before anybody is asked
         with self._leaving_nothing():
             self._made = self._derived(names)
-            self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
+            self._asked(ORIGINAL, self._bench, self._presents(), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in ALWAYS}
         rows: dict[str, ProbeRow] = {}
@@ -245,6 +247,11 @@ class _Suite:
                 with suppress(OSError):
                     path.rmdir()
             raise
+
+    def _presents(self) -> Presents:
+        """The original: whether an item is hidden is worked out, unless it is known."""
+        presenter, hidden = self._presenter(self._profile), self._options.hidden
+        return presenter if hidden is None else KeptHidden(presenter, hidden)
 
     def _presenter(self, profile: Profile) -> Presenter:
         return Presenter(self._bench, profile, store=self._store, data=self._options.data)

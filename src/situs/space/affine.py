@@ -30,7 +30,7 @@ class Affine:
     Readers convert to RAS+ at the border; nothing inside Situs holds an LPS matrix.
     """
 
-    __slots__ = ("_inverse", "_matrix")
+    __slots__ = ("_directions", "_inverse", "_matrix", "_spacing_mm")
 
     def __init__(self, matrix: ArrayLike, *, where: object = None) -> None:
         values = np.array(matrix, dtype=np.float64)
@@ -68,6 +68,9 @@ class Affine:
         inverse.flags.writeable = False
         self._matrix = values
         self._inverse = inverse
+        i, j, k = spacing
+        self._spacing_mm = float(i), float(j), float(k)
+        self._directions: tuple[Direction, Direction, Direction] | None = None
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -87,8 +90,7 @@ class Affine:
     @property
     def spacing_mm(self) -> tuple[float, float, float]:
         """Length of one voxel step along each stored axis."""
-        i, j, k = np.sqrt((self.linear**2).sum(axis=0))
-        return float(i), float(j), float(k)
+        return self._spacing_mm
 
     @property
     def voxel_volume_mm3(self) -> float:
@@ -113,6 +115,11 @@ class Affine:
     def directions(self) -> tuple[Direction, Direction, Direction]:
         """The patient direction that each stored axis runs towards, nearest first;
         each axis once."""
+        if self._directions is None:
+            self._directions = self._find_directions()
+        return self._directions
+
+    def _find_directions(self) -> tuple[Direction, Direction, Direction]:
         columns = self.linear / np.sqrt((self.linear**2).sum(axis=0))
         result: dict[int, Direction] = {}
         strength = np.abs(columns)

@@ -130,11 +130,13 @@ class Sight:
     def _on(self, values: NDArray[Any], tile: Tile) -> NDArray[np.int64]:
         """Labels at the pixels of a tile."""
         plane = slice_of(values, self._layout.lattice, tile.screen, tile.index, "nearest")
-        label_plane = np.nan_to_num(plane).astype(np.int64)
         width, height = tile.size
-        rows = np.floor((np.arange(height) + 0.5) * label_plane.shape[0] / height).astype(int)
-        columns = np.floor((np.arange(width) + 0.5) * label_plane.shape[1] / width).astype(int)
-        return np.asarray(label_plane[np.ix_(rows, columns)])
+        rows = np.floor((np.arange(height) + 0.5) * plane.shape[0] / height).astype(int)
+        columns = np.floor((np.arange(width) + 0.5) * plane.shape[1] / width).astype(int)
+        shown = plane[np.ix_(rows, columns)]
+        if shown.dtype.kind == "f":
+            shown = np.nan_to_num(shown)
+        return np.asarray(shown.astype(np.int64))
 
     def _view(
         self, tile: Tile, mask: NDArray[np.bool_], picture: NDArray[np.uint8] | None

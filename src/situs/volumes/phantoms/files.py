@@ -48,9 +48,14 @@ def nifti_bytes(array: NDArray[Any], grid: Grid) -> bytes:
     image.set_sform(grid.affine.matrix, code=1)
     image.set_qform(grid.affine.matrix, code=1)
     image.header.set_xyzt_units("mm")
+    image.update_header()
+    header = image.header.copy()
+    header.set_slope_inter(1.0, 0.0)
+    header["vox_offset"], header["magic"] = 352, b"n+1"
     buffer = io.BytesIO()
     with gzip.GzipFile(
         filename="", mode="wb", fileobj=buffer, compresslevel=_EFFORT, mtime=0
     ) as stream:
-        stream.write(image.to_bytes())
+        # As `image.to_bytes()`, which goes through the voxels several times.
+        stream.write(header.binaryblock + bytes(4) + array.tobytes(order="F"))
     return buffer.getvalue()
