@@ -164,8 +164,12 @@ class TextClassifier(Majority):
 
     def __init__(self, bench: Bench, spec: Spec, viewing: Viewing) -> None:
         super().__init__(bench, spec, viewing)
-        prompts = {item.item_id: viewing.prompt(item) for item in bench.items() if is_closed(item)}
-        self._learner = CrossFitted(bench.items(), prompts)
+        prompts = {
+            item.item_id: viewing.prompt(item)
+            for item in bench.items(steps=False)
+            if is_closed(item)
+        }
+        self._learner = CrossFitted(bench.items(steps=False), prompts)
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         if not isinstance(answer, YesNo | Choice) or answer is not item.answer:
