@@ -142,7 +142,7 @@ class BoxPlaces:
             if known:
                 sides = sides / np.tile(picture_sides(table[:, 0], sizes, counts)[0], 2)
             else:
-                width, height = sides[:, 2].max(), sides[:, 3].max()
+                width, height = sides[:, 2:].max(axis=0).tolist()  # plain numbers: they are said
                 self._extent = max(self._extent[0], width), max(self._extent[1], height)
             pictures = np.repeat([len(one) for one in sizes], counts)
             self._places[key].add(patients, counts, sides, table[:, 0] / pictures)
