@@ -50,11 +50,12 @@ def write_card(
         *_table("Questions by task", info.by_task),
         *_table("By stratum", info.by_stratum),
         (
-            "`headline`: every question text occurs with each of its answers equally often over"
-            " different patients, so text alone cannot win (volumes: the same question of several"
-            " patients). `textbook`: named anatomy whose answer does not change between patients; a"
-            " control, never in the headline. `untwinned`: too few patients with other answers to"
-            " balance it."
+            "`headline`: the same words are asked about several patients whose answers differ. Each"
+            " answer is drawn from the options with equal chances, so the words alone cannot win"
+            " (numbers: the same question about several patients). `textbook`: anyone who knows"
+            " anatomy can answer, because the answer hardly changes between patients; a control,"
+            " never in the headline. `untwinned`: asked about too few patients with different"
+            " answers to be in the headline."
         ),
         "",
         *_mix(info),

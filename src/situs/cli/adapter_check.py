@@ -59,12 +59,12 @@ def command(
     and slice order.
 
     Bright balls in a dark body go through the profile to the model, as the questions of a bench do.
-    Beside each count stands what a coin would reach 99.9 times in 100. `reversed`: the model is
-    wrong more often than a coin, so something between scan and model is mirrored. Exit code 1 if
-    any ability that the profile gives is missing or reversed.
+    Each count is shown beside the range in which guessing ends 99.9 % of the time. `reversed` means
+    that the model is wrong more often than guessing, so something between scan and model is
+    mirrored. Exit code 1 if any ability that the profile allows is missing or reversed.
 
-    With --room: whether known actions come back as JSON and as native tool calls. What is proved
-    here is used by situs run --room; a server that accepts tools and calls none is asked for JSON.
+    With --room: tests whether known actions come back as JSON and as native tool calls. situs run
+    --room uses what is found here; a server that accepts tools but calls none is asked for JSON.
     """
     if of_turns:
         _check_turns(spec, seed, concurrency, as_json)

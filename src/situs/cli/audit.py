@@ -109,8 +109,8 @@ def _export(
 ) -> None:
     """Write a sheet to fill in: yes or no under spatial, relevant and correct.
 
-    Each row has the study, the question, its options and the key. Where answers rest on a report,
-    the sentence that proves each stands beside it; with --pictures, a link to what can be seen.
+    Each row has the study, the question, its options and the key. If answers come from a report, it
+    also has the sentence that proves each; with --pictures, a link to what can be seen.
     """
     from situs.base.files import write_atomic
     from situs.bench import open_bench
@@ -196,8 +196,8 @@ def _links(page: Path, sheet: Path, items: Sequence[str]) -> dict[str, str]:
 def _import(
     bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool
 ) -> None:
-    """Read filled-in sheets and print shares and agreement. A validator's sheet is known by its
-    column `role`.
+    """Read filled-in sheets and print shares and agreement. A validator's sheet is recognised by
+    its column `role`.
 
     A folder of `situs review export` counts as a sheet; its readers' verdicts on the keys also go
     into the bench, and the key-error rate onto its card.

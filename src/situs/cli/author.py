@@ -29,13 +29,24 @@ _SPEC = "SPEC"
 @click.option("--planner", metavar=_SPEC, help="A model that proposes what is asked.")
 @click.option("--librarian", metavar=_SPEC, help="A model that finds citations; needs --library.")
 @click.option("--writer", metavar=_SPEC, help="A model that words questions.")
-@click.option("--critic", "critics", metavar=_SPEC, multiple=True, help="Objects; repeatable.")
-@click.option("--panel", metavar=_SPEC, multiple=True, help="Answers without the scan; repeatable.")
+@click.option(
+    "--critic",
+    "critics",
+    metavar=_SPEC,
+    multiple=True,
+    help="A model that raises objections; repeatable.",
+)
+@click.option(
+    "--panel",
+    metavar=_SPEC,
+    multiple=True,
+    help="A model that answers without the scan; repeatable.",
+)
 @click.option("--library", type=INPUT, help="A folder made by `situs library build`.")
 @click.option(
     "--quotes",
     is_flag=True,
-    help="Keep the cited words in the bench; by default only where they stand.",
+    help="Keep the quoted words in the bench; by default, only the place they come from.",
 )
 @click.option("--wordings", type=INPUT, help="A bank of wordings (TOML).")
 @click.option(

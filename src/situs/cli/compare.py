@@ -43,14 +43,14 @@ def command(
 ) -> None:
     """Compare runs of one bench: which is better, and which cannot be told apart.
 
-    Accuracy is that of the headline: the questions with options of --stratum. Runs are compared on
-    the items all of them could answer; interval, p, groups and ranks come from one method that
-    keeps a patient's items together, and are corrected after Holm for the number of pairs, so they
-    never contradict each other. Runs with more than 1 % missing are compared but not ranked. Runs
-    that differ only in their seed are averaged item by item and count as one; sampled models need
-    three. Where items come from several sources of data, the mean over sources and that without
-    each are given too. A model in one group with a blind baseline shows no sight. For one model
-    with its --blind runs, only the sight gain is printed.
+    Accuracy is that of the headline: the questions of --stratum that have options. Runs are
+    compared on the items all of them could answer. Intervals, p-values, groups and ranks come from
+    one method, so they never contradict each other: it keeps a patient's items together and
+    corrects for the number of pairs (Holm). Runs with more than 1 % missing are compared but not
+    ranked. Runs that differ only in their seed are averaged item by item and count as one; sampled
+    models need three. If items come from several sources of data, the mean over sources is given
+    too, with and without each of them. A model in the same group as a blind baseline has not been
+    shown to look. For one model with its --blind runs, only the sight gain is printed.
     """
     from situs.score import compare_runs, comparison_tables
     from situs.tables import print_table

@@ -19,8 +19,8 @@ def command(warm: bool, as_json: bool) -> int:
     something fails.
 
     Measures a ball, reads a small file of every format, renders pictures and asks a server on this
-    machine; nothing leaves it. Parts that need an extra are listed; that they are absent is no
-    failure.
+    machine; nothing leaves it. Optional parts that are not installed are listed, and do not count
+    as failures.
     """
     from situs.doctor import Check, examine, warm_kernels
 

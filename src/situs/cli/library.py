@@ -48,10 +48,10 @@ def _build(
     """Index PubMed files (.xml.gz, with .md5 beside them), .nbib or .jsonl files, or folders of
     them.
 
-    Later files win, as PubMed's update files ask for. Deleted and retracted publications and
-    notices of retraction are left out; an expression of concern is flagged. A line of a .jsonl file
-    has pmid, title, abstract (text, or a list of label and text), and may have journal, year,
-    retracted and concern.
+    Later files replace earlier ones, as PubMed's update files require. Deleted and retracted
+    publications and notices of retraction are left out; an expression of concern is flagged. A line
+    of a .jsonl file has pmid, title, abstract (text, or a list of label and text), and may have
+    journal, year, retracted and concern.
 
     \b
     situs library build pubmed/ --out library

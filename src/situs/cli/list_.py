@@ -55,7 +55,7 @@ def _names(words: tuple[str, ...], kind: str | None, vocabulary: str | None, as_
 @command.command("layouts")
 @json_option
 def _layouts(as_json: bool) -> None:
-    """List how files may lie, for `build masks --layout`."""
+    """List the folder layouts that are recognised, for `build masks --layout`."""
     from situs.volumes import LAYOUTS
 
     _show("layouts", LAYOUTS, as_json)

@@ -59,8 +59,8 @@ def command(
     with --jobs or --engine, and prints one line of JSON for each. Exit code 1: some could not be
     measured; their lines say why.
 
-    An image beside the labels tells where the scan ends. Volumes in mL, places in RAS+ millimetres,
-    index boxes half-open in stored order.
+    An image beside the labels shows where the scan ends. Volumes are in mL, positions in RAS+
+    millimetres, and index boxes half-open in stored order.
     """
     from situs.base.files import write_atomic
     from situs.facts import is_table, measure_file, measured_tables

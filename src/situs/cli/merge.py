@@ -24,9 +24,9 @@ def command(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) 
     from. A run has the answers of all parts. Parts that are missing, belong to something else or
     contradict each other are named.
 
-    The questions of whole benches, such as those of two hospitals, stay as they are. They must be
-    of one source, seed and recipe; a study in two of them, a patient in two splits, or a name with
-    two meanings is an error that names it.
+    The questions of whole benches, such as those of two hospitals, stay as they are. The benches
+    must have the same kind of evidence, seed and recipe. A study in two of them, a patient in two
+    splits, or a name with two meanings is reported as an error.
     """
     kinds = {_kind(part) for part in parts}
     if len(kinds) > 1:

@@ -82,8 +82,8 @@ def command(
 
     Every run is an ordinary run folder under --out, which situs score, compare and report read. The
     run on the bench as it is (original) and two without pictures (text, silent) are always made.
-    --max-cost and --max-tokens- total apply to all runs of one call together. With --room every run
-    is one of sessions in that room.
+    --max-cost and --max-tokens-total apply to all runs of one call together. With --room, every run
+    consists of sessions in that room.
 
     Exit code 1: a run stopped early; 130: interrupted; the same command resumes.
     """

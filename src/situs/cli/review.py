@@ -159,9 +159,7 @@ def _init(
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
 @click.option("--address", default="", help="The public address, e.g. https://reading.example.org")
-@click.option(
-    "--behind-proxy", is_flag=True, help="A proxy with TLS stands in front; see --address."
-)
+@click.option("--behind-proxy", is_flag=True, help="A proxy in front handles TLS; see --address.")
 @click.option("--tls-cert", type=LOCAL, help="A certificate, for TLS without a proxy.")
 @click.option("--tls-key", type=LOCAL, help="Its key.")
 @click.option(

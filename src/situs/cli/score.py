@@ -141,17 +141,19 @@ def command(
 ) -> None:
     """Score a run on BENCH, beside rows that show how much of the score needs no image.
 
-    The headline, shown first, is accuracy on the questions with options of --stratum, with chance
-    and the blind rows on the same items; numeric answers are reported separately, as skill over the
-    mean of other patients. Every table, report and comparison shows this same number.
+    The headline, shown first, is accuracy on the questions of --stratum that have options, with
+    chance and the blind rows on the same items. Every table, report and comparison shows this same
+    number. Numeric answers are reported separately, as skill over the mean of other patients.
 
-    Accuracy = right / all answerable items: unparsed and refused answers count as not right, a
-    number is right inside its fact's interval, and a box is right if it overlaps the true one by
-    half, label by label. Intervals are over patients, not items. Free text is right if more than
-    half of all judges say so; text metrics compare wording and never rank. For a run in a room,
-    score also reports how much of the evidence it saw, what a look was worth, and what a lying tool
-    did to it. Verdicts of --judge are kept in the run, under verdicts/: a second call asks only
-    what is still open. Writes scores.json into the run; --tables makes its own folder.
+    Accuracy = right / all answerable items. Unparsed and refused answers count as not right; a
+    number is right inside its fact's interval; a box is right if it overlaps the true one by half,
+    label by label. Free text is right if more than half of all judges say so; text metrics compare
+    wording and never rank. Intervals are over patients, not items.
+
+    For a run in a room, score also reports how much of the evidence it saw, what a look was worth,
+    and what a lying tool did to it. Verdicts of --judge are kept in the run, under verdicts/: a
+    second call asks only for those that are missing. Writes scores.json into the run; --tables
+    makes its own folder.
     """
     import msgspec
 

@@ -56,7 +56,7 @@ _OPTIONS = (
         type=click.IntRange(1),
         help="Stop before the run uses more tokens than this.",
     ),
-    click.option("--prices", type=INPUT, help="A TOML file with prices, see the docs."),
+    click.option("--prices", type=INPUT, help="A TOML file with prices; see docs/costs.md."),
     click.option(
         "--no-cache", is_flag=True, help="Ask again what was answered before, and store no answers."
     ),

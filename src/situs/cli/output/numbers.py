@@ -10,7 +10,8 @@ import click
 __all__ = ["STRATUM_HELP", "FiniteRange"]
 
 STRATUM_HELP = (
-    "What the headline is about: headline (questions that need sight), textbook, untwinned or all."
+    "Questions that count for the headline: headline (those that need sight), textbook, untwinned"
+    " or all."
 )
 """Of `--stratum`, wherever a headline is shown."""
 

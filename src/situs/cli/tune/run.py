@@ -39,8 +39,9 @@ _A_PATH = INPUT
 def command(config: str, as_json: bool, **options: Any) -> None:
     """Fine-tune as CONFIG says: a TOML file, or a shipped recipe (situs tune run list shows them).
 
-    Interrupted or killed, the same command with --resume continues from the last checkpoint with
-    the same examples in the same order. Another model, other data, profile or box form are refused.
+    If it is interrupted or killed, the same command with --resume continues from the last
+    checkpoint with the same examples in the same order. A different model, profile, box form or
+    different data is refused.
     """
     if config == "list":
         _list(as_json)

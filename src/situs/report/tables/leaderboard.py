@@ -200,12 +200,17 @@ def _blind_row(name: str, scores: BaselineScores, beside: str) -> BoardRow:
 
 def _same_items(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
     """Runs grouped by the items that count in them:
-    blind rows stand beside a run only on the same items."""
+    blind rows stand beside a run only on the same items.
+
+    A baseline that was run is a blind row itself. It needs no others where a run that could look
+    has its own: every row would be listed twice, on nearly the same items.
+    """
     groups: dict[frozenset[str], list[ReportedRun]] = {}
     for run in runs:
         counted = frozenset(run.columns.judged_ids)
         groups.setdefault(counted, []).append(run)
-    return list(groups.values())
+    that_look = [group for group in groups.values() if any(run.kind != "baseline" for run in group)]
+    return that_look or list(groups.values())
 
 
 def _not_run(group: Sequence[ReportedRun]) -> dict[str, BaselineScores]:
