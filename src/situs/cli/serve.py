@@ -63,5 +63,5 @@ def _mcp(
     if studies.restricted:
         warn("the data are restricted: connect only agents whose model runs on this machine")
     if transport == "http":
-        warn(f"serving {studies.count()} studies at http://127.0.0.1:{port}/mcp; Ctrl-C ends it")
+        warn(f"serving {studies.count()} studies at http://127.0.0.1:{port}/mcp; Ctrl-C stops it")
     serve_mcp(studies, transport=transport, port=port)

@@ -41,6 +41,6 @@ def command(runs_dir: Path, port: int, data: Path | None, as_json: bool) -> None
         if as_json:
             print_json({"address": address})
         else:
-            warn(f"watching {runs_dir} at {address}; Ctrl-C ends it")
+            warn(f"watching {runs_dir} at {address}; Ctrl-C stops it")
 
     serve_runs(runs_dir, port=port, data=data, started=started)

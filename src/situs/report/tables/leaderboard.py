@@ -9,7 +9,7 @@ import msgspec
 
 from situs.report.scored import ReportedRun, entry_of
 from situs.report.tables.standing import Gain, Standings, shortcut_gain
-from situs.run import BLIND
+from situs.run import BLIND, blind_rows
 from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, closed_or_all
 from situs.score.metrics.registry import Shown, shown_in
 from situs.tables import Cell as TableCell
@@ -183,7 +183,7 @@ def _board_row(run: ReportedRun) -> BoardRow:
 
 
 def _blind_row(name: str, scores: BaselineScores, beside: str) -> BoardRow:
-    note = BLIND.get(name, "")
+    note = (BLIND | blind_rows("boxes")).get(name, "")
     return BoardRow(
         rank="",
         name=name,

@@ -233,7 +233,7 @@ def main() -> None:
         if not options.exit:
             print(f"sign in as coordinator, R1, R2 or ADJ with the password: {PASSWORD}")
             serve(
-                open_folder(station), Binding(), lambda where: print(f"on {where}; Ctrl-C ends it")
+                open_folder(station), Binding(), lambda where: print(f"on {where}; Ctrl-C stops it")
             )
     except SitusError as error:
         sys.exit(f"demo-review: {error}")
