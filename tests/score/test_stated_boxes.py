@@ -12,8 +12,8 @@ from situs.profiles import AnswerSpace
 from situs.score import compound
 from situs.score.read import boxes as full_reader
 from situs.score.read import parse_boxes
+from situs.score.read.box_forms.stated import stated_boxes
 from situs.score.read.result import Parsed
-from situs.score.read.stated_boxes import stated_boxes
 from situs.space import FrameBox
 
 LABELS = (

@@ -11,9 +11,9 @@ import msgspec
 
 from situs.items import Boxes, Simple
 from situs.score.parts import is_place, without_places
+from situs.score.read.box_forms.stated import stated_in_json
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.loose_json import Loose, loose_values, proper_json
-from situs.score.read.stated_boxes import stated_in_json
 
 __all__ = ["split_response"]
 

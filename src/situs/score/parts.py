@@ -47,8 +47,8 @@ from situs.space import FrameBox
 
 if TYPE_CHECKING:
     from situs.score.read import Offered
+    from situs.score.read.box_forms.placed import Size
     from situs.score.read.box_forms.record import Mention
-    from situs.score.read.placed_boxes import Size
 
 __all__ = [
     "Part",

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from situs.profiles import AnswerSpace
+from situs.score.read.box_forms.placed import TOLERANCE, Size, placed_as_asked
 from situs.score.read.box_forms.record import Mention
+from situs.score.read.box_forms.stated import stated_boxes
 from situs.score.read.box_mentions import mentions
-from situs.score.read.placed_boxes import TOLERANCE, Size, placed_as_asked
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.stated_boxes import stated_boxes
 from situs.score.read.yes_no import parse_yes_no
 from situs.space import FrameBox, FrameBoxes
 

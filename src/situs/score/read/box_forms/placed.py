@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from situs.profiles import AnswerSpace
 from situs.score.read.box_forms.record import Mention
-from situs.score.read.stated_boxes import StatedBoxes
+from situs.score.read.box_forms.stated import StatedBoxes
 from situs.space import FrameBoxes, picture_sides
 
 __all__ = ["TOLERANCE", "Size", "placed_as_asked"]
