@@ -286,7 +286,7 @@ def test_a_mirrored_reader_is_wrong_where_sides_matter_and_right_elsewhere(
     row = result["probes"]["mirror"]
     # A number may lie within the intervals of both patients; all else that a mirror changes was
     # wrong to begin with.
-    assert row["n_changed"] > 5
+    assert row["n_changed"] >= 5
     assert row["n_followed"] <= row["n_changed"] / 4
     most = 1.0 - (row["n_changed"] - row["n_followed"]) / row["n"]
     assert 0.8 * most < row["original"] <= most

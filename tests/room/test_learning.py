@@ -19,6 +19,8 @@ from situs.tune import check_data, open_data
 from tune_cohort import make_bench, reseal
 
 SAW, UNSEEN, WRONG = range(3)
+LIMIT = 17
+"""As many items as open with words of their own, by which the scripted reader knows them."""
 
 
 def mixed(seen: Seen) -> scripted.Act:
@@ -56,12 +58,12 @@ def learnt(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
     bench = once("tune", lambda folder: make_bench(folder, situs)) / "bench"
 
     def make(folder: Path) -> None:
-        known = scripted.Known(bench, "free", None, 18)
+        known = scripted.Known(bench, "free", None, LIMIT)
         with pytest.MonkeyPatch.context() as patch, scripted.server(known, mixed) as server:
             patch.setenv("SITUS_CACHE", str(folder / "cache"))
             patch.delenv("OPENAI_API_KEY", raising=False)
             ran = situs(
-                *("run", bench, "--model", server.spec, "--room", "free", "--limit", 18),
+                *("run", bench, "--model", server.spec, "--room", "free", "--limit", LIMIT),
                 *("--out", folder / "run"),
             )
         assert ran.code == 0, ran.err
