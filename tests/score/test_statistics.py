@@ -76,14 +76,32 @@ def test_one_item_a_patient_agrees_with_textbook_intervals(patients):
 
 
 def test_a_patient_of_many_items_that_share_one_fate_counts_once():
-    """All-or-nothing patients of equal size: the textbook's interval of as many single outcomes."""
+    """All-or-nothing patients of equal size: the textbook's intervals of as many single outcomes,
+    of which the narrower limit is taken."""
     fates = np.array([1.0] * 14 + [0.0] * 6)
     names = [str(i) for i in range(20)]
     once = cluster_mean(fates, names)
     many = cluster_mean(np.repeat(fates, 7), np.repeat(names, 7).tolist())
     assert many.ci95 == pytest.approx(once.ci95)
     logit = stats.t.interval(0.95, 19, special.logit(0.7), stats.sem(fates) / (0.7 * 0.3))
-    assert once.ci95 == pytest.approx(special.expit(logit))
+    student = special.expit(logit)
+    exact = stats.binomtest(14, 20).proportion_ci(0.95, "exact")
+    expected = max(student[0], exact.low), min(student[1], exact.high)
+    assert once.ci95 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_one_patient_who_differs_does_not_leave_the_others_unheard(wrong):
+    """17 of 18 patients have one outcome throughout: the mean is at least (at most) the share of
+    such patients, whose limit is Clopper and Pearson's whatever the last patient's items are."""
+    outcomes = np.ones((18, 3))
+    outcomes[0, 0] = 0.0
+    values = (1.0 - outcomes if wrong else outcomes).ravel()
+    names = np.repeat([str(i) for i in range(18)], 3).tolist()
+    low, high = cluster_mean(values, names).ci95
+    exact = stats.binomtest(17, 18).proportion_ci(0.95, "exact").low
+    assert (1.0 - high if wrong else low) == pytest.approx(exact)
+    assert low < values.mean() < high
 
 
 @pytest.mark.parametrize(("deviating", "expected"), [(40, 39.0), (10, 29.0), (4, 11.0), (1, 3.0)])

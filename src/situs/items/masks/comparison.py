@@ -313,7 +313,8 @@ def _posed(
     steps = [find_step(ledger, s) for s in order]
     for subject, volume in zip(order, volumes):
         at_least = "at least " if is_cut(volume) else ""
-        words = f"{subject.opening} fills {at_least}{quantity(number(volume), 'mL')}."
+        volume_words = f"{at_least}{quantity(number(volume), 'mL')}"
+        words = f"{subject.opening} has a volume of {volume_words}."
         steps.append(Step("measure", words, (volume.fact_id,), (), measurement(volume)))
     for (larger, smaller), ratio in zip(itertools.pairwise(order), ratios):
         if cannot_tell:

@@ -289,8 +289,8 @@ def _posed(
     margin = ledger.recipe.truth.direction_margin_mm * proved.sign
     low, high = span(gap)
     far = quantity(abs(number(gap)), "mm")
-    words = f"The centre of {a.phrase} lies {far} {proved.value} of that of {b.phrase}."
-    nearly = f"More than the margin, and nearly all of it lies {proved.value}."
+    words = f"The centre of {a.phrase} lies {far} {_PREPOSITION[proved]} that of {b.phrase}."
+    nearly = f"That is more than the margin, and nearly all of {a.phrase} lies on that side."
     steps = (measure_step(words, gap, margin), Step("compare", nearly, (share.fact_id,)))
     needs = {"left_right": "side_convention", "superior_inferior": "slice_order"}.get(
         axis.value, "view_convention"

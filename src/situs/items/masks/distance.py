@@ -112,10 +112,12 @@ class Distance(NothingExpected):
             facts=decided.facts,
             steps=(
                 measure_step(
-                    f"From surface to surface it is {quantity(value, 'mm')}.", fact, float(limit)
+                    f"From surface to surface they are {quantity(value, 'mm')} apart.",
+                    fact,
+                    float(limit),
                 ),
             ),
-            conclusion="Yes, it is that near." if inside else "No, it is farther away.",
+            conclusion=f"That is {'within' if inside else 'more than'} {limit:g} mm.",
             needs=("scale",),
             difficulty=decided.margin,
         )
@@ -137,8 +139,12 @@ class Distance(NothingExpected):
             text=f"What is the shortest distance between {a.phrase} and {b.phrase}, in mm?",
             answer=Number(value, "mm", (low, high)),
             facts=(fact, *unseen),
-            steps=(measure_step(f"The distance is {quantity(value, 'mm')}.", fact),),
-            conclusion=f"It is {quantity(value, 'mm')}.",
+            steps=(
+                measure_step(
+                    f"From surface to surface they are {quantity(value, 'mm')} apart.", fact
+                ),
+            ),
+            conclusion=f"The shortest distance is {quantity(value, 'mm')}.",
             needs=("scale",),
             difficulty=2.0 * value / max(1e-6, high - low),
         )
@@ -167,7 +173,7 @@ class Distance(NothingExpected):
             proofs += unseen
         steps = [
             measure_step(
-                f"To {s.phrase} it is {quantity(number(facts[s.key]), 'mm')}.", facts[s.key]
+                f"{s.opening} is {quantity(number(facts[s.key]), 'mm')} away.", facts[s.key]
             )
             for s in order
         ]

@@ -193,7 +193,7 @@ class Extent:
             answer=Number(value / 10.0, "cm", (low / 10.0, high / 10.0)),
             facts=(fact, *_end_facts(ledger, subject)),
             steps=(measure_step(f"From top to bottom it measures {quantity(value, 'mm')}.", fact),),
-            conclusion="That is its length.",
+            conclusion="That is its length from top to bottom.",
             needs=("scale", "slice_order"),
             difficulty=2.0 * value / max(1e-6, high - low),
         )

@@ -137,7 +137,8 @@ class LesionPole(NothingExpected):
             facts=(height, holds),
             steps=(
                 measure_step(
-                    f"Its centre lies at {quantity(number(height), 'fraction')} of the height.",
+                    f"Its centre lies at {quantity(number(height), 'fraction')} of the organ's"
+                    " height.",
                     height,
                 ),
             ),

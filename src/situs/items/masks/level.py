@@ -101,10 +101,7 @@ class Level(NothingExpected):
             text=_text(subject, end),
             answer=Choice(name),
             facts=(fact, beside, *_true_end_facts(ledger, subject)),
-            steps=(
-                measure_step("Find the vertebral body on that slice.", fact),
-                measure_step("Follow the curve of the spine to the vertebra beside it.", beside),
-            ),
+            steps=_level_steps(fact, beside, end),
             conclusion=f"It lies at {name}.",
             needs=("slice_order", "anchor"),
             tags=(f"level:{name}",),
@@ -154,10 +151,7 @@ class Level(NothingExpected):
             text=f"{asked[0].upper()}{asked[1:]} {where} {line}?",
             answer=YesNo(is_past),
             facts=(fact, beside, body, *_true_end_facts(ledger, subject)),
-            steps=(
-                measure_step("Find the vertebral body on that slice.", fact),
-                measure_step("Follow the curve of the spine to the vertebra beside it.", beside),
-            ),
+            steps=_level_steps(fact, beside, end),
             conclusion=f"It lies {'' if is_past else 'not '}{where} {line}.",
             needs=("slice_order", "anchor"),
             tags=(f"level:{line}",),
@@ -220,6 +214,20 @@ def _vertebrae(ledger: Ledger) -> tuple[Option, ...]:
 def _text(subject: Subject, end: str) -> str:
     asked = "is {} centred" if end == "centre" else _ending(subject, end)
     return f"At which vertebral level {asked.format(subject.phrase)}?"
+
+
+def _level_steps(on_slice: Fact, beside: Fact, end: str) -> tuple[Step, ...]:
+    """What both ways to read a level give."""
+    where = {"top": "upper end", "bottom": "lower end"}.get(end, "centre")
+    return (
+        measure_step(
+            f"On the axial slice of its {where} lies the body of {level_name(number(on_slice))}.",
+            on_slice,
+        ),
+        measure_step(
+            f"Along the curve of the spine, {level_name(number(beside))} lies beside it.", beside
+        ),
+    )
 
 
 def _ending(subject: Subject, end: str) -> str:

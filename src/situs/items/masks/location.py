@@ -71,7 +71,7 @@ class Location(NothingExpected):
             steps=(
                 Step("measure", "Note the first and the last slice that show it.", (fact.fact_id,)),
             ),
-            conclusion="It is seen on these and all between.",
+            conclusion="It is seen on these two slices and on all between them.",
             needs=("axial_slices", "slice_order", "frame_count"),
         )
 
@@ -89,5 +89,5 @@ class Location(NothingExpected):
             answer=Boxes((WorldBox(around.lo_mm, around.hi_mm),)),
             facts=(fact,),
             steps=(Step("measure", "Draw the box around it.", (fact.fact_id,), (around,)),),
-            conclusion="It fills this box.",
+            conclusion="This box just encloses it.",
         )

@@ -168,14 +168,23 @@ def _posed(
     pool: tuple[Option, ...] = (),
 ) -> Posed:
     volume_words = f"{'at least ' if is_cut(fact) else ''}{quantity(number(fact), 'mL')}"
+    conclusion = f"Its volume is {volume_words}."
+    if threshold is not None:
+        comparison = "more" if number(fact) > threshold else "less"
+        conclusion = f"That is {comparison} than {threshold:g} mL."
+    elif isinstance(answer, Choice):
+        range_text = next(option.text for option in pool if option.value == answer.value)
+        conclusion = f"It lies in the range “{range_text}”."
     return compose(
         ledger,
         [subject],
         text=text,
         answer=answer,
         facts=(fact,),
-        steps=(measure_step(f"{subject.opening} fills {volume_words}.", fact, threshold),),
-        conclusion=f"The volume is {volume_words}.",
+        steps=(
+            measure_step(f"{subject.opening} has a volume of {volume_words}.", fact, threshold),
+        ),
+        conclusion=conclusion,
         needs=("scale",),
         difficulty=difficulty,
         pool=pool,

@@ -126,6 +126,11 @@ class ShareLimits:
     if each has one outcome only), and at most as far as 0 and 1. This is all there is to say if no
     item differs from another; of shares of 0 and 1 it is then Clopper and Pearson's limit. It
     counts the less, the more patients differ from the rest.
+
+    A t with the degrees of freedom of one or two patients who differ says next to nothing. But a
+    mean is at least the share of patients whose every value is 1, and at most that of patients with
+    any value above 0; Clopper and Pearson's limits of these two shares bound it whatever the other
+    patients' values are, and the narrower limit is taken.
     """
 
     def __init__(
@@ -146,6 +151,9 @@ class ShareLimits:
         self._tries = items / (1.0 + (items / sums.clusters - 1.0) * alike)
         self._doubt = np.where(self._none, 1.0, doubt)
         self._least, self._most = _extremes(sums)
+        self._patients = _squared(sums.total) / (sums.weights**2).sum(axis=-1)
+        """How many patients of one size would tell as much (Kish)."""
+        self._all_one, self._all_zero = _whole_shares(sums)
 
     def at(self, tail: float) -> Limits:
         """Limits that are each exceeded with probability `tail`."""
@@ -155,6 +163,8 @@ class ShareLimits:
         high = np.where(self._none, self.mean, _logistic(self._centre + step)) + unseen * (
             1.0 - self._most
         )
+        low = np.maximum(low, _exact_lower(self._all_one, self._patients, tail))
+        high = np.minimum(high, 1.0 - _exact_lower(self._all_zero, self._patients, tail))
         return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
@@ -251,6 +261,24 @@ def _extremes(sums: ClusterSums) -> Limits:
     left = sums.weights - sums.weighted
     least = 1.0 - _ratio(sums.weights - 2.0 * sums.weighted + sums.squares, left)
     return least.min(axis=-1), np.minimum(most.max(axis=-1), 1.0)
+
+
+def _whole_shares(sums: ClusterSums) -> Limits:
+    """The weight of patients whose every value is 1, and of those whose every value is 0."""
+    slack = _NOTHING * np.maximum(sums.weights, 1.0)
+    ones = np.where(sums.weights - sums.weighted <= slack, sums.weights, 0.0)
+    zeros = np.where(sums.weighted <= slack, sums.weights, 0.0)
+    return ones.sum(axis=-1) / sums.total, zeros.sum(axis=-1) / sums.total
+
+
+def _exact_lower(share: FloatArray, tries: FloatArray, tail: float) -> FloatArray:
+    """Clopper and Pearson's lower limit of a share of `tries`, which need not be a whole number."""
+    from scipy.special import betaincinv
+
+    successes = share * tries
+    some = successes > _NOTHING
+    limit = betaincinv(np.where(some, successes, 1.0), tries - successes + 1.0, tail)
+    return np.where(some, limit, 0.0)
 
 
 def _largest_group(levels: FloatArray) -> NDArray[np.intp]:
