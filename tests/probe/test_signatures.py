@@ -15,7 +15,8 @@ from scipy.stats import binom
 from forms import FRAMES, write_bench
 from situs.bench import Bench, open_bench
 from situs.items import Choice, Frames, Item, Number, YesNo, letter_of
-from situs.probe.diagnosis.evidence import ALL_ITEMS, prior_evidence
+from situs.probe.diagnosis.evidence import ALL_ITEMS
+from situs.probe.diagnosis.measured import prior_evidence
 from situs.profiles import Profile
 from situs.run import NATIVE, AnswerRow, Prior, Spec, Viewing, make_baseline
 from situs.score import Replies, ScoredRun, score_answer

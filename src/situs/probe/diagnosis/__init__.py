@@ -2,8 +2,9 @@
 
 from situs.probe.diagnosis.decide import diagnose
 from situs.probe.diagnosis.effects import FEWEST_ITEMS, FEWEST_PATIENTS, Effect
-from situs.probe.diagnosis.evidence import Evidence, ProbeRuns, evidence_of
+from situs.probe.diagnosis.evidence import Evidence, ProbeRuns
 from situs.probe.diagnosis.kinds import KINDS
+from situs.probe.diagnosis.measured import evidence_of
 from situs.probe.diagnosis.records import FINDINGS, Diagnosis, Finding, GroupSight
 
 __all__ = [
