@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -52,9 +52,9 @@ def main() -> None:
         check_complete()
         corpus.make(root / "corpus")
         check_good(root / "corpus", root / "good")
-        tried, complaints = _try_all(_plan(given), given.seed, root, given.jobs)
+        tried, work, complaints = _try_all(_plan(given), given.seed, root, given.jobs)
     stops = tried.pop(_STOPS, 0)
-    print(", ".join(f"{count} {family}" for family, count in sorted(tried.items())))
+    print(", ".join(f"{n} {name} ({work[name]:.0f} s)" for name, n in sorted(tried.items())))
     print(f"a program was stopped {stops} times; {sum(os.times()[:4]):.0f} s of work")
     print(f"{sum(tried.values()) - len(complaints)} passed, {len(complaints)} failed")
     sys.exit(1 if complaints else 0)
@@ -75,14 +75,16 @@ def _plan(given: argparse.Namespace) -> list[tuple[str, int]]:
 
 def _try_all(
     plan: list[tuple[str, int]], seed: int, root: Path, jobs: int
-) -> tuple[Counter[str], list[str]]:
+) -> tuple[Counter[str], dict[str, float], list[str]]:
     tried: Counter[str] = Counter()
+    work: dict[str, float] = defaultdict(float)
     complaints: list[str] = []
-    for count, ((family, number), wrong, stops) in enumerate(
+    for count, ((family, number), wrong, stops, seconds) in enumerate(
         _outcomes(plan, seed, root, jobs), start=1
     ):
         tried[family] += 1
         tried[_STOPS] += stops
+        work[family] += seconds
         if wrong:
             again = f"python -m attack --seed {seed} --family {family} --only {number}"
             complaints.append(f"{'; '.join(wrong)[:600]} [{again}]")
@@ -90,12 +92,12 @@ def _try_all(
         if count % 200 == 0:
             done = f"{count} of {len(plan)}, {tried[_STOPS]} stops"
             print(f"{done}, {len(complaints)} failed", flush=True)
-    return tried, complaints
+    return tried, work, complaints
 
 
 def _outcomes(
     plan: list[tuple[str, int]], seed: int, root: Path, jobs: int
-) -> Iterator[tuple[tuple[str, int], list[str], int]]:
+) -> Iterator[tuple[tuple[str, int], list[str], int, float]]:
     """What is wrong with each case, in order. One that ends its process does not end the others."""
     left = deque(plan)
     alone = 0
@@ -104,12 +106,12 @@ def _outcomes(
         batch = [left[0]] if alone else list(left)
         try:
             with _pool(1 if alone else jobs) as pool:
-                for wrong, stops in pool.map(partial(attempt, seed, root), batch):
-                    yield left.popleft(), wrong, stops
+                for wrong, stops, work in pool.map(partial(attempt, seed, root), batch):
+                    yield left.popleft(), wrong, stops, work
             alone = max(0, alone - 1)
         except BrokenProcessPool:
             if alone:
-                yield left.popleft(), ["the process was ended from within"], 0
+                yield left.popleft(), ["the process was ended from within"], 0, 0.0
             alone = 2 * jobs
 
 

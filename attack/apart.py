@@ -21,7 +21,7 @@ from typing import Any
 
 from attack.forks import STREAMS
 
-__all__ = ["STREAMS", "Apart", "begin", "end_all", "started"]
+__all__ = ["STREAMS", "Apart", "begin", "end_all", "started", "work_so_far"]
 
 Streams = tuple[str, str, str]
 """Standard output, standard error, and the encoding of both."""
@@ -135,6 +135,11 @@ def started(*words: object, script: Path | None = None, **more: Any) -> subproce
     return subprocess.Popen(command, **(pipes | more))
 
 
+def work_so_far() -> float:
+    """Seconds of CPU that this process, what it started and what was forked for it have taken."""
+    return sum(os.times()[:4]) + _forks().work
+
+
 def end_all() -> None:
     """End every call that still goes on, with its workers."""
     _forks().end_all()
@@ -154,6 +159,8 @@ class _Forks:
         )
         theirs.close()
         self._folder = tempfile.TemporaryDirectory(prefix="situs-attack-said-")
+        self.work = 0.0
+        """Seconds of all calls that have ended."""
         self._calls = 0
         self._pending = b""
         self._begun: list[int] = []
@@ -210,6 +217,7 @@ class _Forks:
                 self._ended.pop(int(pid), None)  # of an earlier process with this number
             else:
                 self._ended[int(pid)] = (int(rest[0]), int(rest[1]))
+                self.work += float(rest[2])
         return True
 
     def _close(self) -> None:

@@ -4,7 +4,7 @@ program.
 A start of Python with all that a command loads costs a second or two of work, a fork some
 milliseconds. The process has one thread and has called nothing, so a child of it is in the state of
 a program that was started and has not begun. It reads one request a line from a socket, answers
-`begun PID`, and when a child is gone `ended PID STATUS KILOBYTES`.
+`begun PID`, and when a child is gone `ended PID STATUS KILOBYTES SECONDS`.
 """
 
 from __future__ import annotations
@@ -99,8 +99,9 @@ def _bury(channel: socket.socket) -> None:
         if pid == 0:
             return
         code = os.waitstatus_to_exitcode(status)
+        worked = used.ru_utime + used.ru_stime
         with contextlib.suppress(BrokenPipeError):
-            channel.sendall(f"ended {pid} {code} {used.ru_maxrss}\n".encode())
+            channel.sendall(f"ended {pid} {code} {used.ru_maxrss} {worked}\n".encode())
 
 
 def _run(request: dict[str, Any]) -> int:

@@ -154,19 +154,22 @@ def _use(rng: random.Random, corpus: Path, work: Path, bench: Path) -> list[byte
         ("export", bench, "--to", "croissant", "--out", work / "croissant"),
     ]
     read = ("run", bench, "--model", "peeker", "--room", corpus / "room.toml", "--limit", "2")
-    if call(*read, "--tools", "segmentation", "--out", work / "sessions").code == 0:
+    if (
+        rng.random() < 0.4
+        and call(*read, "--tools", "segmentation", "--out", work / "sessions").code == 0
+    ):
         sessions = work / "sessions"
         later += [
             ("report", sessions, "--bench", bench, "--out", work / "sessions.html"),
             ("export", sessions, "--bench", bench, "--to", "traces", "--out", work / "traces"),
         ]
-    if call("review", "init", work / "station").code == 0:
+    if rng.random() < 0.4 and call("review", "init", work / "station").code == 0:
         brought = ("review", "import", work / "station", bench, "--project", "p", "--items", "4")
         kept = ("review", "export", work / "station", "--project", "p", "--out", work / "readings")
         call(*brought)
         later.append(kept)
     lessons = [words for words in later if words[0] == "tune"]
-    for words in [*rng.sample(later, 5), rng.choice(lessons)]:
+    for words in [*rng.sample(later, 3), rng.choice(lessons)]:
         if Path(words[-1]).exists():  # drawn twice
             continue
         ran = call(*words)

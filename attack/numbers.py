@@ -35,7 +35,7 @@ _OPTIONS: tuple[tuple[str, ...], ...] = (
     ("build", "reports", "{corpus}/reports.csv", "--seed", "#", "--out", "{out}"),
     ("build", "reports", "{corpus}/reports.csv", "--per-study", "#", "--out", "{out}"),
     ("build", "boxes", "{corpus}/boxes.csv", "--mix", "detection.slice=#", "--out", "{out}"),
-    ("score", "{corpus}/benches/items", "{corpus}/runs/items", "--seed", "#"),
+    ("score", "{corpus}/benches/items", "{run}", "--seed", "#"),
     ("report", "{corpus}/runs/words", "--bench", "{corpus}/benches/words", "--max-mb", "#", "--out", "{out}"),
     ("report", "{corpus}/runs/words", "--bench", "{corpus}/benches/words", "--pictures", "#", "--out", "{out}"),
     ("audit", "plan", "--expected", "#"),
@@ -57,10 +57,12 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     if rng.random() < 0.3:
         chosen = rng.choice(_OPTIONS)
         value = rng.choice(values)
-        words = [
-            word.replace("#", value) for word in spell(chosen, corpus=corpus, out=work / "out")
-        ]
-        return complaints(call(*words), work, tree(work))
+        # A run of its own: scores with another seed are kept in it, and told by later commands.
+        run = lay_out("runs/items/run.json", corpus, folder).parent
+        spelt = spell(chosen, corpus=corpus, run=run, out=work / "out")
+        before = tree(work)
+        ran = call(*(word.replace("#", value) for word in spelt))
+        return complaints(ran, work, before)
     name, template = rng.choice([pair for pair in FILES if pair[0].endswith(_TEXTS)])
     file = lay_out(name, corpus, folder)
     raw = file.read_bytes()

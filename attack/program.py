@@ -16,7 +16,7 @@ __all__ = ["Ran", "call", "call_from_the_start", "complaints", "must", "tree", "
 
 _PROGRESS = re.compile(r"situs: (\S+: )?[\d,]+/[\d,]+ · ")
 """How far a long run is, said now and then where there is no terminal; no error."""
-_STARTS = 1 / 40
+_STARTS = 1 / 100
 """The share of calls that are started as people start them; the others are forked."""
 _LONGEST_SECONDS = 900
 _LOADED_KILOBYTES = 300 << 10

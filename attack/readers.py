@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-__all__ = ["case"]
+__all__ = ["case", "readers"]
 
 _PIECES = (
     "[", '{"a":', "<think>", "</think>", "<bbx>[", "Frame 1 ", "frames 1-2, ", "1 mm ", "A: no\n", "not A ",
@@ -36,15 +36,15 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     unit = "".join(rng.choice(_PIECES) for _ in range(rng.choice([1, 1, 2, 2, 3, 4])))
     lead = "".join(rng.choice(_PIECES) for _ in range(rng.choice([0, 0, 1])))
     wrong = []
-    readers = _readers()
-    for name in rng.sample(list(readers), 3):
-        read = readers[name]
+    known = readers()
+    for name in rng.sample(list(known), 3):
+        read = known[name]
         read(_of_length(lead, unit, _LARGE))  # patterns are compiled once
         # Work that is cut off after some tries grows until then: what grows too fast is tried
         # longer.
         if _grows(read, lead, unit, _SMALL) and _grows(read, lead, unit, _LARGE):
             wrong.append(f"{name}: {lead!r} + n × {unit!r} takes more than its length")
-    name, read = rng.choice(list(readers.items()))
+    name, read = rng.choice(list(known.items()))
     short, long = (_seconds(read, _of_length(lead, unit, size)) for size in (_LONG // 4, _LONG))
     if long > max(_SECONDS, _MOST_GROWTH * short):
         wrong.append(f"{name}: {lead!r} + n × {unit!r}: {short:.2f} s, then {long:.2f} s")
@@ -66,7 +66,7 @@ def _of_length(lead: str, unit: str, size: int) -> str:
     return lead + unit * (size // len(unit))
 
 
-def _readers() -> dict[str, Callable[[str], Any]]:
+def readers() -> dict[str, Callable[[str], Any]]:
     from situs.facts.reports import mentions_of
     from situs.items import Option
     from situs.judges.by_id import _entries

@@ -34,7 +34,7 @@ from attack import (
     wire,
 )
 from attack import files as bad_files
-from attack.apart import end_all
+from attack.apart import end_all, work_so_far
 from attack.kills import stops_so_far
 from attack.program import vary_starts
 
@@ -76,10 +76,11 @@ class _Hang(BaseException):
     """A case took too long."""
 
 
-def attempt(seed: int, root: Path, which: tuple[str, int]) -> tuple[list[str], int]:
-    """What is wrong with the case, if anything; and how often it stopped a program."""
+def attempt(seed: int, root: Path, which: tuple[str, int]) -> tuple[list[str], int, float]:
+    """What is wrong with the case, if anything; how often it stopped a program; its seconds of
+    work."""
     family, number = which
-    stops_before = stops_so_far()
+    stops_before, work_before = stops_so_far(), work_so_far()
 
     def hang(*_: object) -> None:
         raise _Hang
@@ -110,4 +111,4 @@ def attempt(seed: int, root: Path, which: tuple[str, int]) -> tuple[list[str], i
             end_all()
             faulthandler.cancel_dump_traceback_later()
             os.chdir(here)
-    return wrong, stops_so_far() - stops_before
+    return wrong, stops_so_far() - stops_before, work_so_far() - work_before

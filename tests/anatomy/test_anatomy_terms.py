@@ -3,6 +3,8 @@ and what an unlisted name tells by its words."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from situs.anatomy import (
@@ -14,6 +16,7 @@ from situs.anatomy import (
     load_vocabulary,
     shipped_vocabularies,
     term,
+    without_number,
 )
 from situs.space import Side
 
@@ -197,3 +200,31 @@ def test_an_unknown_sided_name_reads_with_its_side_first(name):
 @pytest.mark.parametrize("name", ["liver_mask", "Liver seg", "liver-segmentation"])
 def test_words_for_files_are_no_part_of_a_name(name):
     assert canonical_name(name) == "liver"
+
+
+@pytest.mark.parametrize("unit", [")", "_", "_1", " 1 ", "a_", "_1_mask", "lesion_1_", "left "])
+def test_a_long_name_takes_as_long_as_it_is(unit) -> None:
+    """Names come from files: a segment's, a region's, a column's."""
+
+    def seconds(length: int) -> float:
+        begun = time.thread_time()
+        term((unit * length)[:length])
+        return time.thread_time() - begun
+
+    assert seconds(16_000) < 12 * max(seconds(4_000), 0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("liver_lesion_1_mask", "liver_lesion"),
+        ("Liver lesion (12) seg", "Liver lesion"),
+        ("lesion_1_2", "lesion_1"),
+        ("lesion__7", "lesion"),
+        ("lesion_1000", "lesion_1000"),
+        ("lesion7", "lesion7"),
+        ("_1", "_1"),
+    ],
+)
+def test_a_name_without_its_number(name, family) -> None:
+    assert without_number(name) == family

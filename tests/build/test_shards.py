@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,38 @@ def test_what_cannot_be_put_together_is_named(situs, whole_and_parts, parts, wor
     assert ran.code == 2
     assert words in ran.err
     assert not (root / "never").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"studies": 4_294_967_297},
+        {"shard": {"number": 1, "of": 10**12}},
+        {"shard": {"number": 0, "of": 0}},
+        {"command": "nonsense"},
+        {"arguments": {}},
+        {"arguments": {"jobs": "x"}},
+        {"arguments": {"as_json": []}},
+        {"arguments": {"roots": 3}},
+    ],
+    ids=repr,
+)
+def test_a_damaged_part_is_one_line(situs, whole_and_parts, tmp_path, damage) -> None:
+    """And it is refused at once, however many studies or parts it tells of."""
+    root, _ = whole_and_parts
+    for name in ("part1", "part2"):
+        shutil.copytree(root / name, tmp_path / name)
+        path = tmp_path / name / "shard.json"
+        told = json.loads(path.read_bytes())
+        if kept := damage.get("arguments"):
+            damage = {"arguments": told["arguments"] | kept}
+        path.write_text(json.dumps(told | damage))
+    before = sorted(tmp_path.rglob("*"))
+    ran = situs("merge", tmp_path / "part1", tmp_path / "part2", "--out", tmp_path / "merged")
+    assert ran.code == 2, ran.err
+    assert ran.err.count("\n") == 1
+    assert str(tmp_path / "part1") in ran.err
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_part_of_another_build_is_named(situs, whole_and_parts, tmp_path) -> None:

@@ -3,8 +3,11 @@ are refused before they cost memory or time."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +16,21 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from situs.anatomy.banks.bank import load_bank
+from situs.base.toml import parse_toml
 from situs.bench import StudyRecord, content_hash, open_bench
 from situs.bench.tables import read_table
+from situs.build.imports.reasonknee import load_fields
+from situs.clients.asking.prices import price_of
+from situs.clients.spec import parse_spec
 from situs.errors import SitusError
+from situs.facts.grades.columns import load_columns
+from situs.facts.recipe import load_recipe
+from situs.items.programs.bank import read_bank
+from situs.profiles.files import load_profile
+from situs.review.station.protocol import load_protocol
+from situs.room.files import load_room
+from situs.tune.training.config import load_config
 from situs.volumes import limits, open_stack
 
 
@@ -99,3 +114,51 @@ def test_a_pipe_is_not_read(situs, bench, tmp_path, monkeypatch, words, suffix) 
     ran = situs(*(word.format(pipe=pipe, bench=bench) for word in words))
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == [pipe.name]
+
+
+_LOADERS: dict[str, Callable[[Path], object]] = {
+    "room": lambda path: load_room(str(path)),
+    "recipe": load_recipe,
+    "columns": load_columns,
+    "config": lambda path: load_config(str(path)),
+    "profile": lambda path: load_profile(str(path)),
+    "bank": lambda path: load_bank(str(path)),
+    "fields": load_fields,
+    "prices": lambda path: price_of(parse_spec("openai:m"), remote=True, prices=path),
+    "protocol": lambda path: load_protocol(str(path)),
+    "wordings": read_bank,
+}
+
+
+@pytest.mark.parametrize("loader", _LOADERS.values(), ids=_LOADERS)
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 2_000 + "b = 1", "[a" + '. "b"' * 2_000 + "]", "a = {b" + " . 'c'" * 2_000 + " = 1}"],
+    ids=["key", "table", "inline"],
+)
+def test_a_key_of_many_parts_is_refused(tmp_path: Path, loader, text) -> None:
+    """Python's reader keeps every beginning of it: two megabytes would take terabytes."""
+    path = tmp_path / "given.toml"
+    path.write_text(text)
+    with pytest.raises(SitusError, match="a key of more than 32 parts"):
+        loader(path)
+
+
+@pytest.mark.parametrize("unit", ["a", "a.", '"', "'", '"a".', ". ", "a . ", '"a" ', "[[a]]\n"])
+def test_looking_for_long_keys_takes_as_long_as_the_text(unit) -> None:
+    def seconds(length: int) -> float:
+        text = (unit * length)[:length]
+        begun = time.thread_time()
+        with contextlib.suppress(ValueError):
+            parse_toml("x = 1 # " + text.replace("\n", " "))
+        return time.thread_time() - begun
+
+    assert seconds(1 << 18) < 16 * max(seconds(1 << 16), 0.005)
+
+
+def test_what_is_nested_too_deeply_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "given.toml"
+    path.write_text("a = " + "[" * 5_000)
+    for loader in _LOADERS.values():
+        with pytest.raises(SitusError, match="nested too deeply"):
+            loader(path)

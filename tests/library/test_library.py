@@ -9,13 +9,14 @@ import json
 import socket
 import sqlite3
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from situs.errors import SitusError
-from situs.library import Article, Section, build_library, open_library
+from situs.library import Article, Section, build_library, nbib, open_library, pubmed
 
 HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -25,7 +26,7 @@ HEAD = (
 
 
 def record(
-    pmid: int, title: str = "A title", abstract: str = "", *, more: str = "", version: int = 1
+    pmid: int, title: str = "A title", abstract: str = "", *, more: str = "", version: int | str = 1
 ) -> str:
     """One record as PubMed writes it."""
     return (
@@ -179,6 +180,48 @@ def test_bad_files_are_one_line(situs, tmp_path, content) -> None:
     ran = situs("library", "build", tmp_path / "a.xml", "--out", tmp_path / "lib")
     assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
     assert not (tmp_path / "lib").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<PubmedArticle>" + "<a/>" * 40_000,
+        "<PubmedArticle>" + f'<a x="{"y" * 100_000}"/>' * 5,
+        "<a x='" + "y" * (1 << 19),
+        "<!--" + "y" * (1 << 19),
+    ],
+    ids=["empty elements", "attributes", "a tag without an end", "a comment without an end"],
+)
+def test_a_record_is_bounded_whatever_it_is_made_of(tmp_path, monkeypatch, content) -> None:
+    monkeypatch.setattr(pubmed, "_LARGEST_RECORD", 1 << 18)
+    monkeypatch.setattr(pubmed, "_PIECE", 1 << 16)
+    file = tmp_path / "a.xml"
+    file.write_text(f"<PubmedArticleSet>{content}")
+    with pytest.raises(SitusError, match="oversized"):
+        list(pubmed.read_pubmed(file))
+
+
+def test_numbers_that_no_database_holds_are_one_line(situs, tmp_path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"pmid": 1, "title": "One", "year": 10**30}))
+    ran = situs("library", "build", tmp_path / "a.jsonl", "--out", tmp_path / "lib")
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+    odd = write(tmp_path, "a.xml", record(1, version="9" * 5000))
+    assert library_of(tmp_path, odd).read(1).version == 1
+
+
+def test_a_long_abstract_takes_as_long_as_it_is(tmp_path) -> None:
+    """Its lines are joined once, and marks over one letter are not sorted all together."""
+
+    def seconds(text: str) -> float:
+        file = tmp_path / "a.nbib"
+        file.write_text(f"PMID- 1\nTI  - One\nAB  - {text}\n", encoding="utf-8")
+        begun = time.thread_time()
+        assert len(list(nbib.read_nbib(file))) == 1
+        return time.thread_time() - begun
+
+    for unit in ("\n      abc", "\u0301\u0316"):
+        short, long = seconds(unit * 10_000), seconds(unit * 80_000)
+        assert long < 24 * max(short, 0.01), unit
 
 
 def test_a_truncated_file_is_refused(situs, tmp_path) -> None:

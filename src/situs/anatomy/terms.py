@@ -282,18 +282,25 @@ def canonical_name(name: str) -> str | None:
     return next((shipped for key in keys_of(name) if (shipped := _spellings().get(key))), None)
 
 
-_NUMBERED = re.compile(
-    r"(?P<family>.+?)[\W_]+(?P<number>\d{1,3})"
+_NUMBER = re.compile(
+    # Signs between two words are looked at once, from the first of them, however many there are.
+    r"(?<=[^\W_])[\W_]++(?P<number>\d{1,3})"
     # What kind of file it is may stand behind the number, as in `liver_lesion_1_mask`.
-    r"(?:[\W_]+(?:mask|seg|segmentation))?",
+    r"(?:[\W_]++(?:mask|seg|segmentation))?\Z",
     re.IGNORECASE,
 )
 
 
+def _family_and_number(name: str) -> tuple[str, str] | None:
+    """(`liver_lesion`, `2`) of `liver_lesion_2`; None of a name that ends otherwise."""
+    match = _NUMBER.search(name)
+    return (name[: match.start()], match["number"]) if match else None
+
+
 def without_number(name: str) -> str:
     """`liver_lesion` for `liver_lesion_2`; a name that ends otherwise stays as it is."""
-    match = _NUMBERED.fullmatch(name)
-    return match["family"] if match else name
+    numbered = _family_and_number(name)
+    return numbered[0] if numbered else name
 
 
 def lesion_family(name: str, own_terms: Mapping[str, Term] | None = None) -> str | None:
@@ -338,23 +345,18 @@ def term(name: str, own_terms: Mapping[str, Term] | None = None) -> Term:
     shipped (under any spelling), a numbered lesion, or by its wording."""
     if own_terms and name in own_terms:
         return own_terms[name]
-    match = _NUMBERED.fullmatch(name)
-    if (
-        own_terms
-        and match
-        and match["family"] in own_terms
-        and own_terms[match["family"]].kind == "lesion"
-    ):
-        return _numbered(own_terms[match["family"]], name, match["number"])
+    family, number = _family_and_number(name) or ("", "")
+    if own_terms and family in own_terms and own_terms[family].kind == "lesion":
+        return _numbered(own_terms[family], name, number)
     shipped = shipped_terms()
     if name in shipped:
         return shipped[name]
     canonical = canonical_name(name)
     if canonical is not None:
         return _spelt(name, shipped[canonical])
-    family = canonical_name(match["family"]) if match else None
-    if match and family is not None and shipped[family].kind == "lesion":
-        return _numbered(shipped[family], name, match["number"])
+    shipped_family = canonical_name(family) if family else None
+    if shipped_family is not None and shipped[shipped_family].kind == "lesion":
+        return _numbered(shipped[shipped_family], name, number)
     return _by_wording(name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
 import msgspec
 
@@ -10,14 +11,15 @@ from situs.errors import SitusError
 
 __all__ = ["Shard"]
 
+_MOST_PARTS = 999_999
 _NUMBERS = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
 class Shard(msgspec.Struct, frozen=True):
     """Part `number` (from 1) of `of` parts."""
 
-    number: int
-    of: int
+    number: Annotated[int, msgspec.Meta(ge=1, le=_MOST_PARTS)]
+    of: Annotated[int, msgspec.Meta(ge=1, le=_MOST_PARTS)]
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"

@@ -76,7 +76,8 @@ def finished_studies(
     total = len(work.jobs)
     spool = work.spool(scratch)
     if options.shards:
-        adopt_shards(options.shards, spool, work.name, work.outcome, work_folder(scratch))
+        source = work.name, work.outcome
+        adopt_shards(options.shards, spool, total, work_folder(scratch), source)
     wanted = range(total) if options.shard is None else options.shard.of_jobs(total)
     outcomes = map_studies(
         work.open_worker,

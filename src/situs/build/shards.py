@@ -114,13 +114,17 @@ def _first_difference(one: ShardInfo, other: ShardInfo) -> str:
 
 
 def adopt_shards(
-    shards: Sequence[Path], spool: Spool[Any], name: str, outcome: Any, work: Path
+    shards: Sequence[Path], spool: Spool[Any], total: int, work: Path, source: tuple[str, Any]
 ) -> None:
-    """Take over what the parts of this build have worked out."""
+    """Take over what the parts of this build, which has `total` studies, have worked out.
+
+    `source` is the name of the outcomes' folder, and what one of them is.
+    """
     key = (work / "key").read_text()
+    name, outcome = source
     for folder in shards:
         info = read_json(folder / SHARD_FILE, ShardInfo)
-        if info.key != key:
+        if (info.key, info.studies) != (key, total):
             fix = "build all parts from the same files, with the same options and version of Situs"
             raise SitusError("is a part of another build", where=folder, fix=fix)
         done = Spool(folder / name, outcome)

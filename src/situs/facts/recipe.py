@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import msgspec
 
 from situs.base.files import read_text
 from situs.base.numbers import number_problems
+from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 from situs.facts.recipe_boxes import BoxRules
 
@@ -173,7 +173,7 @@ def load_recipe(path: Path | None = None) -> Recipe:
         else read_text(path)
     )
     try:
-        recipe = msgspec.convert(tomllib.loads(text), Recipe)
+        recipe = msgspec.convert(parse_toml(text), Recipe)
     except (ValueError, RecursionError) as error:
         raise SitusError(
             str(error), where=path, fix="copy the shipped recipe.toml and change it"

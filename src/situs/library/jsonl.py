@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -22,7 +23,7 @@ class _Line(msgspec.Struct):
     title: str
     abstract: str | list[Section] = ""
     journal: str = ""
-    year: int | None = None
+    year: Annotated[int, msgspec.Meta(ge=1, le=9999)] | None = None
     retracted: bool = False
     concern: bool = False
 

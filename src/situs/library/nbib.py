@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from situs.base.files import read_text
@@ -36,21 +36,26 @@ def read_nbib(path: Path) -> Iterator[Article | Withdrawal]:
 
 def _records(text: str) -> Iterator[tuple[int, Fields]]:
     """The fields of each record, and the line where it begins."""
-    fields: Fields = defaultdict(list)
+    # A field's lines are joined once: a text that grows line by line is copied with each.
+    fields: dict[str, list[list[str]]] = defaultdict(list)
     begins, tag = 1, ""
     for number, line in enumerate(text.splitlines(), 1):
         field = _FIELD.match(line)
         if field and field[1] == "PMID" and fields:
-            yield begins, fields
+            yield begins, _joined(fields)
             fields = defaultdict(list)
         if field:
             tag = field[1]
             begins = number if tag == "PMID" else begins
-            fields[tag].append(field[2])
+            fields[tag].append([field[2]])
         elif line.startswith("      ") and tag:
-            fields[tag][-1] += " " + line.strip()
+            fields[tag][-1].append(line.strip())
     if fields:
-        yield begins, fields
+        yield begins, _joined(fields)
+
+
+def _joined(fields: Mapping[str, Sequence[Sequence[str]]]) -> Fields:
+    return {tag: [" ".join(lines) for lines in entries] for tag, entries in fields.items()}
 
 
 def _entries(pmid: int, fields: Fields) -> Iterator[Article | Withdrawal]:

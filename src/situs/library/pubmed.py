@@ -26,6 +26,8 @@ _PIECE = 1 << 20
 _LARGEST_RECORD = 16 << 20
 """Characters of one record; the longest real ones,
 with thousands of authors, stay below one million."""
+_ELEMENT = 16
+"""Characters that an element without text counts as: it takes memory, too."""
 _DEEPEST = 100
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
 _RETRACTED = "Retracted Publication"
@@ -70,10 +72,15 @@ def _records(path: Path) -> Iterator[Element]:
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.text
     parser.EntityDeclHandler = builder.refuse_entity
+    given = 0
     try:
         with _opened(path) as stream:
             while piece := stream.read(_PIECE):
                 parser.Parse(piece, False)
+                given += len(piece)
+                # A tag or a comment that does not end is held until it does.
+                if given - parser.CurrentByteIndex > _LARGEST_RECORD:
+                    raise builder.oversized()
                 yield from builder.take()
             parser.Parse(b"", True)
             yield from builder.take()
@@ -113,7 +120,7 @@ class _RecordBuilder:
             self._tree = TreeBuilder()
             self._depth = self._size = 0
         self._depth += 1
-        self._size += len(tag)
+        self._grow(len(tag) + sum(map(len, attributes.values())) + _ELEMENT)
         if self._depth > _DEEPEST:
             raise SitusError(
                 "nests deeper than any record", where=self._path, fix="is it PubMed's?"
@@ -133,12 +140,17 @@ class _RecordBuilder:
     def text(self, data: str) -> None:
         """Text of the element."""
         if self._tree is not None:
-            self._size += len(data)
-            if self._size > _LARGEST_RECORD:
-                raise SitusError(
-                    "holds an oversized record", where=self._path, fix="is it PubMed's?"
-                )
+            self._grow(len(data))
             self._tree.data(data)
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > _LARGEST_RECORD:
+            raise self.oversized()
+
+    def oversized(self) -> SitusError:
+        """Of a record that nobody has written."""
+        return SitusError("holds an oversized record", where=self._path, fix="is it PubMed's?")
 
     def refuse_entity(self, name: str, *_: Any) -> None:
         """No file of PubMed's defines entities; they can blow up a parser, or read other files."""
@@ -194,7 +206,7 @@ def _article(cited: Element, pmid: int, *, concern: bool) -> Article:
         journal=normal_text(_text(cited.find("Article/Journal/Title"))),
         year=_year(cited),
         concern=concern,
-        version=int(version) if version.isdecimal() else 1,
+        version=int(version) if re.fullmatch(r"\d{1,4}", version) else 1,
     )
 
 

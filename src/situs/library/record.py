@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cached_property
 
 import msgspec
 
 from situs.base.files import canonical_json, digest
+from situs.base.text import normalized
 
 __all__ = ["Article", "Citation", "Section", "Withdrawal", "normal_text"]
 
@@ -18,7 +18,7 @@ _SPACE = re.compile(r"\s+")
 
 def normal_text(text: str) -> str:
     """Text as it is stored, searched and cited: composed characters, one blank between words."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return _SPACE.sub(" ", normalized(text, "NFC")).strip()
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
 from situs.base.files import read_text
+from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles.gives import derived_gives
@@ -41,7 +41,7 @@ def load_profile(spec: str) -> Profile:
     else:
         raise SitusError("no such profile or file", where=spec, fix=did_you_mean(spec, _folder()))
     try:
-        table = tomllib.loads(text)
+        table = parse_toml(text)
         profile = msgspec.convert(table, Profile)
     except (ValueError, RecursionError) as error:
         raise SitusError(str(error), where=spec, fix="compare it with docs/profiles.md") from error

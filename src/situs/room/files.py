@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from situs.base.files import read_text
+from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 from situs.room.schema import Room
 from situs.room.tools.ladder import parse_tools
@@ -45,7 +45,7 @@ def load_room(spec: str) -> Room:
     else:
         raise SitusError("no such room or file", where=spec, fix=did_you_mean(spec, _folder()))
     try:
-        room = msgspec.convert(tomllib.loads(text), Room)
+        room = msgspec.convert(parse_toml(text), Room)
     except (ValueError, RecursionError) as error:
         raise SitusError(str(error), where=spec, fix="compare it with docs/rooms.md") from error
     if problems := list(_problems(room)):

@@ -4,7 +4,6 @@ the words of each family, and the questions, all data."""
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
@@ -16,6 +15,7 @@ import msgspec
 
 from situs.anatomy.banks.scale import Scale
 from situs.base.files import canonical_json, digest, read_text
+from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 
 __all__ = [
@@ -239,7 +239,7 @@ def load_bank(spec: str) -> Bank:
             "no such bank or file", where=spec, fix=did_you_mean(spec, shipped_banks())
         )
     try:
-        bank = msgspec.convert(tomllib.loads(text), Bank)
+        bank = msgspec.convert(parse_toml(text), Bank)
     except (ValueError, RecursionError) as error:
         raise SitusError(
             str(error), where=spec, fix="compare it with the shipped bank moaks-knee"

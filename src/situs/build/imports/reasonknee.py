@@ -7,7 +7,6 @@ says whether anybody has compared it with the files.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from importlib.resources import files
@@ -18,6 +17,7 @@ import msgspec
 
 from situs.anatomy.banks import Bank, BankQuestion, load_bank
 from situs.base.files import read_csv, read_text
+from situs.base.toml import parse_toml
 from situs.bench import SeriesRecord, visit_of
 from situs.build.imports.frame import (
     ImportedQuestion,
@@ -140,7 +140,7 @@ def load_fields(path: Path | None) -> FieldMap:
         else read_text(path)
     )
     try:
-        return msgspec.convert(tomllib.loads(text), FieldMap)
+        return msgspec.convert(parse_toml(text), FieldMap)
     except (ValueError, RecursionError) as error:
         fix = "it has verified, image, question, answer, and may have box and reasoning"
         raise SitusError(str(error), where=path or _SHIPPED, fix=fix) from error

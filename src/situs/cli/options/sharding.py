@@ -11,6 +11,7 @@ import click
 
 from situs.base.remote import is_url, local_input, url_of
 from situs.cli.output.printing import echo, print_json
+from situs.errors import SitusError
 
 __all__ = ["build_from_shards", "shardable"]
 
@@ -71,10 +72,35 @@ def build_from_shards(
 
     infos = [read_json(part / SHARD_FILE, ShardInfo) for part in parts]
     check_shards(dict(zip(parts, infos)))
-    arguments = {name: _restored(value) for name, value in infos[0].arguments.items()}
-    callback = commands[infos[0].command].callback
-    assert callback is not None
-    callback(**(arguments | dict(changed) | {"shard": None, "shards": tuple(parts)}))
+    where = parts[0] / SHARD_FILE
+    if infos[0].command not in commands:
+        problem = f"names no build: {infos[0].command!r}"
+        raise SitusError(problem, where=where, fix="build the parts anew with --shard I/N")
+    command = commands[infos[0].command]
+    arguments = _checked(command, infos[0].arguments, where)
+    assert command.callback is not None
+    command.callback(**(arguments | dict(changed) | {"shard": None, "shards": tuple(parts)}))
+
+
+def _checked(command: click.Command, stored: Mapping[str, Any], where: Path) -> dict[str, Any]:
+    """The arguments of a part, each as the command itself would take it."""
+    context = click.Context(command)
+    restored: dict[str, Any] = {}
+    for parameter in command.params:
+        name = parameter.name or ""
+        value = _restored(stored.get(name))
+        default = parameter.get_default(context)
+        if value is None and isinstance(default, str | int | float):
+            value = default
+        try:
+            restored[name] = parameter.type_cast_value(context, value)
+            if parameter.required and parameter.value_is_missing(restored[name]):
+                raise click.BadParameter("is missing")
+        except (click.BadParameter, AttributeError, TypeError, ValueError) as error:
+            problem = f"has a {name!r} that the build does not take ({error})"
+            fix = "build the parts anew with --shard I/N"
+            raise SitusError(problem, where=where, fix=fix) from error
+    return restored
 
 
 def _stored(value: Any) -> Any:

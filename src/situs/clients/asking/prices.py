@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from situs.base.files import read_text
+from situs.base.toml import parse_toml
 from situs.clients.spec import Spec
 from situs.errors import SitusError
 
@@ -78,7 +78,7 @@ def _users_file() -> Path | None:
 def _find(model: str, text: str, where: str) -> Price | None:
     """The entry of this name, else the longest pattern (`gpt-*`) that fits."""
     try:
-        table = msgspec.convert(tomllib.loads(text), dict[str, Price])
+        table = msgspec.convert(parse_toml(text), dict[str, Price])
     except (ValueError, RecursionError) as error:
         fix = (
             'write ["model name"] and below it input = 1.0 and output = 2.0, dollars per million'

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 import msgspec
 
 from situs.base.files import canonical_json, digest, read_text
+from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["FIELDS", "ColumnMap", "load_columns"]
@@ -60,7 +60,7 @@ def load_columns(path: Path | None) -> ColumnMap:
     if path is None:
         return ColumnMap()
     try:
-        column_map = msgspec.convert(tomllib.loads(read_text(path)), ColumnMap)
+        column_map = msgspec.convert(parse_toml(read_text(path)), ColumnMap)
     except (ValueError, RecursionError) as error:
         fix = 'write [columns] study = "ID", and [grades] "1.size" = "column" for a wide table'
         raise SitusError(str(error), where=path, fix=fix) from error

@@ -3,13 +3,13 @@ one wording of one shape of question an entry."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from situs.base.files import digest, read_text, write_atomic
+from situs.base.toml import parse_toml
 from situs.errors import SitusError
 from situs.items.programs.expression import Expr, read_program
 from situs.items.programs.proof import language_version, prove
@@ -57,9 +57,9 @@ def wording_for(program: Expr, wordings: Sequence[Wording], seed: int) -> Wordin
 def read_bank(path: Path) -> list[Wording]:
     """The wordings of a file, each proved anew; an error lists every one that is refused."""
     try:
-        raw = tomllib.loads(read_text(path, limit_bytes=1 << 26))
+        raw = parse_toml(read_text(path, limit_bytes=1 << 26))
         wordings = msgspec.convert(raw.get("wording", []), list[Wording])
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError) as error:
         raise SitusError(str(error), where=path, fix="see docs/language.md") from error
     if len(wordings) > _MOST:
         raise SitusError(f"more than {_MOST:,} wordings", where=path, fix="split the file")

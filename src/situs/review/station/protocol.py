@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from situs.base.files import canonical_json, read_text
+from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["FLAGS", "KEEP", "TRIGGERS", "ReadingProtocol", "load_protocol", "shipped_protocols"]
@@ -102,8 +103,8 @@ def load_protocol(name: str) -> ReadingProtocol:
         fix = did_you_mean(name, shipped)
         raise SitusError(f"unknown protocol {name!r}", where="--protocol", fix=fix)
     try:
-        tables = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
+        tables = parse_toml(read_text(path))
+    except ValueError as error:
         raise SitusError(f"is not valid TOML ({error})", where=path, fix="correct it") from error
     if len(tables) != 1 or not isinstance(next(iter(tables.values())), dict):
         raise SitusError(

@@ -6,6 +6,7 @@ import unicodedata
 from functools import lru_cache
 from pathlib import Path
 
+from situs.base.text import normalized
 from situs.errors import SitusError
 
 __all__ = ["WordPieces"]
@@ -59,7 +60,7 @@ class WordPieces:
 
 def _words(text: str) -> list[str]:
     """Lower case without accents, split at white space and around every mark and CJK character."""
-    spaced = "".join(_spaced(character) for character in unicodedata.normalize("NFD", text.lower()))
+    spaced = "".join(_spaced(character) for character in normalized(text.lower(), "NFD"))
     return spaced.split()
 
 

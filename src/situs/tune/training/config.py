@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -12,6 +11,7 @@ import msgspec
 
 from situs.base.files import read_text
 from situs.base.numbers import number_problems
+from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 
 __all__ = [
@@ -168,7 +168,7 @@ def load_config(
     else:
         raise SitusError("no such config or file", where=spec, fix=did_you_mean(spec, _folder()))
     try:
-        config = msgspec.convert(tomllib.loads(text), Config)
+        config = msgspec.convert(parse_toml(text), Config)
     except (ValueError, RecursionError) as error:
         raise SitusError(str(error), where=spec, fix="compare it with docs/tune.md") from error
     config = _placed(config, base)
