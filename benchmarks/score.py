@@ -97,7 +97,7 @@ def build_grades(folder: Path, items: int) -> Path:
     return folder / "bench"
 
 
-_BOX_ITEMS = 22.8
+_BOX_ITEMS = 12.85
 _GRADE_ITEMS = 69.0
 """Items of a study, about."""
 

@@ -316,6 +316,7 @@ def test_boxes_along_the_axes_are_those_of_the_matrices_to_the_last_bit(order, m
     assert quick._tiles.stack is not None
     monkeypatch.setitem(slow._tiles.__dict__, "stack", None)
     seen = 0
+    every = []
     for _ in range(20):
         inside = random_box(rng).to_world(oblique_grid(SHAPE, 0.0).affine)
         moved = np.array([inside.lo_mm, inside.hi_mm]) + rng.uniform(-0.4, 0.4, (2, 3))
@@ -325,7 +326,17 @@ def test_boxes_along_the_axes_are_those_of_the_matrices_to_the_last_bit(order, m
         some = [shown[place] for place in rng.permutation(len(shown))[: rng.integers(1, 9)]]
         assert quick.source_boxes(some) == slow.source_boxes(some)
         seen += len(shown)
+        every.append(box)
     assert seen > 40
+    # Boxes of many items at once: those of one item, of several, and one that no slice cuts.
+    far = WorldBox((900.0, 900.0, 900.0), (901.0, 901.0, 901.0), "spleen")
+    many = [every[:1], every[1:7], [], every[7:], [every[0], far], [*every[:2], *every[:1]]]
+    at_once = quick.stack.cuts_of_many(many)
+    for boxes, own in zip(many, at_once):
+        if far in boxes:
+            assert own is None
+        else:
+            assert own == [box for box in slow.shown_boxes(boxes) if box.area > 0]
 
 
 def test_oblique_pictures_are_no_stack_along_the_axes():

@@ -70,10 +70,11 @@ def _reply(rng: random.Random) -> str:
             f"{one.get('label', 'It')}: Frame {one['frame']}: <bbx>{one['bbox']}</bbx>",
             f"Frame {one['frame']}: {one.get('label', 'it')} <bbx>{one['bbox']}</bbx>",
             f"Frame {one['frame']}: {one['bbox']}",
+            f"- {one.get('label', 'It')} lies at {one['bbox']} on frame {one['frame']}.",
         ]
         for one in objects
     ]
-    form = rng.randrange(3)
+    form = rng.randrange(4)
     text = rng.choice(
         [
             json.dumps(objects),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,8 +11,16 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Answer, Box, Boxes, Compound, Item, boxes_in, frames_in
-from situs.profiles import AnswerSpace, Layout, Profile, layout_of, options_text, prompt_text
-from situs.space import FrameBox, FrameBoxes, Grid, PixelGrid
+from situs.profiles import (
+    AnswerSpace,
+    Layout,
+    Profile,
+    Stack,
+    layout_of,
+    options_text,
+    prompt_text,
+)
+from situs.space import FrameBox, FrameBoxes, Grid, PixelGrid, WorldBox
 
 __all__ = ["NATIVE", "Viewing", "volume_hull"]
 
@@ -163,6 +171,26 @@ class Viewing:
         seen.boxes = wanted, known[1]
         return known[1]
 
+    def look_ahead(self, items: Sequence[Item]) -> None:
+        """Work out the boxes of many items at once, where their pictures are stacks of slices:
+        whoever asks for `boxes` of one of them then finds them."""
+        if self.space.box_form == "volume":
+            return
+        by_stack: dict[int, tuple[Stack, list[tuple[_Seen, tuple[WorldBox, ...]]]]] = {}
+        for item in items:
+            solid = _solid_boxes(item)
+            if not solid or self.obstacle(item):
+                continue
+            seen = self._look(item)
+            stack = seen.layout.stack
+            if stack is not None and seen.boxes is None:
+                by_stack.setdefault(id(stack), (stack, []))[1].append((seen, solid))
+        for stack, waiting in by_stack.values():
+            drawn = stack.cuts_of_many([boxes for _, boxes in waiting])
+            for (seen, boxes), own in zip(waiting, drawn):
+                if own is not None:
+                    seen.boxes = boxes, own
+
     def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
         """Positions of the pictures that show these frames."""
         seen, wanted = self._look(item), tuple(frames)
@@ -185,6 +213,16 @@ class Viewing:
         except KeyError as error:
             problem = f"the bench has no series {item.series!r} of study {item.study_id!r}"
             raise SitusError(problem, where=item.item_id, fix="rebuild the bench") from error
+
+
+def _solid_boxes(item: Item) -> tuple[WorldBox, ...]:
+    """The boxes that an item asks for, if all of them are in millimetres; else none."""
+    answer = item.answer
+    for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+        if isinstance(part, Boxes):
+            boxes: tuple[Any, ...] = part.boxes
+            return boxes if all(isinstance(box, WorldBox) for box in boxes) else ()
+    return ()
 
 
 def _asks_for_boxes(item: Item) -> bool:

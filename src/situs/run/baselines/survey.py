@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from situs.bench import Bench
 from situs.items import Choices, Compound, Frames, Grades, Item, Number, Simple, answer_key
@@ -12,6 +13,10 @@ from situs.run.baselines.speaker import offered_keys
 from situs.run.viewing import Viewing
 
 __all__ = ["Survey", "survey_of", "surveyed", "text_key"]
+
+
+_BATCH = 2000
+"""Items that are looked at together; no more than what is seen of them is remembered for."""
 
 
 class Survey:
@@ -34,12 +39,15 @@ class Survey:
     def passing(self, items: Iterable[Item]) -> Iterator[Item]:
         """All items of the bench on their way to somebody else, each taken down."""
         self._clear()
-        for item in items:
-            self.boxes.add(item)
-            answer = item.answer
-            for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
-                self._learn(item, part)
-            yield item
+        stream = iter(items)
+        while batch := list(islice(stream, _BATCH)):
+            self._viewing.look_ahead(batch)
+            for item in batch:
+                self.boxes.add(item)
+                answer = item.answer
+                for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+                    self._learn(item, part)
+                yield item
         self.is_complete = True
 
     def _learn(self, item: Item, answer: Simple) -> None:

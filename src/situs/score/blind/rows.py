@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from situs.items import Item
+from situs.items import Item, Text
 from situs.run import AnswerRow, Baseline, Spec, blind_rows, make_baseline
 from situs.score.blind.memory import Memory, asked_key
 from situs.score.columns import Columns
@@ -26,8 +26,8 @@ __all__ = ["BlindRow", "BlindRows", "blind_rows_of"]
 _MOST_REMEMBERED = 50_000
 """Replies of blind rows that are kept at a time, about 1 kB each;
 those of a larger bench are not."""
-_BATCH = 500
-"""Items whose answers are scored at a time."""
+_BATCH = 2000
+"""Items whose answers are scored at a time: the columns of a few cost as much as those of many."""
 _COLUMNS: Memory[dict[str, Columns]] = Memory(_MOST_REMEMBERED)
 _TABLES: Memory[Any] = Memory(_MOST_REMEMBERED)
 
@@ -83,13 +83,17 @@ def _columns(answers: Replies, asked: Iterable[Item], names: Sequence[str]) -> d
     tables = {name: [judged_table(asked_arrays([]), [])] for name in names}
     stream = iter(asked)
     while batch := list(islice(stream, _BATCH)):
-        read: dict[str, list[ReadAnswer]] = {name: [] for name in names}
-        for item in batch:
-            hidden = answers.hidden.get(item.item_id, ())
-            one_asked = Asked.of(item, answers.gives, shown=shown, hidden=hidden)
-            for name, baseline in baselines.items():
-                read[name].append(_read(one_asked, baseline))
-        _add_judged(tables, batch, read)
+        shown.look_ahead(batch)
+        hidden = (answers.hidden.get(item.item_id, ()) for item in batch)
+        put = [
+            Asked.of(item, answers.gives, shown=shown, hidden=reasons)
+            for item, reasons in zip(batch, hidden)
+        ]
+        # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
+        # counted as wrong here.
+        put = [one for one in put if one.reasons or not isinstance(one.item.answer, Text)]
+        read = {name: [_read(one, row) for one in put] for name, row in baselines.items()}
+        _add_judged(tables, [one.item for one in put], read)
     return {name: columns_of(parts) for name, parts in tables.items()}
 
 
@@ -101,8 +105,6 @@ def _add_judged(
     for name, answers in read.items():
         # Nobody looks at the boxes of a blind row, and a grid has hundreds.
         judged = judge_answers(answers, with_boxes=False)
-        # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
-        # counted as wrong here.
         first = sum(map(len, tables[name]))
         tables[name].append(judged_table(asked, judged, first, unjudged=False))
 

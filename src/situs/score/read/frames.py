@@ -22,6 +22,7 @@ from situs.score.read.prose.whole_numbers import LONGEST_RANGE
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.stated_frames import stated_frames
 
 __all__ = ["parse_frames"]
 
@@ -146,14 +147,16 @@ def parse_frames(
     7]` say 3 to 7. Where several ranges are told, those beside the structure of the `question`
     count.
     """
-    plain = plain_reply(text, language, question)
-    if isinstance(plain, Unparsed):
-        return plain
-    named: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
+    named: set[int] | Unparsed | None = stated_frames(text) if language == "en" else None
     if named is None:
-        named = _from_prose(plain, first, count, contiguous, question)
-    if isinstance(named, Unparsed) or named is None:
-        return RefusedInWords() if refuses(plain) else named or Unparsed("no frame named")
+        plain = plain_reply(text, language, question)
+        if isinstance(plain, Unparsed):
+            return plain
+        named = _from_json(visible(text), contiguous)
+        if named is None:
+            named = _from_prose(plain, first, count, contiguous, question)
+        if isinstance(named, Unparsed) or named is None:
+            return RefusedInWords() if refuses(plain) else named or Unparsed("no frame named")
     flags: list[str] = []
     if named and first == 1 and 0 in named and max(named) < count:
         first, flags = 0, ["frame_base_inferred"]

@@ -29,9 +29,14 @@ _LINE = re.compile(
 )
 """`bone lesion: Frame 3: <bbx>[…]</bbx>`,
 `Frame 3: bone lesion <bbx>[…]</bbx>` or `Frame 3: […]`."""
-_PLAIN_LABEL = re.compile(r"(?:[A-Za-z(][A-Za-z(), -]*[A-Za-z)])?")
+_TRAILING_LINE = re.compile(
+    rf"(?P<before>- {_LABEL} lies at )\[{_NUMBER}, {_NUMBER}, {_NUMBER}, {_NUMBER}\]"
+    r" on frame (?P<frame>[0-9]{1,5})\."
+)
+"""`- bone lesion lies at […] on frame 3.`"""
+_PLAIN_LABEL = re.compile(r"(?!.*  )(?:[A-Za-z(][A-Za-z(), -]*[A-Za-z)])?")
 """In JSON a name may hold brackets and commas:
-"central (weight-bearing) part, in front of the tendon"."""
+"central (weight-bearing) part, in front of the tendon"; of blanks in a row one is left."""
 _FENCE = "```json\n", "\n```"
 
 
@@ -146,20 +151,26 @@ def _is_plain(label: str) -> bool:
 def _stated_in_lines(text: str, labels: tuple[str, ...]) -> StatedBoxes | None:
     boxes = StatedBoxes([], [], [])
     label = ""
-    before: list[str] = []
+    around: list[tuple[str, str]] = []
+    # All lines of a reply have one form: the frame before the box, or behind it.
+    is_trailing = text[:2] == "- "
+    form, behind = (_TRAILING_LINE, " on frame 1.") if is_trailing else (_LINE, "")
     for line in text.split("\n"):
-        match = _LINE.fullmatch(line)
+        match = form.fullmatch(line)
         if match is None:
             return None
-        words, frame, a, b, c, d = match.groups()
-        words = words.replace(frame, "")
+        if is_trailing:
+            words, a, b, c, d, frame = match.groups()
+        else:
+            words, frame, a, b, c, d = match.groups()
+            words = words.replace(frame, "")
         label = _named(words, labels) or label
-        if not before or before[-1] != words:
-            before.append(words)
+        if not around or around[-1] != (words, behind):
+            around.append((words, behind))
         boxes.frames.append(int(frame))
         boxes.numbers.append((float(a), float(b), float(c), float(d)))
         boxes.labels.append(label)
-    return boxes if _all_meant(tuple(before), labels) else None
+    return boxes if _all_meant(tuple(around), labels) else None
 
 
 @lru_cache(maxsize=4096)
@@ -168,12 +179,12 @@ def _named(words: str, labels: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _all_meant(before: tuple[str, ...], labels: tuple[str, ...]) -> bool:
-    """Whether the words before the boxes are such that the grammar leaves none of them out."""
+def _all_meant(around: tuple[tuple[str, str], ...], labels: tuple[str, ...]) -> bool:
+    """Whether the words around the boxes are such that the grammar leaves none of them out."""
     spans = []
     text = ""
-    for words in (*before, before[-1]):
+    for words, behind in (*around, around[-1]):
         start = len(text) + len(words)
-        text += f"{words}[1, 2, 3, 4]\n"
+        text += f"{words}[1, 2, 3, 4]{behind}\n"
         spans.append(Mention((1.0, 2.0, 3.0, 4.0), span=(start, start + 12)))
     return len(spans) <= 60 and len(meant_boxes(text, spans, labels)) == len(spans)
