@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -101,6 +101,10 @@ class StoredRows(Mapping[str, AnswerRow]):
         if row.item_id != item_id:  # another line begins there now
             raise self._changed()
         return row
+
+    def get(self, item_id: str, default: Any = None) -> Any:
+        """The row of an item, or `default`."""
+        return self[item_id] if item_id in self._spans else default
 
     def _changed(self) -> SitusError:
         """The file is open while its rows are scored, and somebody cut or rewrote it meanwhile."""

@@ -15,9 +15,10 @@ from situs.score.read.box_forms.stated import stated_in_json
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.loose_json import Loose, loose_values, proper_json
 
-__all__ = ["split_response"]
+__all__ = ["MOST_CHARACTERS", "part_text", "plain_names", "split_response"]
 
-_MOST = 200_000
+MOST_CHARACTERS = 200_000
+"""Of a reply that is taken apart."""
 _DEEPEST = 6
 _SHORT = 200
 """Characters of a part whose text is remembered."""
@@ -30,7 +31,7 @@ def split_response(response: str, parts: dict[str, Simple]) -> dict[str, str]:
     that begin with "name:". What is not named so is read from the rest of the reply, without boxes
     where the part is none.
     """
-    text = visible(response, _MOST)
+    text = visible(response, MOST_CHARACTERS)
     if text == response and (stated := _stated_fields(response, parts)) is not None:
         return stated
     fields, remainder = _fields(text, parts)
@@ -48,7 +49,7 @@ def _stated_fields(text: str, parts: Mapping[str, Simple]) -> dict[str, str] | N
     """
     if text[:1] != "{" or text[-1:] != "}" or "\\" in text:
         return None
-    quoted = _quoted(tuple(parts))
+    quoted = plain_names(tuple(parts))
     # A name that stands in the text twice may be a key that is given twice.
     if quoted is None or any(text.count(name) != 1 for name in quoted):
         return None
@@ -60,7 +61,7 @@ def _stated_fields(text: str, parts: Mapping[str, Simple]) -> dict[str, str] | N
         return {
             name: own
             if isinstance(parts[name], Boxes) and stated_in_json(own) is not None
-            else (_short_text(own) if len(own) <= _SHORT else _text(proper_json(own)))
+            else (part_text(own) if len(own) <= _SHORT else _text(proper_json(own)))
             for name, own in texts.items()
         }
     except ValueError:
@@ -71,15 +72,15 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 @functools.lru_cache(maxsize=1 << 8)
-def _quoted(names: tuple[str, ...]) -> list[str] | None:
+def plain_names(names: tuple[str, ...]) -> list[str] | None:
     """The names as keys; None if two of them may be taken for each other."""
     is_plain = len({_key(name) for name in names}) == len(names)
     return [f'"{name}"' for name in names] if is_plain else None
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _short_text(value: str) -> str:
-    """The text of a short part: grades come again and again."""
+def part_text(value: str) -> str:
+    """The text of a part as a reader gets it; short ones, as of grades, come again and again."""
     return _text(proper_json(value))
 
 

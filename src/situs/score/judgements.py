@@ -87,6 +87,8 @@ def _single(item: Item, part: Part) -> Judgement:
 def _combined(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgement:
     """Of several parts. Text, which judges read, is left out beside others."""
     parts = answer.parts
+    if "" not in read and all(one.state == "answered" and not one.flags for one in read.values()):
+        return _plain(item, answer, read)
     judged = {
         name: part for name, part in read.items() if not isinstance(parts[name], Text)
     } or dict(read)
@@ -122,6 +124,34 @@ def _combined(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgeme
         values=values,
         answer_right=all(what) if is_grounded else None,
         place_right=all(where) if is_grounded else None,
+        **_graded(item, grades),
+    )
+
+
+def _plain(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgement:
+    """`_combined` of parts that were all read without anything to be said about it."""
+    right = {True: True, False: True}
+    values: dict[str, float] = {}
+    boxes: Sequence[FrameBox] = ()
+    grades: tuple[GradePair, ...] = ()
+    kinds = set()
+    for name, part in read.items():
+        where = is_place(answer.parts[name])
+        kinds.add(where)
+        right[where] = right[where] and part.right
+        values |= part.values
+        boxes = (*boxes, *part.boxes) if len(boxes) else part.boxes
+        grades += part.grades
+    is_grounded = len(kinds) == 2
+    return Judgement(
+        "answered",
+        right[True] and right[False],
+        "; ".join([f"{name}: {part.shown}" for name, part in read.items() if part.shown]),
+        (),
+        boxes,
+        values=values,
+        answer_right=right[False] if is_grounded else None,
+        place_right=right[True] if is_grounded else None,
         **_graded(item, grades),
     )
 

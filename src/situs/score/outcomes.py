@@ -293,12 +293,17 @@ def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, 
     # What answers without words (blind rows, a build's card) needs none of the readers, and does
     # not load them.
     from situs.score.compound import split_response
+    from situs.score.stated_parts import stated_parts
 
     if row.state != "answered":
         return _unread(item, row.state, "")
     if shown is None and has_places(item.answer):
         return _unread(item, "unjudged", "a place cannot be judged without what was shown")
     parts = _parts(item)
-    whole = isinstance(item.answer, Compound)
-    texts = split_response(row.response, dict(parts)) if whole else {"": row.response}
+    texts = {"": row.response}
+    if isinstance(item.answer, Compound):
+        stated = None if shown is None else stated_parts(item, parts, row.response, shown)
+        if stated is not None:
+            return stated
+        texts = split_response(row.response, dict(parts))
     return {name: read_part(item, part, texts[name], shown) for name, part in parts.items()}

@@ -43,7 +43,7 @@ from situs.score.metrics.registry import Given, Metric, always, metrics_of
 from situs.score.metrics.sets import ends_within_one
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.replies import offered_grades, read_words
-from situs.space import FrameBox
+from situs.space import FrameBox, FrameBoxes
 
 if TYPE_CHECKING:
     from situs.score.read import Offered
@@ -419,7 +419,8 @@ def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> fl
 def _boxes_right(given: Given) -> bool:
     """As `boxes_right`; where one thing is asked for,
     the metric of the tube has been worked out already."""
-    labels = {box.label for box in (*given.true_boxes, *given.said_boxes)}
+    boxes = (FrameBoxes.of(one) for one in (given.true_boxes, given.said_boxes))
+    labels = {label for one in boxes for label in set(one.labels)}
     if len(labels) == 1:
         return matches_of(given).tube_iou >= least_overlap(given.item)
     return boxes_right(given.item, list(given.true_boxes), list(given.said_boxes))
@@ -431,16 +432,15 @@ def least_overlap(item: Item) -> float:
 
 
 def _boxes_words(said: Sequence[FrameBox], shown: Viewing) -> str:
-    words = "; ".join([_box_words(box, shown) for box in said[:3]])
-    return (words + ("; …" if len(said) > 3 else "")) or "no box"
-
-
-def _box_words(box: FrameBox, shown: Viewing) -> str:
-    position = (
-        f"picture {box.frame + shown.space.frame_base}: {box.x0:.0f}–{box.x1:.0f} ×"
-        f" {box.y0:.0f}–{box.y1:.0f}"
+    boxes, base = FrameBoxes.of(said), shown.space.frame_base
+    words = "; ".join(
+        [
+            f"{label}{', ' if label else ''}picture {int(frame) + base}:"
+            f" {x0:.0f}–{x1:.0f} × {y0:.0f}–{y1:.0f}"
+            for (frame, x0, y0, x1, y1), label in zip(boxes.table[:3].tolist(), boxes.labels)
+        ]
     )
-    return f"{box.label}, {position}" if box.label else position
+    return (words + ("; …" if len(said) > 3 else "")) or "no box"
 
 
 def _grades(answer: Simple) -> dict[str, int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from situs.items import Item, answer_key
@@ -154,20 +155,49 @@ def _judged_arrays(judged: Sequence[Judgement]) -> Arrays:
 def _judgement_arrays(distinct: Sequence[Judgement]) -> Arrays:
     import pyarrow as pa
 
-    arrays: Arrays = {
-        name: pa.array([getattr(one, name) for one in distinct], pa.string())
-        for name in ("state", "parsed")
-    }
+    # The fields of all judgements, each as one list.
+    rows = zip(*map(msgspec.structs.astuple, distinct)) if distinct else ([] for _ in _FIELDS)
+    fields: dict[str, Sequence[Any]] = dict(zip(_FIELDS, rows))
+    arrays: Arrays = {name: pa.array(fields[name], pa.string()) for name in ("state", "parsed")}
     for name in ("right", *_TRI_STATES):
-        arrays[name] = pa.array([getattr(one, name) for one in distinct], pa.bool_())
-    said = [None if one.prediction is None else str(one.prediction) for one in distinct]
+        arrays[name] = pa.array(fields[name], pa.bool_())
+    said = [None if one is None else str(one) for one in fields["prediction"]]
     arrays["prediction"] = pa.array(said, pa.string())
-    arrays["flags"] = pa.array([one.flags for one in distinct], pa.list_(pa.string()))
-    arrays["boxes"] = _box_lists([FrameBoxes.of(one.boxes) for one in distinct])
-    arrays["grades"] = _grade_lists([_grade_cells(one) for one in distinct])
-    for name in dict.fromkeys(name for one in distinct for name in one.values):
-        arrays[name] = pa.array([one.values.get(name) for one in distinct], pa.float64())
+    arrays["flags"] = pa.array(fields["flags"], pa.list_(pa.string()))
+    arrays["boxes"] = _box_lists([FrameBoxes.of(boxes) for boxes in fields["boxes"]])
+    arrays["grades"] = _grade_lists([_grade_cells(one) if one.grades else () for one in distinct])
+    arrays |= _value_arrays(fields["values"])
     return arrays
+
+
+_FIELDS = tuple(field.name for field in msgspec.structs.fields(Judgement))
+
+
+def _value_arrays(values: Sequence[Mapping[str, float]]) -> Arrays:
+    """A column for each metric of which some answer has a value, in the order in which they come.
+
+    Answers of a kind mostly have the same metrics: those of each set of them are had at once.
+    """
+    import pyarrow as pa
+
+    names: dict[str, None] = {}
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for row, own in enumerate(values):
+        alike.setdefault(tuple(own), []).append(row)
+    for kind in alike:
+        names |= dict.fromkeys(kind)
+    table = np.full((len(names), len(values)), np.nan)
+    there = np.zeros(table.shape, dtype=bool)
+    places = {name: place for place, name in enumerate(names)}
+    for kind, rows in alike.items():
+        if kind:
+            cells = np.ix_([places[name] for name in kind], rows)
+            table[cells] = np.array([tuple(values[row].values()) for row in rows]).T
+            there[cells] = True
+    return {
+        name: pa.array(column, pa.float64(), mask=~is_there)
+        for name, column, is_there in zip(names, table, there)
+    }
 
 
 def _word_array(name: str, words: list[str]) -> Any:

@@ -28,7 +28,7 @@ from situs.score.read.result import Parsed, Result, Unparsed
 if TYPE_CHECKING:
     from situs.score.read import Offered
 
-__all__ = ["READERS", "offered_grades", "read_reply", "read_words"]
+__all__ = ["READERS", "offered_grades", "read_grades", "read_reply", "read_words"]
 
 _UNSHOWN = Unparsed("places are read in a profile's coordinates, and none is known")
 _SHORT = 200
@@ -90,14 +90,17 @@ def _grades(item: Item, answer: Grades, response: str, shown: Viewing | None) ->
     names, tags = tuple(sorted(answer.grades)), item.tags
     if len(response) > _SHORT:
         return read.parse_grades(response, names, offered_grades(item))
-    return _short_grades(response, names, item.question, tags)
+    return read_grades(response, names, item.question, tags)
 
 
 @lru_cache(maxsize=1 << 14)
-def _short_grades(
+def read_grades(
     response: str, names: tuple[str, ...], question: str, tags: tuple[str, ...]
 ) -> Result[Any]:
-    """Short replies come again and again, and scales depend on the question and its tags alone."""
+    """The sub-scores' grades in a reply.
+
+    Short replies come again and again, and scales depend on the question and its tags alone.
+    """
     return read.parse_grades(response, names, _scales(question, tags))
 
 

@@ -29,7 +29,8 @@ class FrameBoxes(Sequence[FrameBox]):
     @classmethod
     def of(cls, boxes: Iterable[FrameBox]) -> FrameBoxes:
         """From records."""
-        if isinstance(boxes, FrameBoxes):
+        # Asked of every answer: an exact type is quicker told than a sequence among others.
+        if type(boxes) is cls:
             return boxes
         records = list(boxes)
         rows = [(box.frame, box.x0, box.y0, box.x1, box.y1) for box in records]

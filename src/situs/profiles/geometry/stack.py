@@ -202,9 +202,7 @@ def _cuts_at(
     crosses = before * behind < 0
     share = np.divide(before, before - behind, out=np.zeros_like(before), where=crosses)
     points = [np.where(touches, end, np.nan) for end in (low, high)]
-    points += [
-        np.where(crosses, (1.0 - share) * end + share * end, np.nan) for end in (low, high)
-    ]
+    points += [np.where(crosses, (1.0 - share) * end + share * end, np.nan) for end in (low, high)]
     # A slice that meets a box touches or crosses it, so that two of the four are numbers.
     return np.fmin.reduce(points), np.fmax.reduce(points)
 

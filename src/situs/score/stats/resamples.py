@@ -42,22 +42,41 @@ class Samples:
         return times
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=256)
 def every(count: int) -> Samples:
     """One sample with every cluster once."""
     return Samples(count, 1, lambda: iter([np.arange(count)]))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def left_out(count: int) -> Samples:
-    """For each cluster the sample of all others."""
+    """For each cluster the sample of all others.
+
+    Asked of few clusters only (`estimates.FEW_CLUSTERS`), and by every group of so many.
+    """
     return Samples(count, count, lambda: (np.delete(np.arange(count), i) for i in range(count)))
 
 
-@lru_cache(maxsize=4)
 def drawn(count: int, number: int, seed: int) -> Samples:
     """So many bootstrap samples: with one seed the same whoever asks."""
+    # Groups of few clusters are many and take little memory; each of them comes again and again.
+    return (_of_few if count <= _FEW else _of_many)(count, number, seed)
 
+
+_FEW = 128
+
+
+@lru_cache(maxsize=128)
+def _of_few(count: int, number: int, seed: int) -> Samples:
+    return _drawn(count, number, seed)
+
+
+@lru_cache(maxsize=4)
+def _of_many(count: int, number: int, seed: int) -> Samples:
+    return _drawn(count, number, seed)
+
+
+def _drawn(count: int, number: int, seed: int) -> Samples:
     def draw() -> Iterator[NDArray[np.intp]]:
         generator = np.random.default_rng(seed)
         return (generator.integers(0, count, count) for _ in range(number))

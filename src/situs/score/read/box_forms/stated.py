@@ -18,7 +18,14 @@ import msgspec
 from situs.score.read.box_forms.meaning import meant_boxes
 from situs.score.read.box_forms.record import Mention, label_before
 
-__all__ = ["StatedBoxes", "stated_boxes", "stated_in_json"]
+__all__ = [
+    "StatedBox",
+    "StatedBoxes",
+    "as_stated",
+    "is_plain_text",
+    "stated_boxes",
+    "stated_in_json",
+]
 
 _LONGEST = 100_000
 _LABEL = r"[A-Za-z]+(?:[ -][A-Za-z]+)*"
@@ -88,12 +95,17 @@ class StatedBoxes(Sequence[Mention]):
 
 def stated_boxes(text: str, labels: Sequence[str], *, volume: bool) -> StatedBoxes | None:
     """The boxes of a reply that is nothing but a list of them; None if it is anything else."""
-    if len(text) > _LONGEST or not text.isascii() or "inal" in text:
+    if not is_plain_text(text):
         return None
     if text[:1] in "[{`":
         return stated_in_json(text)
     # Where six numbers are a box, the lines are left to the full reader.
     return None if volume else _stated_in_lines(text, tuple(labels))
+
+
+def is_plain_text(text: str) -> bool:
+    """Whether a reply may be stated plainly: not too long, and without a "final" answer."""
+    return len(text) <= _LONGEST and text.isascii() and "inal" not in text
 
 
 class StatedBox(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -130,17 +142,23 @@ def stated_in_json(text: str) -> StatedBoxes | None:
             stated = listed.bboxes or listed.boxes or []
     except (msgspec.DecodeError, RecursionError):
         return None
-    if not stated or "\\" in text:
+    if "\\" in text:
         return None
-    labels = [one.label for one in stated]
-    pairs = 3 * len(labels) - labels.count(None) + (not is_list)
+    pairs = 3 * len(stated) - sum([one.label is None for one in stated]) + (not is_list)
     # A key that is given twice is the full reader's affair; labels hold no colon.
-    if text.count(":") != pairs:
+    return as_stated(stated) if text.count(":") == pairs else None
+
+
+def as_stated(boxes: Sequence[StatedBox]) -> StatedBoxes | None:
+    """Boxes that were read one by one; None if there are none, or a label is not a plain name."""
+    rows = [msgspec.structs.astuple(one) for one in boxes]
+    if not rows:
         return None
+    frames, numbers, labels = zip(*rows)
     named = [label or "" for label in labels]
-    if not all(_is_plain(label) for label in set(named)):
+    if not all([_is_plain(label) for label in set(named)]):
         return None
-    return StatedBoxes([one.frame for one in stated], [one.bbox for one in stated], named)
+    return StatedBoxes(list(frames), list(numbers), named)
 
 
 @lru_cache(maxsize=4096)

@@ -154,7 +154,8 @@ def _after_thinking(text: str) -> str:
     channel = text.rfind(_CHANNEL_FINAL)
     if channel >= 0:
         text = text[channel + len(_CHANNEL_FINAL) :]
-    folded = text.casefold()
+    # The same for ASCII, and ten times as quick.
+    folded = text.lower() if text.isascii() else text.casefold()
     # Most replies hold none of these words: then the patterns need not be tried at every bracket.
     if not any(stem in folded for stem in _THINK_STEMS):
         return text
