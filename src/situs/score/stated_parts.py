@@ -65,7 +65,7 @@ def _fields(parts: Mapping[str, Simple], response: str) -> dict[str, Any] | None
         return None
     quoted = plain_names(tuple(parts))
     # A name that stands in the text twice may be a key that is given twice.
-    if quoted is None or any([response.count(name) != 1 for name in quoted]):
+    if quoted is None or any(response.count(name) != 1 for name in quoted):
         return None
     try:
         fields = _OBJECT.decode(response)

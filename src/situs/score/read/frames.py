@@ -147,16 +147,17 @@ def parse_frames(
     7]` say 3 to 7. Where several ranges are told, those beside the structure of the `question`
     count.
     """
-    named: set[int] | Unparsed | None = stated_frames(text) if language == "en" else None
+    named = stated_frames(text) if language == "en" else None
     if named is None:
         plain = plain_reply(text, language, question)
         if isinstance(plain, Unparsed):
             return plain
-        named = _from_json(visible(text), contiguous)
-        if named is None:
-            named = _from_prose(plain, first, count, contiguous, question)
-        if isinstance(named, Unparsed) or named is None:
-            return RefusedInWords() if refuses(plain) else named or Unparsed("no frame named")
+        told: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
+        if told is None:
+            told = _from_prose(plain, first, count, contiguous, question)
+        if isinstance(told, Unparsed) or told is None:
+            return RefusedInWords() if refuses(plain) else told or Unparsed("no frame named")
+        named = told
     flags: list[str] = []
     if named and first == 1 and 0 in named and max(named) < count:
         first, flags = 0, ["frame_base_inferred"]

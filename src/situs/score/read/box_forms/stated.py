@@ -156,7 +156,7 @@ def as_stated(boxes: Sequence[StatedBox]) -> StatedBoxes | None:
         return None
     frames, numbers, labels = zip(*rows)
     named = [label or "" for label in labels]
-    if not all([_is_plain(label) for label in set(named)]):
+    if not all(_is_plain(label) for label in set(named)):
         return None
     return StatedBoxes(list(frames), list(numbers), named)
 
