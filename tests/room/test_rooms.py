@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import msgspec
 import pytest
 import scripted
 from scripted import Seen
 
 import wire
+from situs.base.files import canonical_json
 from situs.errors import SitusError
 from situs.room import load_room, shipped_rooms
+from situs.room.files import with_tools
+from situs.room.playback import room_of
+from situs.room.runner import _keep_room
 
 NAMES = {"free", "frugal", "axial-only", "callipers", "workstation"}
 
@@ -180,3 +186,23 @@ def test_frames_without_millimetres_are_read_too(situs, tmp_path, own_cache, mon
     scores = situs("score", bench, out, "--stratum", "all", "--json").json
     # Every frame was shown, so whatever is known to decide an item was seen.
     assert scores["evidence"]["saw_all"]["value"] == 1.0
+
+
+def test_a_stored_room_has_its_windows_in_the_order_they_were_told(tmp_path: Path) -> None:
+    """The first is open at the start: sorted by name, a CT would be played back in bone."""
+    room = load_room("frugal")
+    names = list(room.windows["ct"])
+    assert names != sorted(names)
+    for number, kept in enumerate(
+        (room, with_tools(room, "callipers"), msgspec.structs.replace(room, name="mine"))
+    ):
+        run = tmp_path / str(number)
+        run.mkdir()
+        _keep_room(run, kept)
+        assert list(room_of(run).windows["ct"]) == names
+        _keep_room(run, kept)  # a run that is resumed
+        with pytest.raises(SitusError, match="another room"):
+            _keep_room(run, msgspec.structs.replace(kept, strip=3))
+    # Runs of earlier versions have them sorted.
+    (tmp_path / "0" / "room.json").write_bytes(canonical_json(room))
+    assert list(room_of(tmp_path / "0").windows["ct"]) == names

@@ -169,7 +169,32 @@ VECTORS = {
             "box.frame-f1@1": (1 + 2 / 3) / 2,
             "box.frame-iou@1": (1 + 1 / 2) / 2,
             "box.mean-iou@1": (0.5 + 0.2 / 2) / 2,
+            "box.priced-iou@1": (0.5 + 0.2 / 2) / 2,
             "places.inferred": 0.0,
+        },
+        "frames",
+    ),
+    "box prices": Vector(
+        [
+            # A box too many halves what the right one earns.
+            Made(
+                Boxes((box(0, 0, 0, 100, 100),)),
+                listed(box(0, 0, 0, 100, 100), box(1, 0, 0, 50, 50)),
+            ),
+            # Two on one picture, three said: IoU 1 and 1/2.
+            Made(
+                Boxes((box(0, 0, 0, 100, 100), box(0, 200, 200, 300, 300))),
+                listed(
+                    box(0, 200, 200, 300, 250), box(0, 0, 0, 100, 100), box(0, 120, 0, 180, 100)
+                ),
+            ),
+            # Nothing is to be found.
+            Made(Boxes(()), "[]"),
+            Made(Boxes(()), listed(box(0, 0, 0, 100, 100))),
+        ],
+        {
+            "box.priced-iou@1": (1 / 2 + (1 + 1 / 2) / 3 + 1 + 0) / 4,
+            "box.mean-iou@1": (1 + (1 + 1 / 2) / 2 + 1 + 0) / 4,
         },
         "frames",
     ),

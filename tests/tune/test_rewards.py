@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from situs.bench import open_bench
@@ -15,10 +16,12 @@ from situs.items import Boxes, Item, YesNo
 from situs.profiles import load_profile
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
 from situs.score import score_answer
+from situs.score.metrics.boxes import BOX_PRICED_IOU
 from situs.space import FrameBox
 from situs.tune import open_data
 from situs.tune.consistency import consistency, implied_answer
-from situs.tune.grounding import spam_priced_iou
+from situs.tune.forms import box_form
+from situs.tune.grounding import spam_priced_iou, true_boxes
 from situs.tune.rewards import answer_reward, grounding_reward, total_reward
 
 A = FrameBox(0, 0, 0, 10, 10)
@@ -85,6 +88,38 @@ def test_the_reward_of_a_thousand_replies_is_their_score(
         else:
             assert reward == float(bool(scored.outcome.right))
         compared += 1
+
+
+def test_the_reward_of_boxes_is_their_score(
+    trained_on: Path, shown: Viewing, items: list[Item]
+) -> None:
+    """Boxes that are right, moved, too many, too few, on another frame, or cannot be read."""
+    form = box_form(open_data(trained_on / "data").manifest.box_form)
+    asked = [item for item in items if isinstance(item.answer, Boxes) and not shown.obstacle(item)]
+    odd = ("", "I cannot tell.", "{", "[]", "Frame 3", "<bbx>[1, 2, 3]</bbx>", "12 to 15")
+    rng = random.Random(5)
+
+    def moved(box: FrameBox) -> FrameBox:
+        step = rng.uniform(0.0, 0.4) * (box.x1 - box.x0)
+        frame = max(0, box.frame - (rng.random() < 0.1))
+        return msgspec.structs.replace(box, x0=box.x0 - min(step, box.x0), frame=frame)
+
+    scores = []
+    for _ in range(400):
+        item = rng.choice(asked)
+        truth = true_boxes(item, shown)
+        said = [moved(box) for box in truth * 2 if rng.random() < 0.6]
+        reply = form.write(said, shown.space, shown.sizes(item))
+        if rng.random() < 0.3:
+            reply = rng.choice((*odd, f"The finding is here:\n{reply}"))
+        row = AnswerRow(item.item_id, "answered", reply)
+        scored = score_answer(item, row, None, shown=shown)
+        score = scored.values.get(BOX_PRICED_IOU, 0.0)
+        assert grounding_reward(reply, item, shown) == pytest.approx(score, abs=1e-12)
+        assert answer_reward(reply, item, shown) is None
+        scores.append((scored.outcome.state, score))
+    assert {state for state, _ in scores} == {"answered", "unparsed", "refused"}
+    assert sum(0.0 < score < 1.0 for _, score in scores) > 100
 
 
 def test_a_run_and_its_rewards_agree(

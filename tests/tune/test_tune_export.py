@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -11,8 +12,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from PIL import Image
 
-from situs.base.files import digest
 from situs.tune import open_data
 from situs.tune.exports.rows import obstacle
 from tune_cohort import reseal
@@ -40,13 +41,17 @@ def test_every_trainer_gets_prompt_pictures_and_completion(
         *("--allow-restricted", "--json"),
     )
     assert ran.code == 0, ran.err
-    assert ran.json["examples"] == {"train": 10}
+    examples = list(open_data(small).examples())
+    if to == "openai":
+        examples = [one for one in examples if len(one.pictures) <= 10]
+    assert ran.json["examples"] == {"train": len(examples)}
+    assert len(examples) >= 5
     out = tmp_path / "x"
     if to == "qwen":
         rows = json.loads((out / "train.json").read_text())
     else:
         rows = [json.loads(line) for line in (out / "train.jsonl").read_text().splitlines()]
-    for example, row in zip(open_data(small).examples(), rows, strict=True):
+    for example, row in zip(examples, rows, strict=True):
         text = json.dumps(row, ensure_ascii=False)
         assert json.dumps(example.prompt, ensure_ascii=False)[1:-1] in text
         assert json.dumps(example.completion, ensure_ascii=False)[1:-1] in text
@@ -56,7 +61,11 @@ def test_every_trainer_gets_prompt_pictures_and_completion(
         if to == "openai":
             url = row["messages"][0]["content"][0]["image_url"]["url"]
             data = base64.b64decode(url.partition("base64,")[2])
-            assert digest(data) == Path(example.pictures[0]).stem
+            sent = Image.open(io.BytesIO(data))
+            stored = Image.open(small / example.pictures[0])
+            # OpenAI rejects a file with grey pictures.
+            assert (stored.mode, sent.mode) == ("L", "RGB")
+            assert sent.tobytes() == stored.convert("RGB").tobytes()
         else:
             assert all((out / name).is_file() for name in example.pictures)
 
@@ -94,6 +103,28 @@ def test_words_that_a_trainer_takes_for_marks(small: Path) -> None:
     ):
         changed = msgspec.structs.replace(example, prompt=words)
         assert bool(obstacle(changed, to)) is expected
+
+
+def test_openai_takes_ten_pictures_of_an_example(
+    small: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(small, tmp_path / "copy"))
+    rows = [json.loads(line) for line in (copy / "train.jsonl").read_text().splitlines()]
+    for number, row in enumerate(rows):
+        row["pictures"] = row["pictures"][:1] * (10 + number % 2)
+        row["shown"] = len(row["pictures"])
+    (copy / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    reseal(copy)
+    export = ("tune", "export", copy, "--to", "openai", "--allow-restricted", "--json")
+    ran = situs(*export, "--out", tmp_path / "some")
+    assert ran.json["examples"] == {"train": 5}
+    assert list(ran.json["left_out"].values()) == [5]
+    (copy / "train.jsonl").write_text(json.dumps(rows[1]) + "\n")
+    reseal(copy, counts={"train": 1})
+    ran = situs(*export, "--out", tmp_path / "none")
+    assert ran.code == 2
+    assert "no example is left for openai: it shows more than the 10 pictures" in ran.err
+    assert not (tmp_path / "none").exists()
 
 
 def test_refusals(small: Path, situs: Callable[..., Any], tmp_path: Path) -> None:

@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
+from situs.tune import open_data
+from situs.tune.training.config import load_config
+from situs.tune.training.log import last_loss, trim_log
+from situs.tune.training.plan import make_plan
 from tune_cohort import reseal
 
 Situs = Callable[..., Any]
@@ -100,7 +104,54 @@ def test_a_launch_file_finds_its_config_from_anywhere(
         text=True,
         check=True,
     )
-    assert ran.stdout.splitlines()[-4:] == ["run", str(config.resolve()), "--steps", "1"]
+    words = ran.stdout.splitlines()
+    assert words[words.index("run") + 1 :] == [
+        *(str(config.resolve()), "--devices", "1", "--shard", "none", "--steps", "1")
+    ]
+
+
+def test_other_devices_leave_a_step_its_examples(situs: Situs, tmp_path: Path) -> None:
+    """The recipe takes 64 examples a step, on eight cards."""
+    loaded = load_config("sgmri-qwen3-vl-8b", devices=2, shard="fsdp", whole=False)
+    assert (loaded.batch.per_device, loaded.batch.accumulate) == (1, 32)
+    assert (loaded.hardware.devices, loaded.hardware.shard) == (2, "fsdp")
+    alone = load_config("sgmri-qwen3-vl-8b", devices=1, whole=False)
+    assert (alone.batch.accumulate, alone.hardware.shard) == (64, "none")
+    for options, problem in (
+        (("--devices", 3), "64 examples cannot be split over 3 devices"),
+        (("--shard", "zero1"), "did you mean"),
+    ):
+        launch = ("--launch-files", tmp_path / "launch")
+        ran = situs("tune", "run", "sgmri-qwen3-vl-8b", *options, *launch)
+        assert ran.code == 2
+        assert problem in ran.err
+        assert ran.err.count("\n") == 1
+    assert not (tmp_path / "launch").exists()
+
+
+def test_passes_over_prompts_are_counted_in_prompts(trained_on: Path, tmp_path: Path) -> None:
+    """With rewards a step of 16 replies, eight to a prompt, takes two prompts."""
+    folder = trained_on / "data"
+    examples = len(list(open_data(folder).examples()))
+    text = write_config(tmp_path, folder, method="grpo").read_text()
+    text = text.replace("steps = 2", "epochs = 1.0") + "[batch]\naccumulate = 16\n"
+    (tmp_path / "c.toml").write_text(text)
+    plan = make_plan(load_config(str(tmp_path / "c.toml")))
+    assert plan.steps == -(-examples // 2)
+    drawn = {plan.example(draw)[1].item_id for draw in range(len(plan))}
+    assert len(drawn) == examples
+
+
+def test_a_log_is_cut_back_to_the_checkpoint(tmp_path: Path) -> None:
+    """What a kill left after it, or half of a line, is not there twice."""
+    lines = [f'{{"step": {step}, "loss": {step}.5}}\n' for step in range(1, 6)]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(lines) + '{"step": 6, "lo')
+    trim_log(tmp_path, 4)
+    assert log.read_text() == "".join(lines[:4])
+    assert last_loss(tmp_path) == 4.5
+    trim_log(tmp_path, 0)
+    assert log.read_text() == ""
 
 
 def _manifest(data: Path) -> Any:

@@ -19,6 +19,7 @@ from situs.clients import Message
 from situs.errors import SitusError
 from situs.items import Item
 from situs.probe import volumes_of
+from situs.room.files import load_room, shipped_rooms, with_tools
 from situs.room.journal import FILE, Opened, Outcome, SessionRows, read_turns
 from situs.room.looked import Looked, sessions_in, summed_up
 from situs.room.schema import Room
@@ -147,7 +148,13 @@ def room_of(run: Path) -> Room:
         raise SitusError(
             "is not a run in a room", where=run, fix="give the --out of situs run --room"
         )
-    return read_json(run / "room.json", Room)
+    room = read_json(run / "room.json", Room)
+    if room.name in shipped_rooms():
+        # Earlier versions stored windows by name, not in the order in which the model was told
+        # them.
+        shipped = with_tools(load_room(room.name), room.tools)
+        return shipped if shipped.hash == room.hash else room
+    return room
 
 
 class TurnView(msgspec.Struct, frozen=True):

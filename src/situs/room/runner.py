@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from situs.base.files import canonical_json, write_atomic
+from situs.base.files import canonical_json, read_json, write_atomic
 from situs.bench import Bench
 from situs.clients import (
     Client,
@@ -269,11 +269,11 @@ def _answer_rows(path: Path) -> Iterator[str]:
 
 
 def _keep_room(out: Path, room: Room) -> None:
-    content = msgspec.json.format(canonical_json(room), indent=2) + b"\n"
     path = out / "room.json"
-    if path.is_file() and path.read_bytes() != content:
+    if not path.is_file():
+        # Windows keep their order: the first is the one that is open, and all are told in it.
+        write_atomic(path, msgspec.json.format(msgspec.json.encode(room), indent=2) + b"\n")
+    elif canonical_json(read_json(path, Room)) != canonical_json(room):
         raise SitusError(
             "was run in another room", where=out, fix="choose another --out, or the same room"
         )
-    if not path.is_file():
-        write_atomic(path, content)

@@ -69,6 +69,7 @@ class BuildChoices(msgspec.Struct, frozen=True):
 class Built(msgspec.Struct, frozen=True):
     """What was written."""
 
+    target: str
     examples: dict[str, int]
     pictures: int
     negative: int
@@ -157,6 +158,7 @@ def refuse_restricted(bench: Bench, allowed: bool) -> None:
 def built_of(manifest: Manifest, out: Path) -> Built:
     """What a manifest says was written."""
     return Built(
+        manifest.target,
         manifest.counts,
         manifest.pictures,
         manifest.negative,

@@ -66,12 +66,10 @@ def grounding_iou(reply: str, item: Item, viewing: Viewing) -> float | None:
 
 
 def spam_priced_iou(truth: list[FrameBox], replied: list[FrameBox]) -> float:
-    """Σ IoU of the best pairs / the larger of the numbers of said and true boxes.
+    """`box.priced-iou@1`: Σ IoU of the best pairs / the larger number of said and true boxes.
 
     Every box beyond the true ones lowers it: more boxes are never a way to earn more. With nothing
     to be found, an empty list earns 1 and any box 0.
     """
-    if not truth:
-        return float(not replied)
     true, named = same_labels(truth, replied)
-    return Matches(true, named).mean_iou() * len(truth) / max(len(truth), len(replied))
+    return Matches(true, named).priced_iou()

@@ -143,7 +143,7 @@ def command(bench: Path, out: Path, as_json: bool, **options: Any) -> None:
         for family, n in built.lengths.items()
     ]
     rows += [[f"left out: {reason}", f"{count:,}"] for reason, count in built.left_out.items()]
-    print_table(f"{out}: {choices.target}", ["", ""], rows, f"next: situs tune check {out}")
+    print_table(f"{out}: {built.target}", ["", ""], rows, f"next: situs tune check {out}")
 
 
 def _mix(text: str | None) -> dict[str, float]:

@@ -12,6 +12,8 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 from situs.cli.output.progress import run_progress
 
 _A_PATH = INPUT
+_SEED_METRICS = ("box_miou", "grounding", "accuracy")
+_PAIRED_METRICS = (*_SEED_METRICS, "consistency", "negatives")
 
 
 @click.command("eval")
@@ -70,20 +72,46 @@ def command(runs: tuple[Path, ...], bench: Path, out: Path, as_json: bool, **opt
 
 
 def print_evaluation(evaluated: Any) -> None:
-    """The table of arms, the differences, and the statement."""
+    """The table of arms, what they do by seed, task and size, the differences, the statement."""
     names = list(next(iter(evaluated.arms.values())))
     rows = [
         [arm, *(_entry(entries[name]) for name in names)] for arm, entries in evaluated.arms.items()
     ]
     print_table("held-out patients", ["arm", *names], rows)
-    rows = [
-        [f"{one.a} − {one.b}", one.metric, _difference(one)]
-        for one in (*evaluated.differences, *evaluated.sight_gain.values())
-        if one.metric in ("box_miou", "grounding", "accuracy", "consistency")
-    ]
+    if evaluated.seeds > 1:
+        rows = [
+            [arm, name, *(_number(one[name]) for one in by_seed)]
+            for arm, by_seed in evaluated.by_seed.items()
+            for name in _SEED_METRICS
+        ]
+        seeds = [f"seed {number + 1}" for number in range(evaluated.seeds)]
+        print_table("seed by seed", ["arm", "metric", *seeds], rows)
+    _print_groups("answers by task", "task", evaluated.by_task)
+    _print_groups("grounding by size of the finding", "size", evaluated.by_size)
+    pairs = [one for one in evaluated.differences if one.metric in _PAIRED_METRICS]
+    pairs += evaluated.sight_gain.values()
+    rows = [[f"{one.a} − {one.b}", one.metric, _difference(one)] for one in pairs]
+    if evaluated.forgetting is not None:
+        one = evaluated.forgetting
+        rows.append([f"{one.a} − {one.b}", "accuracy, untouched set", _difference(one)])
     print_table("paired by patient", ["arms", "metric", "difference (95 % interval)"], rows)
     echo(evaluated.statement)
     echo(f"report: {evaluated.report}")
+
+
+def _print_groups(title: str, what: str, groups: Any) -> None:
+    """One metric of every arm, group by group."""
+    names = sorted({name for entries in groups.values() for name in entries})
+    rows = [
+        [name, *(_entry(entries[name]) if name in entries else "–" for entries in groups.values())]
+        for name in names
+    ]
+    if rows:
+        print_table(title, [what, *groups], rows)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _entry(entry: Any) -> str:

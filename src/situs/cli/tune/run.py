@@ -27,6 +27,18 @@ _A_PATH = INPUT
     "--data", multiple=True, metavar="DATA", help="Training data: once, or once for each stage."
 )
 @click.option("--method", default="", metavar="sft|grpo", help="Overrides the config's.")
+@click.option(
+    "--devices",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Train on N devices instead of the config's; a step keeps its number of examples.",
+)
+@click.option(
+    "--shard",
+    default="",
+    metavar="none|zero2|zero3|fsdp",
+    help="How devices share weights and optimizer, instead of the config's way.",
+)
 @click.option("--steps", type=click.IntRange(1), help="Stop after this many steps.")
 @click.option("--resume", is_flag=True, help="Resume from the last checkpoint in --out.")
 @click.option("--dry-run", is_flag=True, help="Only estimate steps, tokens, memory and GPU hours.")
@@ -54,6 +66,8 @@ def command(config: str, as_json: bool, **options: Any) -> None:
         model=options["model"],
         data=options["data"],
         method=options["method"],
+        devices=options["devices"] or 0,
+        shard=options["shard"],
         whole=options["launch_files"] is None,
     )
     for defect in loaded.defects:

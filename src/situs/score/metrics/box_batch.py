@@ -28,6 +28,7 @@ from situs.score.metrics.boxes import (
     BOX_IOU_3D,
     BOX_MEAN_IOU,
     BOX_PANOPTIC,
+    BOX_PRICED_IOU,
     BOX_TUBE_IOU,
 )
 from situs.score.metrics.registry import Given
@@ -233,6 +234,7 @@ class BoxBatch:
             BOX_FRAME_IOU: self.frame_iou(),
             BOX_PANOPTIC: self.panoptic_quality(),
             BOX_MEAN_IOU: self.mean_iou(),
+            BOX_PRICED_IOU: self.priced_iou(),
             BOX_CENTRE_HIT: self.centre_f1(),
             **{name: self.f1_at(threshold) for threshold, name in BOX_F1.items()},
         }
@@ -300,6 +302,11 @@ class BoxBatch:
         """See `boxes.Matches.mean_iou`."""
         means = _ratio(self._overlap_sums(0.0), self.true_counts)
         return np.where(self.true_counts > 0, means, (self.said_counts == 0).astype(np.float64))
+
+    def priced_iou(self) -> FloatArray:
+        """See `boxes.Matches.priced_iou`."""
+        most = np.maximum(self.true_counts, self.said_counts)
+        return _ratio(self._overlap_sums(0.0), most, nothing=1.0)
 
     def centre_f1(self) -> FloatArray:
         """See `boxes.Matches.centre_f1`."""

@@ -16,6 +16,7 @@ from situs.score.metrics.boxes import (
     BOX_IOU_3D,
     BOX_MEAN_IOU,
     BOX_PANOPTIC,
+    BOX_PRICED_IOU,
     BOX_TUBE_IOU,
 )
 from situs.score.metrics.registry import Given, Metric, always, shown_at
@@ -105,6 +106,12 @@ def boxes_on_pictures() -> Sequence[Metric]:
             BOX_MEAN_IOU,
             "mean IoU of the true boxes with their best match",
             lambda given: boxes.matches_of(given).mean_iou(),
+            always,
+        ),
+        _box(
+            BOX_PRICED_IOU,
+            "summed IoU of the best pairs by the larger number of said and true boxes",
+            lambda given: boxes.matches_of(given).priced_iou(),
             always,
         ),
     )

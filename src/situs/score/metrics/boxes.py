@@ -32,6 +32,7 @@ __all__ = [
     "BOX_IOU_3D",
     "BOX_MEAN_IOU",
     "BOX_PANOPTIC",
+    "BOX_PRICED_IOU",
     "BOX_TUBE_IOU",
     "THRESHOLDS",
     "Matches",
@@ -56,6 +57,7 @@ BOX_FRAME_IOU = "box.frame-iou@1"
 BOX_TUBE_IOU = "box.tube-iou@1"
 BOX_CENTRE_HIT = "box.centre-hit@1"
 BOX_MEAN_IOU = "box.mean-iou@1"
+BOX_PRICED_IOU = "box.priced-iou@1"
 BOX_IOU_3D = "box.iou-3d@1"
 BOX_CENTRE_HIT_3D = "box.centre-hit-3d@1"
 BOX_HIT_3D = {threshold: f"box.hit-3d-at-{threshold:g}@1" for threshold in THRESHOLDS}
@@ -133,6 +135,16 @@ class Matches:
         if not self._truth:
             return float(not self._said)
         return float(sum(self._matched(0.0))) / len(self._truth)
+
+    def priced_iou(self) -> float:
+        """Σ IoU of the best pairs / the larger of the numbers of said and true boxes.
+
+        Every box beyond the true ones lowers it: more boxes are never a way to score more, so that
+        it may be trained on.
+        """
+        if not self._truth:
+            return float(not self._said)
+        return float(sum(self._matched(0.0))) / max(self._counts)
 
     def centre_f1(self) -> float:
         """F1 of the most pairs in which the centre of the said box lies in the true one.

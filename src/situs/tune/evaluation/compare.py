@@ -17,9 +17,14 @@ __all__ = [
     "differences",
     "group_entries",
     "mean_over_seeds",
+    "means",
+    "seeds_ahead",
+    "smaller_gain",
     "statement",
 ]
 
+_GROUNDING = ("box_miou", "grounding")
+"""Where no question asks for boxes, what is known is the place of every question's evidence."""
 PAIRS = (("boxes", "answer"), ("boxes", "base"), ("answer", "base"))
 
 
@@ -55,6 +60,44 @@ def mean_over_seeds(runs: Sequence[ArmValues]) -> ArmValues:
         for state, count in run.states.items():
             states[state] = states.get(state, 0) + count
     return msgspec.structs.replace(runs[0], values=values, states=states)
+
+
+def means(run: ArmValues) -> dict[str, float | None]:
+    """The mean of every metric in one seed; None where it applies to nothing."""
+    return {
+        name: float(np.mean(list(values.values()))) if values else None
+        for name, values in run.values.items()
+    }
+
+
+def seeds_ahead(seeds: dict[str, list[ArmValues]]) -> int | None:
+    """In how many seeds boxes ground better than the control does; None without a control."""
+    pairs = list(zip(seeds.get("boxes", ()), seeds.get("answer", ())))
+    if not pairs:
+        return None
+    return sum(_gap(boxes, control) > 0 for boxes, control in pairs)
+
+
+def _gap(boxes: ArmValues, control: ArmValues) -> float:
+    """Mean difference in grounding, over the items that both have."""
+    for name in _GROUNDING:
+        first, second = boxes.values[name], control.values[name]
+        if shared := first.keys() & second.keys():
+            return float(np.mean([first[item] - second[item] for item in shared]))
+    return 0.0
+
+
+def smaller_gain(gains: Sequence[Difference]) -> Difference:
+    """The gain over the better of several blind runs.
+
+    Which one is better is not known for sure, so the lower limit is the least of those against
+    each.
+    """
+    smallest = min(gains, key=lambda one: np.inf if one.difference is None else one.difference)
+    lows = [one.ci95[0] for one in gains if one.ci95 is not None]
+    if smallest.ci95 is None or len(lows) < len(gains):
+        return smallest
+    return msgspec.structs.replace(smallest, ci95=(min(lows), smallest.ci95[1]))
 
 
 def arm_entries(arm: ArmValues) -> dict[str, Entry]:
@@ -122,12 +165,16 @@ def _difference(a: str, b: str, name: str, estimate: Estimate) -> Difference:
     )
 
 
-def statement(paired_differences: Sequence[Difference], seeds: int) -> str:
-    """What may be said: an effect only where its interval leaves out 0."""
+def statement(
+    paired_differences: Sequence[Difference], seeds: int, ahead: int | None = None
+) -> str:
+    """What may be said: an effect only where its interval leaves out 0.
+
+    `ahead` is in how many seeds boxes grounded better than the control.
+    """
     against = {(one.metric, one.b): one for one in paired_differences if one.a == "boxes"}
     control = "answer" if any(b == "answer" for _, b in against) else "base"
-    # Where no question asks for boxes, what is known is the place of every question's evidence.
-    grounding = "box_miou" if ("box_miou", control) in against else "grounding"
+    grounding = next((name for name in _GROUNDING if (name, control) in against), "grounding")
     # Without the control, what training did and what the boxes did are one.
     cause = "Boxes" if control == "answer" else "Training with boxes"
     beside = "the answer-only control" if control == "answer" else "the base model"
@@ -135,8 +182,16 @@ def statement(paired_differences: Sequence[Difference], seeds: int) -> str:
         _sentence(against.get((grounding, control)), cause, "grounding", beside),
         _sentence(against.get(("accuracy", control)), cause, "answers", beside),
     ]
-    few = " One seed: another may differ." if seeds == 1 else f" Mean of {seeds} seeds."
-    return " ".join(line for line in lines if line) + few
+    return " ".join([*lines, _seed_words(seeds, ahead)])
+
+
+def _seed_words(seeds: int, ahead: int | None) -> str:
+    if seeds == 1:
+        return "One seed: another may differ."
+    words = f"Mean of {seeds} seeds; intervals are over patients, not seeds."
+    if ahead is None:
+        return words
+    return f"{words} Grounding is above the control's in {ahead} of {seeds}."
 
 
 def _sentence(one: Difference | None, cause: str, what: str, beside: str) -> str:

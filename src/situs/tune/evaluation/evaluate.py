@@ -12,9 +12,10 @@ from situs.base.files import canonical_json, write_atomic
 from situs.bench import Bench, open_bench
 from situs.clients import Asking
 from situs.errors import SitusError
+from situs.probe.blind import Silent, WordsOnly
 from situs.profiles import Presenter, Profile, SliceStore, load_profile
 from situs.report import ReportOptions, write_report
-from situs.run import respondent_of
+from situs.run import read_hidden, respondent_of
 from situs.score import Entry, Estimate, paired_difference, score_run
 from situs.tune.evaluation.compare import (
     Difference,
@@ -22,6 +23,9 @@ from situs.tune.evaluation.compare import (
     differences,
     group_entries,
     mean_over_seeds,
+    means,
+    seeds_ahead,
+    smaller_gain,
     statement,
 )
 from situs.tune.evaluation.replies import ArmValues, read_arm
@@ -55,8 +59,11 @@ class Evaluated(msgspec.Struct, frozen=True):
     by_task: dict[str, dict[str, Entry]]
     by_size: dict[str, dict[str, Entry]]
     sight_gain: dict[str, Difference]
+    """Arm → answers with pictures minus the better of two runs without: told so, or not."""
     forgetting: Difference | None
     seeds: int
+    by_seed: dict[str, tuple[dict[str, float | None], ...]]
+    """Arm → for each seed the mean of every metric."""
     compute: dict[str, dict[str, int]]
     report: str
     notes: tuple[str, ...]
@@ -98,7 +105,7 @@ def evaluate(
     profile = load_profile(str(runs[0] / "profile.toml"))
     asker = _Asker(opened, profile, out, choices, run_progress)
     arms: dict[str, ArmValues] = {}
-    firsts: dict[str, ArmValues] = {}
+    seeds: dict[str, list[ArmValues]] = {}
     folders = {"boxes": list(runs), "answer": list(controls)}
     asked: dict[str, Path] = {}
     models = {"base": list(dict.fromkeys(record.config.model for record in records["boxes"]))}
@@ -110,8 +117,8 @@ def evaluate(
             asked.setdefault(arm, run_folder)
             by_seed.append(asker.read(run_folder))
         if by_seed:
-            firsts[arm], arms[arm] = by_seed[0], mean_over_seeds(by_seed)
-    sight = _sight_gain(asker, firsts, folders) if choices.sight else {}
+            seeds[arm], arms[arm] = by_seed, mean_over_seeds(by_seed)
+    sight = _sight_gain(asker, seeds, folders) if choices.sight else {}
     forgetting = None
     if untouched is not None:
         forgetting = _forgetting(untouched, profile, out, choices, run_progress, records, runs)
@@ -125,18 +132,24 @@ def evaluate(
     result = Evaluated(
         {arm: arm_entries(values) for arm, values in arms.items()},
         paired_differences,
-        statement(paired_differences, len(runs)),
+        statement(paired_differences, len(runs), seeds_ahead(seeds)),
         {arm: group_entries(values, "accuracy", values.tasks) for arm, values in arms.items()},
         {arm: group_entries(values, "grounding", values.sizes) for arm, values in arms.items()},
         sight,
         forgetting,
         len(runs),
+        {arm: tuple(map(means, by_seed)) for arm, by_seed in seeds.items()},
         {arm: {"steps": arm_records[0].steps} for arm, arm_records in records.items()},
         str(report),
         notes,
     )
     write_atomic(out / "evaluation.json", msgspec.json.format(canonical_json(result), indent=2))
     return result
+
+
+_BLIND = {"text": WordsOnly, "silent": Silent}
+"""Two ways to keep pictures back: the prompt says so, or nothing is said. Which of them a model
+does better in is not known beforehand."""
 
 
 class _Asker:
@@ -153,19 +166,24 @@ class _Asker:
         self._bench, self._profile, self._out = bench, profile, out
         self._choices, self._run_progress = choices, run_progress
 
-    def ask(self, name: str, model: str, *, withhold: str = "") -> Path:
-        """One run, resumed if it was begun; scored as any other."""
-        run_folder = self._out / "runs" / name
+    def ask(self, name: str, model: str, *, withhold: str = "", beside: Path | None = None) -> Path:
+        """One run, resumed if it was begun; scored as any other.
+
+        `withhold` keeps all pictures back (see `_BLIND`); what is hidden then is what was hidden in
+        the run `beside` it.
+        """
+        run_folder = self.folder(name)
         device = f"&device={self._choices.device}" if self._choices.device else ""
         spec = (
             f"hf:{model}?batch={self._choices.batch}&max_tokens={self._choices.max_tokens}{device}"
         )
         respondent = respondent_of(spec, Asking(), where="--model", run_progress=self._run_progress)
         presenter = Presenter(self._bench, self._profile, store=SliceStore())
+        hidden = {} if beside is None else read_hidden(beside / "hidden.jsonl")
         try:
             respondent(
                 self._bench,
-                presenter,
+                _BLIND[withhold](presenter, hidden) if withhold else presenter,
                 self._profile,
                 run_folder,
                 split=self._choices.split,
@@ -177,6 +195,10 @@ class _Asker:
         if not withhold:
             score_run(self._bench.folder, run_folder)
         return run_folder
+
+    def folder(self, name: str) -> Path:
+        """Where a run lies."""
+        return self._out / "runs" / name
 
     def read(self, run_folder: Path) -> ArmValues:
         """The replies' values."""
@@ -239,15 +261,20 @@ def _strangers(records: dict[str, list[TrainingRun]]) -> set[str]:
 
 
 def _sight_gain(
-    asker: _Asker, firsts: dict[str, ArmValues], folders: dict[str, list[Path]]
+    asker: _Asker, seeds: dict[str, list[ArmValues]], folders: dict[str, list[Path]]
 ) -> dict[str, Difference]:
-    """Answers with pictures minus without, said to be missing, of the first seed of each arm."""
+    """Answers with pictures minus those of the better run without, of each arm's first seed."""
     gains = {}
     for arm, arm_runs in folders.items():
-        if arm_runs:
-            run_folder = asker.ask(f"{arm}-blind", str(_model_of(arm_runs[0])), withhold="text")
-            blind = asker.read(run_folder)
-            gains[arm] = _paired(firsts[arm], blind, arm, "without pictures")
+        if not arm_runs:
+            continue
+        model, full = str(_model_of(arm_runs[0])), asker.folder(f"{arm}-0")
+        over = []
+        for withhold in _BLIND:
+            name = f"{arm}-{withhold}"
+            blind = asker.read(asker.ask(name, model, withhold=withhold, beside=full))
+            over.append(_paired(seeds[arm][0], blind, arm, "without pictures"))
+        gains[arm] = smaller_gain(over)
     return gains
 
 

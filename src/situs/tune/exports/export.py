@@ -70,6 +70,13 @@ def export_data(
                 counts[split] += bool(row)
                 done += 1
                 progress(done, total)
+        if not any(counts.values()):
+            reasons = ", ".join(f"{why} ({n:,})" for why, n in left_out.most_common(3))
+            raise SitusError(
+                f"no example is left for {to}: {reasons or 'there was none'}",
+                where=folder,
+                fix="choose another trainer, or build with fewer --frames",
+            )
         if to != "openai":
             shutil.copytree(folder / "pictures", scratch / "pictures")
         shutil.copyfile(folder / "profile.toml", scratch / "profile.toml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from base64 import b64encode
 from collections.abc import Callable
@@ -16,6 +17,8 @@ Row = Callable[[Example, Path], dict[str, Any]]
 
 _PLACE = "<image>"
 """What ms-swift, LLaMA-Factory and Qwen's scripts replace by a picture, wherever it stands."""
+_OPENAI_PICTURES = 10
+"""Pictures of an example that OpenAI's fine-tuning takes; it rejects a file with more."""
 _SPECIAL = re.compile(r"<\|[a-z_]+\|>|<(image|video|audio)>|<bbox>|<ref-object>")
 
 
@@ -28,6 +31,8 @@ def obstacle(example: Example, to: str) -> str:
         return "it has several turns, all of which Qwen's script supervises"
     if to == "qwen" and any("assistant" in text for text in words):
         return "its prompt holds the word assistant, at which Qwen's script begins to supervise"
+    if to == "openai" and len(example.pictures) > _OPENAI_PICTURES:
+        return f"it shows more than the {_OPENAI_PICTURES} pictures that OpenAI takes"
     return ""
 
 
@@ -122,8 +127,16 @@ def _openai(example: Example, folder: Path) -> dict[str, Any]:
 
 
 def _data_url(path: Path) -> str:
-    kind = "jpeg" if path.suffix == ".jpg" else "png"
-    return f"data:image/{kind};base64,{b64encode(path.read_bytes()).decode('ascii')}"
+    """A picture as OpenAI takes it: in colour mode. The greys are the same, pixel for pixel."""
+    from PIL import Image
+
+    data, kind = path.read_bytes(), "jpeg" if path.suffix == ".jpg" else "png"
+    with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
+        if picture.mode not in ("RGB", "RGBA"):
+            coloured = io.BytesIO()
+            picture.convert("RGB").save(coloured, "png")
+            data, kind = coloured.getvalue(), "png"
+    return f"data:image/{kind};base64,{b64encode(data).decode('ascii')}"
 
 
 ROWS: dict[str, Row] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -78,6 +78,9 @@ class Lora(_Table, frozen=True):
     (the vision tower and merger too), or a regular expression."""
 
 
+Shard = Literal["none", "zero2", "zero3", "fsdp"]
+
+
 class Hardware(_Table, frozen=True):
     """Precision, memory and devices."""
 
@@ -86,8 +89,9 @@ class Hardware(_Table, frozen=True):
     """Activations are computed again in the backward pass."""
     attention: str = "sdpa"
     devices: int = 1
-    """How many the launch files and estimates are for."""
-    shard: Literal["none", "zero2", "zero3", "fsdp"] = "none"
+    """Processes that train together. A run that is started with another number is refused: its
+    steps would have other examples than were planned."""
+    shard: Shard = "none"
     card_gib: float = 80.0
     cpu: bool = False
 
@@ -154,6 +158,8 @@ def load_config(
     model: str = "",
     data: tuple[str, ...] = (),
     method: str = "",
+    devices: int = 0,
+    shard: str = "",
     whole: bool = True,
 ) -> Config:
     """A shipped configuration by name, or the user's own file; what is given replaces what it says.
@@ -180,6 +186,8 @@ def load_config(
         config = msgspec.convert({**msgspec.to_builtins(config), "method": method}, Config)
     if data:
         config = _with_data(config, data, spec)
+    if config.hardware.devices > 0 and (devices or shard):
+        config = _with_devices(config, devices or config.hardware.devices, shard)
     if problems := _problems(config, complete=whole):
         raise SitusError("; ".join(problems), where=spec, fix="see docs/tune.md")
     return config
@@ -216,6 +224,29 @@ def _with_data(config: Config, data: tuple[str, ...], spec: str) -> Config:
     return msgspec.structs.replace(config, stages=stages)
 
 
+def _with_devices(config: Config, devices: int, shard: str) -> Config:
+    """Other devices, and as many examples a step as before: fewer devices accumulate longer."""
+    hardware = config.hardware
+    if shard and shard not in get_args(Shard):
+        fix = did_you_mean(shard, get_args(Shard))
+        raise SitusError(f"unknown way to shard {shard!r}", where="--shard", fix=fix)
+    together = config.batch.accumulate * hardware.devices
+    if together % devices:
+        size = together * config.batch.per_device
+        raise SitusError(
+            f"a step of {size} examples cannot be split over {devices} devices",
+            where="--devices",
+            fix=f"give a number that divides {together}, or change batch in a file of your own",
+        )
+    changes = {"devices": devices, "shard": shard or hardware.shard}
+    if devices == 1:
+        changes["shard"] = "none"  # there is nobody to share with
+    plain = msgspec.to_builtins(config)
+    plain["batch"]["accumulate"] = together // devices
+    plain["hardware"] |= changes
+    return msgspec.convert(plain, Config)
+
+
 def _problems(config: Config, *, complete: bool) -> list[str]:
     wrong = list(number_problems(config))
     if wrong:
@@ -225,8 +256,13 @@ def _problems(config: Config, *, complete: bool) -> list[str]:
     if not config.stages:
         wrong.append("there is no stage")
     wrong += _stage_problems(config.stages, complete=complete)
-    if min(config.batch.per_device, config.batch.accumulate, config.save_every, config.keep) < 1:
-        wrong.append("batch.per_device, batch.accumulate, save_every and keep are at least 1")
+    batch = config.batch
+    counts = (batch.per_device, batch.accumulate, config.save_every, config.keep)
+    if min(*counts, config.hardware.devices) < 1:
+        wrong.append(
+            "batch.per_device, batch.accumulate, save_every, keep and hardware.devices are at"
+            " least 1"
+        )
     if config.optimizer.learning_rate <= 0:
         wrong.append("optimizer.learning_rate is not above 0")
     if not 0 <= config.optimizer.warmup < 1:

@@ -21,7 +21,9 @@ def write_launch_files(config: Config, spec: str, folder: Path) -> list[str]:
         files["deepspeed.json"] = json.dumps(_deepspeed(config), indent=2) + "\n"
     # A file is named by its whole path: the script may be started from anywhere.
     recipe = str(Path(spec).resolve()) if Path(spec).is_file() else spec
-    command = f'-m situs tune run {shlex.quote(recipe)} "$@"'
+    # What the files are for is said again: the recipe itself may be for other devices.
+    devices = f"--devices {hardware.devices} --shard {hardware.shard}"
+    command = f'-m situs tune run {shlex.quote(recipe)} {devices} "$@"'
     zero = hardware.shard in ("zero2", "zero3")
     sharded = '--deepspeed_config_file "$here/deepspeed.json" ' if zero else ""
     files["launch.sh"] = "\n".join(

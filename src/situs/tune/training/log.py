@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from situs.base.files import write_atomic
 from situs.errors import SitusError
 from situs.tune.training.plan import Plan
 
-__all__ = ["last_loss", "log_callback"]
+__all__ = ["last_loss", "log_callback", "trim_log"]
 
 Progress = Callable[[int, int], None]
 
@@ -48,6 +49,28 @@ def log_callback(out: Path, plan: Plan, progress: Progress) -> Any:
             progress(state.global_step, plan.steps)
 
     return Log()
+
+
+def trim_log(out: Path, last_step: int) -> None:
+    """Drop what was logged after the checkpoint that a run continues from:
+    those steps are done, and logged, once more.
+
+    A kill may have cut the last line short.
+    """
+    path = out / "log.jsonl"
+    if not path.is_file():
+        return
+    lines = path.read_text("utf-8", errors="replace").splitlines(keepends=True)
+    kept = [line for line in lines if 0 < _step_in(line) <= last_step]
+    write_atomic(path, "".join(kept))
+
+
+def _step_in(line: str) -> int:
+    """The step of a line; 0 if it is not whole."""
+    try:
+        return int(json.loads(line)["step"]) if line.endswith("\n") else 0
+    except (ValueError, KeyError, TypeError):
+        return 0
 
 
 def last_loss(out: Path) -> float | None:

@@ -90,6 +90,8 @@ def make_plan(config: Config, *, most_steps: int = 0) -> Plan:
         if not len(file):
             raise SitusError("has no training example", where=one.folder, fix="build it again")
     size = config.batch.per_device * config.batch.accumulate * config.hardware.devices
+    if config.method == "grpo":
+        size //= config.grpo.generations  # a step has so many replies to each of its prompts
     rng = np.random.default_rng(config.seed)
     sources, numbers = array("q"), array("q")
     stage_steps = []

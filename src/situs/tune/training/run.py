@@ -17,8 +17,8 @@ from situs.errors import SitusError
 from situs.tune.training import grpo, sft
 from situs.tune.training.config import Config
 from situs.tune.training.folder import TrainingRun, last_checkpoint, model_data, start_training
-from situs.tune.training.limits import refuse_resized
-from situs.tune.training.log import last_loss, log_callback
+from situs.tune.training.limits import refuse_resized, refuse_too_long
+from situs.tune.training.log import last_loss, log_callback, trim_log
 from situs.tune.training.models import (
     frozen_parts,
     keep_quiet,
@@ -70,6 +70,7 @@ def train(
     need_packages("torch", "transformers", "trl", "peft", "accelerate")
     from transformers import PrinterCallback, set_seed
 
+    _refuse_other_devices(config)
     plan = make_plan(config, most_steps=most_steps)
     refuse_resized(config, plan)
     make_trainer = _METHODS[config.method](config, plan)
@@ -77,17 +78,21 @@ def train(
     set_seed(config.seed)
     model = load_trainable(config)
     record = _run_record(config, plan, model)
+    processor, most_tokens = processor_of(Path(config.model), config), _most_tokens(config, model)
+    if config.method == "sft":
+        refuse_too_long(config, plan, processor, most_tokens)
     checkpoint = last_checkpoint(out) if resume else None
     if _is_first_process():
         start_training(out, record, plan, resume=resume)
+        trim_log(out, _step_of(checkpoint))
     trainer = make_trainer(
         Setup(
             config,
             plan,
             model,
-            processor_of(Path(config.model), config),
+            processor,
             _settings(config, plan, out),
-            _most_tokens(config, model),
+            most_tokens,
             (log_callback(out, plan, progress),),
         )
     )
@@ -100,9 +105,35 @@ def train(
         last_loss(out),
         record.frozen,
         record.trained,
-        int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0,
+        _step_of(checkpoint),
         (*record.notes, *notes),
     )
+
+
+def _step_of(checkpoint: Path | None) -> int:
+    return int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+
+
+def _refuse_other_devices(config: Config) -> None:
+    """Steps are planned for the config's devices: with others each would take other examples."""
+    import torch
+
+    processes, planned = int(os.environ.get("WORLD_SIZE", "1")), config.hardware.devices
+    if processes != planned:
+        raise SitusError(
+            f"is planned for {planned} devices, and {processes} process"
+            f"{' was' if processes == 1 else 'es were'} started",
+            where=config.name,
+            fix=f"start it with the launch.sh of --launch-files, or add --devices {processes}",
+        )
+    cards = 0 if config.hardware.cpu else torch.cuda.device_count()
+    if processes == 1 and cards > 1:
+        # The trainer would spread every step over all of them.
+        raise SitusError(
+            f"is planned for one device, and one process sees {cards}",
+            where=config.name,
+            fix=f"set CUDA_VISIBLE_DEVICES=0, or use --launch-files with --devices {cards}",
+        )
 
 
 def _is_first_process() -> bool:
