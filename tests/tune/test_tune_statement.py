@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
 import msgspec
 import pytest
 
+from situs.bench import open_bench
+from situs.probe.blind import FORCED
 from situs.score import paired_difference
+from situs.tune import open_data
+from situs.tune.evaluation import evaluate
 from situs.tune.evaluation.compare import (
     Difference,
     differences,
@@ -117,3 +125,30 @@ def test_sight_is_what_is_gained_over_the_better_blind_run() -> None:
     assert better.ci95 is not None
     assert worse.ci95 is not None
     assert gain.ci95 == (min(better.ci95[0], worse.ci95[0]), better.ci95[1])
+
+
+def test_a_blind_run_is_told_so_or_told_nothing(
+    trained_on: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, profile = open_bench(trained_on / "bench"), open_data(trained_on / "data").profile
+    item = next(iter(bench.items("test")))
+    shown: dict[str, Any] = {}
+
+    class Respondent:
+        def __call__(self, bench: Any, presenter: Any, *_: Any, withhold: str, **__: Any) -> None:
+            shown[withhold] = presenter.present(item)
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    monkeypatch.setattr(evaluate, "respondent_of", lambda *_, **__: Respondent())
+    monkeypatch.setattr(evaluate, "score_run", lambda *_: None)
+    choices = evaluate.EvalChoices()
+    asker = evaluate._Asker(bench, profile, tmp_path, choices, lambda name: nullcontext(print))
+    for withhold in ("", "text", "silent"):
+        asker.ask("run", "model", withhold=withhold, beside=tmp_path if withhold else None)
+    assert shown[""].images
+    assert not shown["text"].images
+    assert not shown["silent"].images
+    assert shown["text"].prompt == f"{shown[''].prompt}\n{FORCED}"
+    assert shown["silent"].prompt == shown[""].prompt

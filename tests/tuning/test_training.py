@@ -20,7 +20,7 @@ import pytest
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.profiles import load_profile
-from situs.tune import BuildChoices, build_data
+from situs.tune import BuildChoices, build_data, open_data
 from situs.tune.demo.demonstration import demonstrate
 from situs.tune.demo.prepare import Sizes
 from situs.tune.evaluation.evaluate import EvalChoices, Evaluated, evaluate
@@ -37,8 +37,11 @@ from situs.tune.training.config import (
     Stage,
     load_config,
 )
+from situs.tune.training.examples import chat_row, make_collator
 from situs.tune.training.launch import write_launch_files
-from situs.tune.training.models import frozen_parts, load_trainable
+from situs.tune.training.limits import refuse_too_long
+from situs.tune.training.models import frozen_parts, load_trainable, processor_of
+from situs.tune.training.plan import make_plan
 from situs.tune.training.run import train
 from situs.tune.training.saving import save_model
 
@@ -174,8 +177,6 @@ def test_a_tie_is_no_change_and_a_lost_adapter_is() -> None:
 
 
 def test_stages_and_weights_are_the_order_of_examples(prepared: Path, tmp_path: Path) -> None:
-    from situs.tune.training.plan import make_plan
-
     stages = (
         Stage((Source(str(prepared / "plain")),), name="plain", steps=3),
         Stage(
@@ -271,8 +272,41 @@ def test_four_bit_weights_are_trained_on_where_that_is_installed(
 
 
 def test_an_example_that_is_too_long_stops_the_run(prepared: Path, tmp_path: Path) -> None:
-    with pytest.raises(SitusError, match="the run takes 30"):
+    with pytest.raises(SitusError, match=r"examples have more than 30 tokens.*the longest has"):
         train(config(prepared, max_length=30), tmp_path / "run")
+    assert not (tmp_path / "run").exists()  # it is told before the first step
+
+
+def test_lengths_are_counted_as_the_collator_makes_them(prepared: Path) -> None:
+    """Exactly as many tokens as the longest planned example has are enough, one less is not."""
+    data = open_data(prepared / "boxes")
+    processor = processor_of(prepared / "tiny-seed0")
+    planned = config(prepared, steps=8)
+    plan = make_plan(planned)
+    rows = [chat_row(plan.example(draw)[1], data.folder) for draw in range(len(plan))]
+    longest = int(make_collator(processor)(rows)["attention_mask"].sum(dim=1).max())
+    refuse_too_long(planned, plan, processor, longest)
+    with pytest.raises(SitusError, match=f"the longest has {longest}"):
+        refuse_too_long(planned, plan, processor, longest - 1)
+
+
+def test_a_run_is_started_with_the_devices_it_is_planned_for(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    alone = config(prepared)
+    on_cards = msgspec.structs.replace(alone.hardware, cpu=False)
+    for changed, processes, cards, problem in (
+        (msgspec.structs.replace(alone.hardware, devices=8), 1, 0, "8 devices, and 1 process was"),
+        (alone.hardware, 2, 0, "1 device, and 2 processes were"),
+        (on_cards, 1, 4, "one process sees 4"),
+    ):
+        monkeypatch.setenv("WORLD_SIZE", str(processes))
+        monkeypatch.setattr(torch.cuda, "device_count", lambda cards=cards: cards)
+        with pytest.raises(SitusError, match=problem):
+            train(msgspec.structs.replace(alone, hardware=changed), tmp_path / "run")
+        assert not (tmp_path / "run").exists()
 
 
 def test_data_that_were_tampered_with_are_not_trained_on(prepared: Path, tmp_path: Path) -> None:

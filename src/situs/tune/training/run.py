@@ -121,7 +121,7 @@ def _refuse_other_devices(config: Config) -> None:
     processes, planned = int(os.environ.get("WORLD_SIZE", "1")), config.hardware.devices
     if processes != planned:
         raise SitusError(
-            f"is planned for {planned} devices, and {processes} process"
+            f"is planned for {planned} device{'' if planned == 1 else 's'}, and {processes} process"
             f"{' was' if processes == 1 else 'es were'} started",
             where=config.name,
             fix=f"start it with the launch.sh of --launch-files, or add --devices {processes}",
