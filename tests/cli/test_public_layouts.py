@@ -197,6 +197,7 @@ def test_an_atlas_keeps_its_facts_in_another_order(tmp_path):
             ), key
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["kits", "brats 2023", "aal codes"])
 def test_a_mirrored_patient_swaps_left_and_right_and_nothing_else(name, tmp_path):
     """Reflected about the volume's centre plane, each sided region renamed to its partner."""

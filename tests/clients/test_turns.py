@@ -117,6 +117,7 @@ def test_one_name_for_two_things_is_refused() -> None:
         schema_of((*KINDS, other))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("depth", [17, 500, *range(985, 996), 5000])
 @pytest.mark.parametrize(
     "reply",

@@ -142,6 +142,7 @@ def test_a_fill_slice_that_is_askew_to_the_array_is_found() -> None:
     assert ledger_of(organ & ~wedge & (index[2] < 61), image).is_cut("liver")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fill", [-2048, -1024, 0])
 def test_the_reconstructed_circle_cuts(fill: int) -> None:
     index = grid_of(SHAPE)

@@ -164,6 +164,7 @@ def test_where_the_readings_differ_nothing_is_asked() -> None:
     assert "slice" in refusal.reason
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("level", ["T4", "T5", "T6"])
 def test_an_answer_holds_when_the_patient_is_turned_by_ten_degrees(level: str) -> None:
     """Turned both ways about both axes, it is the same or is not asked."""

@@ -118,6 +118,7 @@ def _sortable_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(3))
 def test_a_mirrored_picture_swaps_the_image_side_and_nothing_else(seed: int) -> None:
     sided = 0
@@ -148,6 +149,7 @@ def _without_options(gist_: object) -> object:
     return gist_ if isinstance(gist_, str) else (*gist_[:5], *gist_[6:])  # type: ignore[index]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(3))
 def test_a_reversed_volume_reverses_frames_and_nothing_else(seed: int) -> None:
     for boxes, frames in volumes(seed):

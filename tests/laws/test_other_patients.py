@@ -149,6 +149,7 @@ def two_answers(seed: int) -> list[Outline]:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(8))
 def test_luck_does_not_tell_whoever_counts_by_text_kind_or_all_together(seed: int) -> None:
     """If all yes and no together come out even, the rarest of the others is right every time.

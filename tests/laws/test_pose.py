@@ -91,6 +91,7 @@ def flipped(before: Mapping[str, Item], after: Mapping[str, Item]) -> list[str]:
     return wrong
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("axis", "degrees"), [TURNS[0], TURNS[3]])
 def test_no_answer_changes_when_the_patient_is_turned(axis: int, degrees: float) -> None:
     labels = phantom_labels(*PATIENT, SPACING, oblique=False)

@@ -80,6 +80,7 @@ def world(affine: Affine, points: np.ndarray) -> np.ndarray:
     return np.asarray(affine.to_world(IndexPoints(points)))
 
 
+@pytest.mark.sampled(one_in=16)
 @pytest.mark.parametrize("seed", range(80))
 def test_distances_and_gaps_against_brute_force(seed):
     """All pairs of five labels of a layer and of a second layer that overlaps it:

@@ -131,6 +131,7 @@ def components_by_scipy(array: np.ndarray, value: int, connectivity: int) -> lis
     return sorted(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("connectivity", [6, 18, 26])
 @pytest.mark.parametrize(("shape", "kind"), CASES)
 def test_components_against_scipy(shape, kind, connectivity):
@@ -191,6 +192,7 @@ def test_holes_against_scipy(seed):
     assert list(region.holes) == holes_by_scipy(array > 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("shape", "kind"), CASES)
 def test_boundary_and_exposed_faces(shape, kind):
     array = label_array(2, shape, kind)

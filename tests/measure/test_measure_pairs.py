@@ -258,6 +258,7 @@ def test_gaps_of_large_shapes_against_a_kd_tree(spacing):
         assert nearest.distance_mm == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.sampled(one_in=10)
 @pytest.mark.parametrize("seed", range(10))
 def test_plates_whose_bumps_face_each_other_against_a_kd_tree(seed):
     """From the bumps first looked at, the nearest on the other plate is the one opposite;

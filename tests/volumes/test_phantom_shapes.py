@@ -140,6 +140,7 @@ def nearest_by_optimiser(a: Capsule, b: Capsule) -> float:
     return max(0.0, math.sqrt(best) - a.radius_mm - b.radius_mm)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_capsule_distance_against_an_optimiser(seed: int) -> None:
     rng = np.random.default_rng(seed)

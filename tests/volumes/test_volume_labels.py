@@ -220,6 +220,7 @@ def test_ids_of_a_vocabulary(tmp_path):
         open_labels(tmp_path, ids={"liver": 5, "spleen": 5})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(8))
 def test_overlapping_masks_take_further_layers(tmp_path, seed):
     """Whatever the overlaps, each mask comes back exactly; more than 255 masks need two bytes."""

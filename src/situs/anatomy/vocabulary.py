@@ -103,6 +103,13 @@ def _shipped(name: str) -> Vocabulary:
         first, *others = (_shipped(part) for part in _TOGETHER[name])
         labels = {label: structure for other in others for label, structure in other.labels.items()}
         return Vocabulary(name, labels | first.labels, first.own_terms, first.aliases)
+    labels, better, aliases = _shipped_parts(name)
+    return Vocabulary(name, labels.copy(), better.copy(), aliases.copy())
+
+
+@functools.cache
+def _shipped_parts(name: str) -> tuple[dict[int, str], dict[str, Term], dict[str, str]]:
+    """Labels, better terms and aliases of a table, read once: every study of a cohort asks."""
     text = _shipped_table(name)
     rows = parse_terms(text, where=name, meaning=shipped_term)
     aliases = {
@@ -110,4 +117,4 @@ def _shipped(name: str) -> Vocabulary:
     }
     labels = {row.label: row.term.name for row in rows if row.label is not None}
     better = {row.term.name: row.term for row in rows if row.term != shipped_term(row.term.name)}
-    return Vocabulary(name, labels, better, aliases)
+    return labels, better, aliases

@@ -24,6 +24,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, TypeVar
 
+from situs.base.light import load_lightly
 from situs.base.stopping import held
 
 __all__ = ["Lost", "map_jobs"]
@@ -236,6 +237,7 @@ def _serve(wire: Connection, work: bytes, parent: int) -> None:
     # The program itself hears Ctrl-C and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _die_with(parent)
+    load_lightly()
     open_worker: Callable[[], Callable[[Any], Any]] = ForkingPickler.loads(work)
     do: Callable[[Any], Any] | None = None
     while True:

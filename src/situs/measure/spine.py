@@ -97,6 +97,9 @@ class Spine:
             curve(last) + _BEYOND * curve(last, 1),
         )
         self._knots = np.vstack([before, curve(inside), after])
+        self._heights: dict[bytes, NDArray[np.float64] | None] = {}
+        """By direction upwards: heights of the knots, None unless they fall steadily. Every
+        structure is asked about along the same few directions."""
 
     def step_mm(self, level: float) -> float:
         """How far it is from one vertebra to the next, about this level."""
@@ -113,10 +116,11 @@ class Spine:
     def along_curve(self, points_mm: NDArray[np.float64]) -> NDArray[np.float64]:
         """Level of the nearest place on the curve to each point."""
         steps, rises = np.diff(self._knots, axis=0), np.diff(self._knot_levels)
+        squares = (steps**2).sum(axis=1)
         result = []
         for point in np.asarray(points_mm, dtype=np.float64):
             from_knot = point - self._knots[:-1]
-            along = np.clip((from_knot * steps).sum(axis=1) / (steps**2).sum(axis=1), 0.0, 1.0)
+            along = np.clip((from_knot * steps).sum(axis=1) / squares, 0.0, 1.0)
             distance = np.linalg.norm(from_knot - along[:, None] * steps, axis=1)
             nearest = int(distance.argmin())
             result.append(self._knot_levels[nearest] + along[nearest] * rises[nearest])
@@ -125,10 +129,12 @@ class Spine:
     def at_height(self, height_mm: float, up: NDArray[np.float64]) -> float | None:
         """Level at which a plane across `up` meets the curve;
         None where the curve does not run down steadily."""
-        heights = self._knots @ up
-        if not (np.diff(heights) < 0).all():
-            return None
-        return float(np.interp(-height_mm, -heights, self._knot_levels))
+        key = up.tobytes()
+        if key not in self._heights:
+            heights = self._knots @ up
+            self._heights[key] = heights if (np.diff(heights) < 0).all() else None
+        known = self._heights[key]
+        return None if known is None else float(np.interp(-height_mm, -known, self._knot_levels))
 
     def body_on_slice(
         self, height_mm: float, half_thickness_mm: float, up: NDArray[np.float64]

@@ -30,7 +30,14 @@ class Affine:
     Readers convert to RAS+ at the border; nothing inside Situs holds an LPS matrix.
     """
 
-    __slots__ = ("_directions", "_inverse", "_matrix", "_spacing_mm")
+    __slots__ = (
+        "_directions",
+        "_face_areas_mm2",
+        "_half_voxel_mm",
+        "_inverse",
+        "_matrix",
+        "_spacing_mm",
+    )
 
     def __init__(self, matrix: ArrayLike, *, where: object = None) -> None:
         values = np.array(matrix, dtype=np.float64)
@@ -71,6 +78,8 @@ class Affine:
         i, j, k = spacing
         self._spacing_mm = float(i), float(j), float(k)
         self._directions: tuple[Direction, Direction, Direction] | None = None
+        self._face_areas_mm2: tuple[float, float, float] | None = None
+        self._half_voxel_mm: NDArray[np.float64] | None = None
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -100,16 +109,21 @@ class Affine:
     @property
     def face_areas_mm2(self) -> tuple[float, float, float]:
         """Area of the voxel face across each stored axis."""
-        a, b, c = self.linear.T
-        i, j, k = (float(np.linalg.norm(np.cross(*pair))) for pair in ((b, c), (a, c), (a, b)))
-        return i, j, k
+        if self._face_areas_mm2 is None:
+            a, b, c = self.linear.T
+            i, j, k = (float(np.linalg.norm(np.cross(*pair))) for pair in ((b, c), (a, c), (a, b)))
+            self._face_areas_mm2 = i, j, k
+        return self._face_areas_mm2
 
     @property
     def half_voxel_mm(self) -> NDArray[np.float64]:
         """Half the world extent of one voxel cube along x,
-        y, z (more than half a spacing if oblique)."""
-        half: NDArray[np.float64] = 0.5 * np.abs(self.linear).sum(axis=1)
-        return half
+        y, z (more than half a spacing if oblique); read-only."""
+        if self._half_voxel_mm is None:
+            half: NDArray[np.float64] = 0.5 * np.abs(self.linear).sum(axis=1)
+            half.flags.writeable = False
+            self._half_voxel_mm = half
+        return self._half_voxel_mm
 
     @property
     def directions(self) -> tuple[Direction, Direction, Direction]:

@@ -36,6 +36,13 @@ _CUES = 6
 """Ways to guess from the marks' places that are balanced."""
 
 _PAIRS = np.triu_indices(MARKS + 1, k=1)
+_TO_PARTNER = np.flatnonzero(_PAIRS[1] == MARKS)
+"""Which pairs are one of the four and the fifth."""
+_AMONG_FOUR = [
+    np.flatnonzero(((_PAIRS[0] == mark) | (_PAIRS[1] == mark)) & (_PAIRS[1] != MARKS))
+    for mark in range(MARKS)
+]
+"""For each of the four, its pairs with the other three."""
 
 Found = tuple[tuple[float, ...], list[Mark]]
 
@@ -61,24 +68,28 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
                 for name in names
             ]
         )
+        # A column for every set: each step below goes through numbers that lie side by side.
         which = np.argsort(rng.random((_TRIED, len(names))), axis=1)[:, [*range(MARKS), 0]]
         which = which[~_has_kin(which[:, :MARKS], kin_table(ledger, names))]
-        points = sites[which, rng.integers(_POINTS, size=which.shape)]
+        drawn = rng.integers(_POINTS, size=which.shape)
+        points = sites.reshape(-1, 3).T.take((which * _POINTS + drawn).T, axis=1)
         lengths = _lengths_mm(points)
-        apart = np.round(lengths.min(axis=1), 6) >= ledger.recipe.truth.mark_apart_mm
-        which, points, between = which[apart], points[apart], _between(lengths[apart])
+        apart = np.round(lengths.min(axis=0), 6) >= ledger.recipe.truth.mark_apart_mm
+        which, points, lengths = which[apart], points.compress(apart, axis=2), lengths[:, apart]
         middle = float(np.mean([site[0].mean() for site in sites.transpose(0, 2, 1)]))
-        spread, ranks = np.round(between.max(axis=(1, 2)), 6), _ranks(points, between, middle)
+        spread, ranks = np.round(lengths.max(axis=0), 6), _ranks(points, lengths, middle)
         for nearer, better in enumerate(best):
-            off = ((ranks - wanted[nearer]) ** 2).sum(axis=1)
-            rows = np.flatnonzero(ranks[:, 0] == nearer)
-            rows = rows[np.lexsort((spread[rows], off[rows]))]
-            for row in rows[np.unique(which[rows, 0], return_index=True)[1]]:
-                name, fit = names[which[row, 0]], (float(off[row]), float(spread[row]))
+            rows = np.flatnonzero(ranks[0] == nearer)
+            off = ((ranks[:, rows] - wanted[nearer][:, None]) ** 2).sum(axis=0)
+            order = np.lexsort((spread[rows], off))
+            rows, off = rows[order], off[order]
+            for first in np.unique(which[rows, 0], return_index=True)[1]:
+                row = rows[first]
+                name, fit = names[which[row, 0]], (float(off[first]), float(spread[row]))
                 if name not in better or fit < better[name][0]:
                     better[name] = (
                         fit,
-                        [(names[k], point) for k, point in zip(which[row], points[row])],
+                        [(names[k], point) for k, point in zip(which[row], points[:, :, row].T)],
                     )
     return _of_different_structures(best) if all(best) else []
 
@@ -110,37 +121,29 @@ def _order_without_side(points: NDArray[np.float64]) -> tuple[float, ...]:
 def _lengths_mm(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distances of the marks of each set from one another, pair by pair."""
     first, second = _PAIRS
-    steps = points[:, first] - points[:, second]
-    lengths: NDArray[np.float64] = np.sqrt(np.einsum("nik,nik->ni", steps, steps))
+    x, y, z = (axis[first] - axis[second] for axis in points)
+    lengths: NDArray[np.float64] = np.sqrt(x * x + y * y + z * z)
     return lengths
 
 
-def _between(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same as a table of marks by marks."""
-    first, second = _PAIRS
-    table = np.zeros((len(lengths), MARKS + 1, MARKS + 1))
-    table[:, first, second] = table[:, second, first] = lengths
-    return table
-
-
 def _ranks(
-    points: NDArray[np.float64], between: NDArray[np.float64], middle_x: float
+    points: NDArray[np.float64], lengths: NDArray[np.float64], middle_x: float
 ) -> NDArray[np.int64]:
     """By each cue, how many of the other three come before the right mark."""
     four, partner = points[:, :MARKS], points[:, MARKS:]
     middle = four.mean(axis=1, keepdims=True)
     outwards, towards = four - middle, partner - middle
-    out = np.sqrt((outwards**2).sum(axis=-1))
-    alone = between[:, :MARKS, :MARKS] + np.diag(np.full(MARKS, np.inf))
-    along = (outwards * towards).sum(axis=-1) / np.maximum(out, 1e-6)
-    aside = four[:, :, 0] * np.where(middle[:, :, 0] < middle_x, -1.0, 1.0)
-    nearness, lonely, level = (
-        between[:, :MARKS, MARKS],
-        alone.min(axis=2),
-        np.abs(four - partner)[:, :, 1],
-    )
-    cues = np.stack([nearness, out, lonely, -along, level, aside], axis=1)
-    before: NDArray[np.int64] = (np.round(cues[:, :, 1:], 6) < np.round(cues[:, :, :1], 6)).sum(
-        axis=2
+    out = np.sqrt((outwards**2).sum(axis=0))
+    along = (outwards * towards).sum(axis=0) / np.maximum(out, 1e-6)
+    aside = four[0] * np.where(middle[0] < middle_x, -1.0, 1.0)
+    level = np.abs(four[1] - partner[1])
+    cues = (lengths[_TO_PARTNER], out, _to_nearest(lengths), -along, level, aside)
+    before: NDArray[np.int64] = np.array(
+        [(np.round(cue[1:], 6) < np.round(cue[:1], 6)).sum(axis=0) for cue in cues]
     )
     return before
+
+
+def _to_nearest(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each of the four lies from the nearest of the others."""
+    return np.array([lengths[pairs].min(axis=0) for pairs in _AMONG_FOUR])

@@ -34,7 +34,7 @@ _SIDED = re.compile(
     r"|hemisphere|renal|psoas|hepatic)\b)"
 )
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75", "⅓": ".333", "⅔": ".667"}
-_FRACTION = re.compile(rf"(?P<whole>[0-9]+)? ?(?P<part>[{''.join(_FRACTIONS)}])")
+_FRACTION = re.compile(rf"(?P<whole>(?<![0-9])[0-9]+)? ?(?P<part>[{''.join(_FRACTIONS)}])")
 # "Option B please": said to whoever marks the answer.
 _PLEASE = re.compile(r"(?<=\w)(?:,| -)? (?:please|thanks|thank you|cheers)[ .!]*$", re.IGNORECASE)
 
