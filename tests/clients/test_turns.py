@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import msgspec
 import pytest
@@ -85,7 +86,9 @@ def test_an_answer_may_be_any_value(answer: str, meant: str) -> None:
     ],
 )
 def test_what_is_no_action_is_told_why(text: str, word: str) -> None:
+    before = time.process_time()
     said = read(text)
+    assert time.process_time() - before < 0.7  # the square of a long reply's length takes seconds
     assert isinstance(said, Misread)
     assert said.state == "invalid"
     assert word in said.reason

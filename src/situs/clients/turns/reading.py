@@ -30,7 +30,7 @@ _THOUGHT = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _THOUGHT_END = re.compile(
-    r".*</(think|thinking|thoughts?|reasoning|analysis|scratchpad)>", re.DOTALL | re.IGNORECASE
+    r"\A.*</(think|thinking|thoughts?|reasoning|analysis|scratchpad)>", re.DOTALL | re.IGNORECASE
 )
 """Of thoughts that the chat template began, so that the reply holds their end only."""
 _NAMES = ("action", "tool", "name", "function")
