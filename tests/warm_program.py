@@ -20,9 +20,10 @@ from typing import Any
 
 # What installed packages offer is looked up when a command asks for it, never by these imports.
 PRELOADED = (
-    "numpy", "scipy.ndimage", "scipy.spatial", "pyarrow.parquet", "pyarrow.compute", "numba",
-    "nibabel", "PIL.Image", "PIL.PngImagePlugin", "msgspec", "click", "rich.console", "rich.table",
-    "jinja2", "aiohttp", "situs.cli", "situs.bench", "situs.measure",
+    "numpy", "scipy.ndimage", "scipy.spatial", "scipy.optimize", "scipy.interpolate",
+    "scipy.special", "pyarrow.parquet", "pyarrow.compute", "numba", "nibabel", "PIL.Image",
+    "PIL.PngImagePlugin", "msgspec", "click", "rich.console", "rich.table", "jinja2", "aiohttp",
+    "situs.cli", "situs.bench", "situs.measure",
 )  # fmt: skip
 
 
@@ -63,6 +64,7 @@ class WarmPython:
 def _serve() -> None:
     for name in PRELOADED:
         __import__(name)
+    _load_a_kernel()
     for line in sys.stdin:
         call = json.loads(line)
         child = os.fork()
@@ -70,6 +72,15 @@ def _serve() -> None:
             _become(call)
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _load_a_kernel() -> None:
+    """Before its first kernel, compiled or stored, Numba loads half of itself."""
+    import numpy as np
+
+    from situs.measure.kernels.projections import share_counts
+
+    share_counts(np.zeros(1, dtype=np.int64), 1, 0.0, 1.0, 1.0, 0, np.zeros(4))
 
 
 def _become(call: dict[str, Any]) -> None:

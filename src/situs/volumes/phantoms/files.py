@@ -31,8 +31,10 @@ def write_patient(patient: PhantomPatient, folder: Path) -> None:
         folder / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz"),
         nifti_bytes(patient.image, patient.grid),
     )
-    for name in patient.names:
-        mask = patient.mask(name).astype(np.uint8)
+    # In the order of the file, once for all masks of a layer.
+    layers = [np.asfortranarray(layer) for layer in patient.layers]
+    for name, (layer, value) in patient.names.items():
+        mask = (layers[layer] == value).view(np.uint8)
         write_atomic(folder / "segmentations" / f"{name}.nii.gz", nifti_bytes(mask, patient.grid))
     write_atomic(
         folder / "truth.json",
