@@ -8,17 +8,20 @@ wrong answers that undoing would put right as well.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from situs.items import Boxes, Frames, Item
-from situs.profiles import Plane
+from situs.profiles import Layout, Plane
 from situs.run import Viewing
 from situs.score import boxes_right, frames_right, same_labels, tube_iou
 from situs.score.explain.causes import Cause
 from situs.score.explain.closed import CAUSE_OF_AXIS
 from situs.score.parts import least_overlap
-from situs.space import FrameBox
+from situs.space import FrameBox, FrameBoxes
 
 __all__ = ["PlaceTest", "box_tests", "frame_tests"]
 
@@ -29,7 +32,10 @@ _PLACES = 5
 """Along x and y: to so many places a box is moved to tell what chance would give."""
 _LIKE_PRIOR = 0.5
 
-Undo = Callable[[list[FrameBox]], list[FrameBox]]
+FloatArray = NDArray[np.float64]
+Undo = Callable[[FloatArray], FloatArray]
+"""Rows of boxes (`FrameBoxes.table`) at many places as they were before a slip: places × boxes × 5,
+a frame that is not there being negative."""
 
 
 def frame_tests(
@@ -68,79 +74,58 @@ def box_tests(
     """Every cause that could show in boxes drawn wrongly."""
     if not said:
         return {}
-    true, named = map(list, same_labels(shown.boxes(item, truth.boxes), said))
+    true, named = (FrameBoxes.of(one) for one in same_labels(shown.boxes(item, truth.boxes), said))
     sizes = shown.sizes(item)
     frames = shown.layout(item).frames
-
-    least = least_overlap(item)
-
-    def right(boxes: list[FrameBox]) -> bool:
-        # A grid says hundreds of boxes: what bounds show is not measured.
-        return (
-            _may_meet(true, boxes)
-            and _may_overlap(true, boxes, least)
-            and boxes_right(item, true, boxes)
-        )
-
-    undos: dict[Cause, list[Undo]] = {}
-    known = all(math.isfinite(width) for width, _ in sizes)
-    planes = {frame.plane for frame in frames}
-    plane = planes.pop() if len(planes) == 1 else None
-    if known and not planes:
-        undos.setdefault(_across(plane), []).append(
-            lambda boxes: [_flipped(box, sizes, x=True) for box in boxes]
-        )
-        undos.setdefault(_down(plane), []).append(
-            lambda boxes: [_flipped(box, sizes, x=False) for box in boxes]
-        )
-    if known:
-        undos[Cause.BOX_SCALE] = [
-            lambda boxes: [_scaled(box, sizes, 0.001) for box in boxes],
-            lambda boxes: [_scaled(box, sizes, 1000.0) for box in boxes],
-        ]
-    undos[Cause.BOX_ORDER] = [
-        lambda boxes: [
-            FrameBox(b.frame, b.x0, b.y0, b.x0 + b.x1, b.y0 + b.y1, b.label) for b in boxes
-        ],
-        lambda boxes: [
-            FrameBox(b.frame, b.x0, b.y0, max(b.x0, b.x1 - b.x0), max(b.y0, b.y1 - b.y0), b.label)
-            for b in boxes
-        ],
-        lambda boxes: [FrameBox(b.frame, b.y0, b.x0, b.y1, b.x1, b.label) for b in boxes],
-    ]
-    if len(frames) > 1:
-        last = len(frames) - 1
-        undos[Cause.OFF_BY_ONE] = [
-            lambda boxes: _stepped(boxes, -1),
-            lambda boxes: _stepped(boxes, 1),
-        ]
-        undos[Cause.OFF_BY_TWO] = [
-            lambda boxes: _stepped(boxes, -2),
-            lambda boxes: _stepped(boxes, 2),
-        ]
-        if not planes:
-            undos.setdefault(_through(plane), []).append(
-                lambda boxes: [_on(box, last - box.frame) for box in boxes if box.frame <= last]
-            )
-    moved = [boxes for boxes in _moved(named, sizes, len(frames)) if not right(boxes)]
+    right = _Test(true, named.labels, least_overlap(item), partial(boxes_right, item))
+    undos = _undos(shown.layout(item), sizes)
+    moved = _moved(named.table, sizes, len(frames))
+    moved = moved[~right.holds(moved)]
+    # What was said stands first, before the places to which it is moved.
+    places = np.concatenate([named.table[None], moved])
     result = {}
     for cause, ways in undos.items():
-
-        def shows(boxes: list[FrameBox], ways: list[Undo] = ways) -> bool:
-            return any(right(undo(boxes)) for undo in ways)
-
-        result[cause] = shows(named), _share(map(shows, moved))
+        shows = np.logical_or.reduce([right.holds(undo(places)) for undo in ways])
+        result[cause] = bool(shows[0]), _share(shows[1:].tolist())
     if prior:
-        prior_boxes = list(same_labels(prior, prior)[0])
-
-        def like_prior(boxes: list[FrameBox]) -> bool:
-            return (
-                _may_overlap(prior_boxes, boxes, _LIKE_PRIOR)
-                and tube_iou(prior_boxes, same_labels(prior_boxes, boxes)[1]) >= _LIKE_PRIOR
-            )
-
-        result[Cause.PRIOR] = like_prior(named), _share(map(like_prior, moved))
+        expected = FrameBoxes.of(same_labels(prior, prior)[0])
+        alike = _Test(expected, named.labels, _LIKE_PRIOR, _like_prior).holds(places)
+        result[Cause.PRIOR] = bool(alike[0]), _share(alike[1:].tolist())
     return result
+
+
+def _like_prior(prior: list[FrameBox], boxes: list[FrameBox]) -> bool:
+    return tube_iou(prior, same_labels(prior, boxes)[1]) >= _LIKE_PRIOR
+
+
+def _undos(layout: Layout, sizes: Sequence[tuple[float, float]]) -> dict[Cause, list[Undo]]:
+    """How each slip is undone; several ways where it is not known which of them it was."""
+    undos: dict[Cause, list[Undo]] = {}
+    sides, last = np.array(sizes, dtype=np.float64), len(layout.frames) - 1
+    known = all(math.isfinite(width) for width, _ in sizes)
+    planes = {frame.plane for frame in layout.frames}
+    plane = planes.pop() if len(planes) == 1 else None
+    if known and not planes:
+        undos.setdefault(_across(plane), []).append(lambda places: _flipped(places, sides, 1))
+        undos.setdefault(_down(plane), []).append(lambda places: _flipped(places, sides, 2))
+    if known:
+        undos[Cause.BOX_SCALE] = [
+            lambda places: _scaled(places, sides, 0.001),
+            lambda places: _scaled(places, sides, 1000.0),
+        ]
+    undos[Cause.BOX_ORDER] = [_ends_for_sizes, _sizes_for_ends, _exchanged]
+    if last > 0:
+        undos[Cause.OFF_BY_ONE] = [
+            lambda places: _stepped(places, -1),
+            lambda places: _stepped(places, 1),
+        ]
+        undos[Cause.OFF_BY_TWO] = [
+            lambda places: _stepped(places, -2),
+            lambda places: _stepped(places, 2),
+        ]
+        if not planes:
+            undos.setdefault(_through(plane), []).append(lambda places: _reversed(places, last))
+    return undos
 
 
 def _is_shifted(named: Iterable[int], true: Iterable[int], step: int) -> bool:
@@ -166,80 +151,143 @@ def _share(shown: Iterable[bool]) -> float:
     return sum(values) / len(values) if values else 1.0
 
 
-def _may_meet(true: list[FrameBox], told: list[FrameBox]) -> bool:
-    """Whether the hulls of both meet at all; most moved boxes are dismissed here."""
-    if not true or not told:
-        return False
-    return (
-        min(b.x0 for b in told) < max(b.x1 for b in true)
-        and max(b.x1 for b in told) > min(b.x0 for b in true)
-        and min(b.y0 for b in told) < max(b.y1 for b in true)
-        and max(b.y1 for b in told) > min(b.y0 for b in true)
-        and bool({b.frame for b in told} & {b.frame for b in true})
-    )
+class _Test:
+    """Whether boxes overlap others enough, asked of the same boxes at many places.
 
-
-def _may_overlap(one: list[FrameBox], other: list[FrameBox], least: float) -> bool:
-    """Whether the overlap of two (IoU over all frames) can reach `least`; most moved boxes are
-    dismissed here.
-
-    What both mark is at most the sum, over frames, of the lesser sum of areas there, and what
-    either marks at least the largest single box of each frame. Where every label reaches `least` by
-    itself, all of them together do. A millionth is left for rounding.
+    Nearly all places are dismissed by bounds, all of them at once; the few that are left are
+    measured. What both mark is at most the sum of what any two boxes share, and what either marks
+    at least the largest box of each frame. Where every label overlaps enough by itself, all of them
+    together do.
     """
-    areas: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    for number, boxes in enumerate((one, other)):
-        for box in boxes:
-            areas[box.frame][number].append(box.area)
-    both = sum(min(sum(first), sum(second)) for first, second in areas.values())
-    either = sum(max((*first, *second)) for first, second in areas.values())
-    return both >= least * either * (1.0 - 1e-6)
+
+    def __init__(
+        self,
+        true: FrameBoxes,
+        labels: Sequence[str],
+        least: float,
+        measured: Callable[[list[FrameBox], list[FrameBox]], bool],
+    ) -> None:
+        self._true = true
+        self._labels = labels
+        # A millionth is left for rounding.
+        self._least = least * (1.0 - 1e-6)
+        self._measured = measured
+
+    def holds(self, places: FloatArray) -> NDArray[np.bool_]:
+        """For each place whether it is so."""
+        result = np.zeros(len(places), dtype=bool)
+        if not len(self._true) or not len(self._labels):
+            return result
+        truth = list(self._true)
+        near = np.flatnonzero(self._may_meet(places))
+        for place in near[self._may_overlap(places[near])].tolist() if len(near) else ():
+            rows = places[place]
+            there = np.flatnonzero(rows[:, 0] >= 0).tolist()
+            boxes = FrameBoxes(rows[there], [self._labels[row] for row in there])
+            result[place] = bool(there) and self._measured(truth, list(boxes))
+        return result
+
+    def _may_meet(self, places: FloatArray) -> NDArray[np.bool_]:
+        """Whether the hulls of both meet at all, and their stretches of frames."""
+        true = self._true.table
+        low, high = places[..., :3].min(axis=1), places[..., [0, 3, 4]].max(axis=1)
+        meets = (low[:, 1:] < true[:, 3:].max(axis=0)) & (high[:, 1:] > true[:, 1:3].min(axis=0))
+        near = (low[:, 0] <= true[:, 0].max()) & (high[:, 0] >= true[:, 0].min())
+        return np.asarray(near & meets.all(axis=1))
+
+    def _may_overlap(self, places: FloatArray) -> NDArray[np.bool_]:
+        true = self._true.table
+        t, p = true[None, None], places[:, :, None]
+        sides = np.minimum(t[..., 3:], p[..., 3:]) - np.maximum(t[..., 1:3], p[..., 1:3])
+        shared = np.maximum(sides[..., 0], 0.0) * np.maximum(sides[..., 1], 0.0)
+        shared[t[..., 0] != p[..., 0]] = 0.0
+        both = shared.sum(axis=(1, 2))
+        either = np.maximum(_least_area(true[None]), _least_area(places))
+        return np.asarray((both > 0) & (both >= self._least * either))
 
 
-def _size(box: FrameBox, sizes: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    return sizes[min(box.frame, len(sizes) - 1)]
+def _least_area(places: FloatArray) -> FloatArray:
+    """The sum over frames of the largest box there, for each place; all places have the boxes in
+    the same groups of a frame."""
+    areas = (places[..., 3] - places[..., 1]) * (places[..., 4] - places[..., 2])
+    areas = np.where(places[..., 0] < 0, 0.0, areas)
+    order = np.argsort(places[0, :, 0], kind="stable")
+    frames = places[0, order, 0]
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(frames) != 0]))
+    return np.asarray(np.maximum.reduceat(areas[:, order], starts, axis=1).sum(axis=1))
 
 
-def _flipped(box: FrameBox, sizes: Sequence[tuple[float, float]], *, x: bool) -> FrameBox:
-    width, height = _size(box, sizes)
-    if x:
-        return FrameBox(box.frame, width - box.x1, box.y0, width - box.x0, box.y1, box.label)
-    return FrameBox(box.frame, box.x0, height - box.y1, box.x1, height - box.y0, box.label)
+def _sides(places: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Width and height of the picture of each box."""
+    return np.asarray(sizes[np.clip(places[..., 0], 0, len(sizes) - 1).astype(np.int64)])
 
 
-def _scaled(box: FrameBox, sizes: Sequence[tuple[float, float]], factor: float) -> FrameBox:
+def _flipped(places: FloatArray, sizes: FloatArray, side: int) -> FloatArray:
+    """Along x (1) or y (2)."""
+    whole = _sides(places, sizes)[..., side - 1]
+    flipped = places.copy()
+    flipped[..., side], flipped[..., side + 2] = (
+        whole - places[..., side + 2],
+        whole - places[..., side],
+    )
+    return flipped
+
+
+def _scaled(places: FloatArray, sizes: FloatArray, factor: float) -> FloatArray:
     """0.001: what was said in thousandths and read as pixels; 1000: the other way round."""
-    width, height = _size(box, sizes)
-    sx, sy = (width * factor, height * factor) if factor < 1 else (factor / width, factor / height)
-    return FrameBox(box.frame, box.x0 * sx, box.y0 * sy, box.x1 * sx, box.y1 * sy, box.label)
+    whole = np.tile(_sides(places, sizes), 2)
+    scaled = places.copy()
+    scaled[..., 1:] *= whole * factor if factor < 1 else factor / whole
+    return scaled
 
 
-def _on(box: FrameBox, frame: int) -> FrameBox:
-    return FrameBox(frame, box.x0, box.y0, box.x1, box.y1, box.label)
+def _ends_for_sizes(places: FloatArray) -> FloatArray:
+    """What was read as far corners were sizes."""
+    ends = places.copy()
+    ends[..., 3:] = places[..., 1:3] + places[..., 3:]
+    return ends
 
 
-def _stepped(boxes: list[FrameBox], step: int) -> list[FrameBox]:
-    return [_on(box, box.frame + step) for box in boxes if box.frame + step >= 0]
+def _sizes_for_ends(places: FloatArray) -> FloatArray:
+    """What was read as sizes were far corners."""
+    ends = places.copy()
+    ends[..., 3:] = np.maximum(places[..., 1:3], places[..., 3:] - places[..., 1:3])
+    return ends
 
 
-def _moved(
-    boxes: list[FrameBox], sizes: Sequence[tuple[float, float]], count: int
-) -> Iterator[list[FrameBox]]:
+def _exchanged(places: FloatArray) -> FloatArray:
+    """x for y."""
+    return places[..., [0, 2, 1, 4, 3]]
+
+
+def _stepped(places: FloatArray, step: int) -> FloatArray:
+    stepped = places.copy()
+    stepped[..., 0] += step
+    return stepped
+
+
+def _reversed(places: FloatArray, last: int) -> FloatArray:
+    """In the other order of frames."""
+    turned = places.copy()
+    turned[..., 0] = last - places[..., 0]
+    return turned
+
+
+def _moved(boxes: FloatArray, sizes: Sequence[tuple[float, float]], count: int) -> FloatArray:
     """The boxes as one piece, at a grid of places on the pictures,
     and on every stretch of pictures they fit on."""
-    width, height = _size(boxes[0], sizes)
-    x0, y0 = min(b.x0 for b in boxes), min(b.y0 for b in boxes)
-    x1, y1 = max(b.x1 for b in boxes), max(b.y1 for b in boxes)
-    first, last = min(b.frame for b in boxes), max(b.frame for b in boxes)
-    for step in range(-first, max(count - last, 1 - first)):
-        yield [_on(box, box.frame + step) for box in boxes]
-    if not math.isfinite(width):
-        return
-    for column in range(_PLACES):
-        for row in range(_PLACES):
-            dx = column / (_PLACES - 1) * max(0.0, width - (x1 - x0)) - x0
-            dy = row / (_PLACES - 1) * max(0.0, height - (y1 - y0)) - y0
-            yield [
-                FrameBox(b.frame, b.x0 + dx, b.y0 + dy, b.x1 + dx, b.y1 + dy, b.label)
-                for b in boxes
-            ]
+    frame = int(boxes[0, 0])
+    width, height = sizes[min(frame, len(sizes) - 1)]
+    x0, y0 = boxes[:, 1:3].min(axis=0).tolist()
+    x1, y1 = boxes[:, 3:].max(axis=0).tolist()
+    first, last = int(boxes[:, 0].min()), int(boxes[:, 0].max())
+    shifts = [
+        (float(step), 0.0, 0.0, 0.0, 0.0) for step in range(-first, max(count - last, 1 - first))
+    ]
+    if math.isfinite(width):
+        for column in range(_PLACES):
+            for row in range(_PLACES):
+                dx = column / (_PLACES - 1) * max(0.0, width - (x1 - x0)) - x0
+                dy = row / (_PLACES - 1) * max(0.0, height - (y1 - y0)) - y0
+                shifts.append((0.0, dx, dy, dx, dy))
+    return np.asarray(boxes[None] + np.array(shifts)[:, None])

@@ -59,6 +59,8 @@ def readings(
             return [_reading_of(item, item.answer, scored, shown)]
         return _read(item, {"": item.answer}, {"": row.response}, shown)
     parts = item.answer.parts
+    if scored is not None and (known := _boxes_and_grades(parts, scored)):
+        return known
     return _read(item, parts, split_response(row.response, dict(parts)), shown)
 
 
@@ -72,6 +74,25 @@ def _read(
             part = score_reading(reading_of(item, truth, result, shown))
             readings.append(Reading(name, truth, part, result))
     return readings
+
+
+def _boxes_and_grades(parts: Mapping[str, Simple], scored: Scored) -> list[Reading]:
+    """The readings of boxes with grades that were scored, if both were read without anything to be
+    said about it; else none. What the grades are is told by the score alone."""
+    kinds = sorted(type(part).__name__ for part in parts.values())
+    outcome = scored.outcome
+    if kinds != ["Boxes", "Grades"] or outcome.state != "answered" or outcome.flags:
+        return []
+    right = {True: bool(scored.place_right), False: bool(scored.answer_right)}
+    return [
+        Reading(
+            name,
+            truth,
+            Part("answered", right[isinstance(truth, Boxes)], outcome.parsed),
+            Parsed(list(outcome.boxes) if isinstance(truth, Boxes) else None),
+        )
+        for name, truth in parts.items()
+    ]
 
 
 def _reading_of(item: Item, truth: Simple, scored: Scored, shown: Viewing) -> Reading:
