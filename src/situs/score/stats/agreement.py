@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,10 +140,23 @@ def _counts(
     ratings: Ratings, weights: Weights, least: int = 2
 ) -> tuple[Ratings, NDArray[np.float64]]:
     """For items with enough ratings: how often each category was given, and the item's weight."""
-    values = np.unique(ratings[np.isfinite(ratings)])
-    counts = (ratings[:, :, None] == values).sum(axis=1).astype(np.float64)
+    table = np.ascontiguousarray(ratings, dtype=np.float64)
+    counts, rated_enough = _counted(table.tobytes(), table.shape[1], least)
+    return counts, _weights(ratings, weights)[rated_enough]
+
+
+@lru_cache(maxsize=8)
+def _counted(
+    ratings: bytes, raters: int, least: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Resamples weigh the same ratings hundreds of times: they are counted once. Read-only."""
+    table = np.frombuffer(ratings).reshape(-1, raters)
+    values = np.unique(table[np.isfinite(table)])
+    counts = (table[:, :, None] == values).sum(axis=1).astype(np.float64)
     rated_enough = counts.sum(axis=1) >= least
-    return counts[rated_enough], _weights(ratings, weights)[rated_enough]
+    enough = counts[rated_enough]
+    enough.flags.writeable = False
+    return enough, rated_enough
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
