@@ -123,7 +123,7 @@ TEAR, ANYTHING = (
         ("No large meniscus tear.", TEAR, UNPARSED),
         ("No meniscus tear is seen, but an effusion.", TEAR, UNPARSED),
         ("No meniscus tear can be excluded.", TEAR, UNPARSED),
-        ("No abnormality is seen.", "Is this slice normal?", UNPARSED),
+        ("No abnormality is seen.", "Is this slice normal?", True),
         ("No abnormality is seen.", "Is the slice free of any abnormality?", UNPARSED),
         ("No abnormality is seen.", "Does the liver touch the stomach?", UNPARSED),
         ("Yes, no findings.", ANYTHING, True),

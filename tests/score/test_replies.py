@@ -195,7 +195,12 @@ def test_lists_written_before_a_first_look(name, least_read):
 
 @pytest.mark.parametrize(
     ("name", "least_read"),
-    [("chatty.json", LEAST_READ), ("terse.json", LEAST_READ), ("intricate.json", 0.95)],
+    [
+        ("chatty.json", LEAST_READ),
+        ("terse.json", LEAST_READ),
+        ("intricate.json", 0.95),
+        ("unusual.json", 0.94),
+    ],
 )
 def test_lists_by_other_authors(name, least_read):
     """Written by authors who had not seen the reader;

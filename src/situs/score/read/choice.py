@@ -16,7 +16,7 @@ from situs.score.read.arrangement.orders import order_of_ends, with_orders_as_as
 from situs.score.read.arrangement.ranking import first_ranked, ranked_option
 from situs.score.read.arrangement.shared_structures import conclude_shared, mark_beside_x
 from situs.score.read.likelihoods import likeliest
-from situs.score.read.option_names import ALPHABET, OptionNames, with_numbers_named
+from situs.score.read.option_names import ALPHABET, OptionNames, as_options_write
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
@@ -71,7 +71,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
         return Parsed(options[ALPHABET.index(share)].value)
     names = OptionNames(options, question)
     plain = with_orders_as_asked(plain, names.cores, question)
-    plain = with_numbers_named(plain, names.cores)
+    plain = as_options_write(plain, names.cores)
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)

@@ -19,7 +19,7 @@ from situs.score.read.numbers.roles import (
     working,
 )
 from situs.score.read.numbers.tokens import Kind, Token, tokens
-from situs.score.read.numbers.totals import total
+from situs.score.read.numbers.totals import sum_of_parts, total
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import (
     count_in_words,
@@ -27,6 +27,7 @@ from situs.score.read.numbers.words import (
     digits_for_words,
     times_as_numbers,
 )
+from situs.score.read.propositions import affirms
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.grammar import statements
@@ -98,6 +99,11 @@ _NO_THING = re.compile(
 )
 
 
+_HOW_MANY = re.compile(
+    r"how many (?P<things>[^?]+?)(?: (?:are|were|can|do|does|have|has|did) [^?]*)?\?", re.IGNORECASE
+)
+
+
 def _none_of(plain: str, question: str) -> bool:
     """Whether a reply is nothing but "no fractured ribs", in words of the question."""
     match = _NO_THING.fullmatch(plain.strip())
@@ -128,6 +134,9 @@ class _Reader:
             apart=True,
         )
         if self.asked is COUNT:
+            added = sum_of_parts(found, self.plain, self.numbers)
+            if added is not None:
+                return Parsed(Fraction(added))
             total(found, self.plain, self.numbers, self.question)
         self._promote(found)
         self._demote(found)
@@ -329,7 +338,7 @@ class _Reader:
             and not any(claim.asserted and self._fits(claim) for claim in claims)
             else None
         )
-        if counted is None and self.asked is COUNT and not claims and _none_of(bare, self.question):
+        if counted is None and self.asked is COUNT and not claims and self._are_none(bare):
             counted = 0
         if counted is not None:
             return Parsed(Fraction(counted))
@@ -345,6 +354,13 @@ class _Reader:
         return told or Unparsed(
             "no number" if not claims else "numbers, but none is said to be the answer"
         )
+
+    def _are_none(self, bare: str) -> bool:
+        """Whether a reply without numbers says that there are none of what is counted."""
+        if _none_of(bare, self.question):
+            return True
+        asked = _HOW_MANY.match(self.question.strip())
+        return asked is not None and affirms(bare, f"Are there any {asked['things']}?") is False
 
     def _conflict(self, token: Token, result: Parsed[Fraction]) -> Unparsed | None:
         """A range or dimensions beside the only number:

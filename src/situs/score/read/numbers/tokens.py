@@ -70,7 +70,8 @@ _BOUND = re.compile(
     r" than"
     r"(?: or equal to)?|\bat least|\bat most|\bup to|\bexceed(?:s|ing)?|\bunder|"
     r"(?<!extends )(?<!extending )(?<!stretches )\bover|\bbelow|\babove|\bminimum of|"
-    r"\bmaximum of|\bwithin)(?: about| approximately| roughly)? ?$",
+    r"\bmaximum of|(?<!comes )(?<!come )(?<!gets )(?<!passes )\bwithin)"
+    r"(?: about| approximately| roughly)? ?$",
     re.IGNORECASE,
 )
 _OR_MORE = re.compile(

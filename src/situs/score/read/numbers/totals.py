@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from situs.score.read.numbers.roles import OF_WHICH
 from situs.score.read.numbers.tokens import Token
-from situs.score.read.prose.claims import Certainty, Role, Statement
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 
-__all__ = ["total"]
+__all__ = ["sum_of_parts", "total"]
 
 _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about"
@@ -95,6 +95,42 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
             for claim in others:
                 claim.certainty = Certainty.ASIDE
         _set_aside_other_things(statement, plain, question)
+
+
+_PLACE = re.compile(r" (?:in|on) the (?P<place>left|right|upper|middle|lower)\b", re.IGNORECASE)
+_ADDED = re.compile(r"(?:,|;|\band\b|\bplus\b|\+)[a-z ]*$", re.IGNORECASE)
+_ONE_MORE = re.compile(
+    r"(?:,|;|\band\b|\bplus\b) ?(?:another|one)(?: one)?(?= (?:in|on) the )", re.IGNORECASE
+)
+
+
+def sum_of_parts(found: Sequence[Statement], plain: str, numbers: Sequence[Token]) -> int | None:
+    """What several counts in different places add up to ("two on the right and one on the left"),
+    where nothing but them is said."""
+    telling = [statement for statement in found if statement.claims]
+    if len(telling) != 1:
+        return None
+    claims, end = telling[0].claims, telling[0].end
+    counts = [(claim.end, _whole(claim, numbers)) for claim in claims]
+    starts = {claim.start for claim in claims}
+    counts += [
+        (match.end(), 1)
+        for match in _ONE_MORE.finditer(plain, claims[0].end, end)
+        if not any(match.start() <= start < match.end() for start in starts)
+    ]
+    joined = all(_ADDED.search(plain[:start]) for start in sorted(starts)[1:])
+    places = [_PLACE.search(plain, at, min(at + 40, end)) for at, _ in counts]
+    named = {place["place"].lower() for place in places if place}
+    if not joined or not 1 < len(named) == len(counts) or None in [count for _, count in counts]:
+        return None
+    return sum(count or 0 for _, count in counts)
+
+
+def _whole(claim: Claim, numbers: Sequence[Token]) -> int | None:
+    value = numbers[int(str(claim.values[0]))].parts[0]
+    counted = claim.role < Role.CONCLUDED and claim.certainty is not Certainty.ASIDE
+    plain = value is not None and value.denominator == 1 and not claim.negated
+    return int(value) if counted and plain and value is not None else None
 
 
 def _doubt_parts(statement: Statement, plain: str) -> None:

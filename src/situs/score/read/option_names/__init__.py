@@ -2,6 +2,6 @@
 
 from situs.score.read.option_names.letters import ALPHABET
 from situs.score.read.option_names.names import OptionNames
-from situs.score.read.option_names.phrases import with_numbers_named
+from situs.score.read.option_names.phrases import as_options_write
 
-__all__ = ["ALPHABET", "OptionNames", "with_numbers_named"]
+__all__ = ["ALPHABET", "OptionNames", "as_options_write"]

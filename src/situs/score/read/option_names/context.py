@@ -60,7 +60,7 @@ _DIRECTED = re.compile(
     r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd"
     r" say|guess|think|"
     r"likely|both|only|just|third|choose|pick|favou?rs?|prefer|exclude|"
-    r"well|far|go|going|looks?|(?:is|lies|sits) right) )$",
+    r"well|far|go|goes|going|it|them|looks?|(?:is|lies|sits) right) )$",
     re.IGNORECASE,
 )
 
@@ -198,6 +198,7 @@ def idiom(plain: str, phrase: str, start: int, end: int) -> bool:
     "right behind", "nothing left to see", "as I said above"."""
     if (
         " " in phrase
+        or phrase.endswith("ly")
         or phrase not in _directions()
         or phrase in {"upper", "middle", "lower", "central", "mid"}
     ):

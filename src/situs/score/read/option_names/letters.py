@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from situs.score.read.option_names.phrases import core, option_words
+from situs.score.read.option_names.phrases import ALPHABET, core, option_words
 from situs.score.read.prose.tokens import Mention
 
 __all__ = ["ALPHABET", "ANNOUNCED", "OptionLetters"]
-
-ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _LETTER = re.compile(r"(?<!\w)(?<!\w')([A-Za-z])(?!\w|'\w|-\w)")
 
@@ -171,7 +169,7 @@ class OptionLetters:
         ends = re.match(r"[ .!)\"'\]\ue001]*(?:\n|$)", after) is not None
         if alone or enclosed:
             return True
-        if named and (ends or after[:1] in {")", ":", ","}):
+        if named and (ends or after[:1] in {")", ":", ","} or match[1] not in "ai"):
             return True
         if after[:1] == ")" and (not before or before[-1:] == "\n"):
             return True

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from situs.items.record import Option
 from situs.score.read.intervals import named_ranges
+from situs.score.read.option_names.composed import composed_names
 from situs.score.read.option_names.context import (
     contradicted,
     idiom,
@@ -90,6 +91,16 @@ _BOUND = re.compile(
 )
 
 
+_ON_THE = re.compile(r"\bon (?:the |its )?$", re.IGNORECASE)
+_VERB_BEHIND = re.compile(r"(?: side)? [a-z]+s (?:it|the|them|everything)\b", re.IGNORECASE)
+
+
+def _lies_there(plain: str, match: re.Match[str]) -> bool:
+    """Whether a side only places what moves something ("the mass on the left pushes it …")."""
+    before = plain[max(0, match.start() - 10) : match.start()]
+    return bool(_ON_THE.search(before)) and bool(_VERB_BEHIND.match(plain, match.end()))
+
+
 class OptionNames:
     """Finds the mentions of a given set of options;
     values are indices of options, `count` or more for none of them."""
@@ -130,6 +141,7 @@ class OptionNames:
             *self._by_rank(plain),
             *self._letters.mentions(plain),
         )
+        named = (*named, *composed_names(plain, self.cores, list(named)))
         for mention in named:
             if plain[mention.start : mention.end] in self._drawn:
                 continue
@@ -164,6 +176,8 @@ class OptionNames:
                     or seen_from(plain, match.start())
                     or idiom(plain, phrase, match.start(), match.end())
                 )
+                if self.cores[index].startswith("to the ") and _lies_there(plain, match):
+                    idle = True
                 if idle and idiom(plain, phrase, match.start(), match.end()):
                     continue
                 yield Mention(match.start(), match.end(), index, idle=idle)

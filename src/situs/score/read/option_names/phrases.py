@@ -12,14 +12,17 @@ from situs.score.read.prose.folding import fold
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = [
+    "ALPHABET",
     "GENERIC",
     "MOST_TEXT",
+    "as_options_write",
     "core",
     "option_words",
     "pattern_of",
     "phrases_of",
-    "with_numbers_named",
 ]
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _ARTICLE = re.compile(r"(?:the|a|an) ")
 
@@ -113,7 +116,7 @@ def _numbered(noun: str, number: int) -> Iterator[str]:
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 
 
-def with_numbers_named(plain: str, cores: tuple[str, ...]) -> str:
+def _with_numbers_named(plain: str, cores: tuple[str, ...]) -> str:
     """ "Segment 5 or 8" as "segment 5 or segment 8", "segment VII" as "segment 7"."""
     nouns = {match["noun"] for words in cores if (match := _NUMBERED_NAME.fullmatch(words))}
     for noun in nouns:
@@ -132,6 +135,28 @@ def with_numbers_named(plain: str, cores: tuple[str, ...]) -> str:
         for _ in range(len(cores)):
             plain = joined.sub(r"\1\2\1 \3", plain)
     return plain
+
+
+_ROMAN_NAME = re.compile(rf"(?P<noun>[a-z]+) (?:{'|'.join(_ROMAN)})", re.IGNORECASE)
+_SIDE_LETTERS = {"R": "right", "L": "left"}
+_SIDE_LETTER = re.compile(r"(?<![\w'(.-])(?<!option )(?<!mark )([RL])(?![\w')])")
+
+
+def as_options_write(plain: str, cores: tuple[str, ...]) -> str:
+    """The reply with sides and numerals as the options have them: "R > L" where they say "right",
+    "segment 8" where they say "segment VIII"."""
+    if len(cores) <= ALPHABET.index("L") and any(
+        _SIDE_WORDS & set(words.split()) for words in cores
+    ):
+        plain = _SIDE_LETTER.sub(lambda match: _SIDE_LETTERS[match[1]], plain)
+    for noun in {match["noun"] for words in cores if (match := _ROMAN_NAME.fullmatch(words))}:
+        plain = re.sub(
+            rf"\b({noun}s? )([1-9])\b(?![.,][0-9])",
+            lambda match: match[1] + _ROMAN[int(match[2]) - 1],
+            plain,
+            flags=re.IGNORECASE,
+        )
+    return _with_numbers_named(plain, cores)
 
 
 def _same_direction(word: str) -> list[str]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["content_words", "noun", "opposites", "other_forms", "synonyms", "words_of"]
+__all__ = ["content_words", "noun", "opposites", "other_forms", "stem", "synonyms", "words_of"]
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 
@@ -39,6 +39,30 @@ def noun(word: str) -> str:
     if word.endswith(("ss", "us", "is")) or len(word) < 4:
         return word
     return word.removesuffix("s")
+
+
+_ENDINGS = re.compile(
+    r"(?:ification|ified|ifies|ations?|osis|osed|otic|ements?|ments?|ically|ical|ions?|ing|ings|ied"
+    r"|ies|ed|es|al|ly|ic|e|s|y)$"
+)
+_SHORTEST_STEM = 4
+_FROM_SION = {"ns": "nd", "as": "ad", "us": "ud", "os": "od"}
+"""Ends of "extens-ion", "invas-ion", "protrus-ion", "eros-ion" as their verbs have them."""
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    """What a verb, its noun and its adjective share: "extends", "extension" → "extend"."""
+    word = noun(word)
+    ending = _ENDINGS.search(word, _SHORTEST_STEM)
+    if ending is None:
+        return word
+    root = word[: ending.start()]
+    if ending[0].startswith("ion"):
+        root = root[:-2] + _FROM_SION.get(root[-2:], root[-2:])
+    elif ending[0].startswith("ation"):
+        root += "at"
+    return root.removesuffix("e")
 
 
 def other_forms(word: str) -> list[str]:

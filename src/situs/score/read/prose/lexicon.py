@@ -118,6 +118,7 @@ def _frames(record: dict[str, dict[str, list[str]]]) -> Iterator[Frame]:
     yield _frame("answer", announced["adjectives"], announced["nouns"])
     # What sounds like a condition and is none.
     yield _frame("neutral", record["pressed"]["openings"], record["pressed"]["verbs"])
+    yield _frame("neutral", record["procedure"]["openings"], record["procedure"]["verbs"])
     yield _frame("neutral", record["pictures"]["nouns"], record["pictures"]["participles"])
     yield _frame("neutral", modest["openings"], modest["verbs"], modest["objects"])
 

@@ -40,6 +40,24 @@ _LONGEST_CLAUSE = 40
 _PRONOUNS = frozenset(
     {"it", "it's", "its", "they", "there", "there's", "this", "that", "the", "i", "i'd", "these"}
 )
+_OPENINGS = frozenset(
+    {
+        "after",
+        "on",
+        "upon",
+        "by",
+        "having",
+        "with",
+        "without",
+        "despite",
+        "in",
+        "from",
+        "at",
+        "once",
+    }
+)
+_SPEAKING = frozenset({"i", "i'd", "i'm", "i'll", "i've", "we", "it", "it's", "my", "this"})
+"""What the main clause begins with, behind an opening."""
 _BENDING = frozenset({"deny", "exclude", "negate", "maybe", "doubt", "odd", "first", "except"})
 """Behind a yes or no they make a predicate of it (""no" can be ruled out")."""
 
@@ -88,7 +106,7 @@ def withhold_licence(
             continue
         first, last = bisect_left(starts, claim.start), bisect_left(starts, claim.end)
         short = bare or _is_short(tokens[first:last])
-        before, behind = _before(tokens, first), _behind(tokens, last)
+        before, behind = _without_adjunct(_before(tokens, first)), _behind(tokens, last)
         if bare and any(token.kind in _BENDING for token in behind):
             claim.licensed = False
         if forbidden or any(token.text in _VERBAL for token in tokens[last : last + 1]):
@@ -156,6 +174,17 @@ def _before(tokens: Sequence[Token], at: int) -> list[Token]:
     """What precedes a claim in its clause, from the claim outwards."""
     nearest = reversed(tokens[max(0, at - _LONGEST_CLAUSE) : at])
     return list(takewhile(lambda token: token.kind not in _BORDERS, nearest))
+
+
+def _without_adjunct(before: list[Token]) -> list[Token]:
+    """What precedes a claim without how it was found ("after scrolling up one slice I …").
+
+    An opening preposition cannot bend what the clause behind it says of its own subject.
+    """
+    if not before or before[-1].text.split(" ")[0] not in _OPENINGS:
+        return before
+    begins = (i for i, token in enumerate(before) if token.text.split(" ")[0] in _SPEAKING)
+    return before[: max(begins, default=len(before)) + 1]
 
 
 def _behind(tokens: Sequence[Token], at: int) -> list[Token]:

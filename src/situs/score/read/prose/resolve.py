@@ -84,25 +84,8 @@ def _final(statement: Statement, same: Same) -> Result[Hashable] | None:
 def _agreed(
     strong: list[Claim], claims: list[Claim], found: Sequence[Statement], same: Same
 ) -> Result[Hashable]:
-    latest = [claim for claim in strong if claim.turns == strong[-1].turns]
-    leads = [claim for claim in latest if claim.role is Role.LEAD]
-    if len(leads) < len(latest) and not isinstance(
-        _one(leads, same) if leads else Parsed(None), Parsed
-    ):
-        # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the
-        # answer.
-        latest = [claim for claim in latest if claim.role is not Role.LEAD]
+    latest = _weighed([one for one in strong if one.turns == strong[-1].turns], found, same)
     result = _one(latest, same)
-    if result == CONTRADICTION and latest[-1].role is Role.CONCLUDED:
-        # "…, but it is, so no": what a sentence concludes outweighs what led to it.
-        last = next((one for one in found if latest[-1] in one.claims), None)
-        led = [one for one in latest if last and one in last.claims and one.role < Role.CONCLUDED]
-        latest = [claim for claim in latest if not any(claim is one for one in led)]
-        result = _one(latest, same)
-    if result == CONTRADICTION and latest[-1].role is Role.STATED:
-        # "… so the bladder is close. I'd go with A.": what is said of others leads to the choice.
-        latest = [one for one in latest if one.role >= Role.STATED or not one.subject]
-        result = _one(latest, same)
     if not isinstance(result, Parsed):
         return result
     if not any(claim.licensed for claim in latest):
@@ -118,6 +101,40 @@ def _agreed(
     if _left_open(latest[-1], result.value, found, same):
         return UNSURE
     return result
+
+
+def _weighed(latest: list[Claim], found: Sequence[Statement], same: Same) -> list[Claim]:
+    """Where claims of equal standing contradict each other, those that the others lead to."""
+    leads = [claim for claim in latest if claim.role is Role.LEAD]
+    if len(leads) < len(latest) and leads and not isinstance(_one(leads, same), Parsed):
+        # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the
+        # answer.
+        latest = [claim for claim in latest if claim.role is not Role.LEAD]
+    last = latest[-1]
+    if _one(latest, same) == CONTRADICTION and last.role >= Role.CONCLUDED:
+        # "…, but it is, so no": what a sentence concludes outweighs what led to it. "No, the answer
+        # is yes" says both.
+        beside = next((one.claims for one in found if last in one.claims), [])
+        apart = last.role > Role.CONCLUDED
+        latest = [
+            one
+            for one in latest
+            if one not in beside or one.role >= last.role or (apart and one.role is Role.LEAD)
+        ]
+    if _one(latest, same) == CONTRADICTION and last.role is Role.STATED:
+        # "… so the bladder is close. I'd go with A.": what is said of others leads to the choice.
+        latest = [one for one in latest if one.role >= Role.STATED or not one.subject]
+    if _one(latest, same) == CONTRADICTION and all(one.role is Role.LEAD for one in latest):
+        latest = _behind_list(latest, found) or latest
+    return latest
+
+
+def _behind_list(heads: list[Claim], found: Sequence[Statement]) -> list[Claim]:
+    """What the sentence behind a list says whose lines name one option after the other."""
+    behind = [one for one in found if one.start > heads[-1].start and one.claims and not one.asks]
+    claims = behind[0].claims if len(behind) == 1 else []
+    named = [claim for claim in claims if claim.asserted and claim.role is Role.PLAIN]
+    return named if named and len(named) == len(claims) else []
 
 
 def _beside_another(last: Claim, found: Sequence[Statement], same: Same) -> bool:

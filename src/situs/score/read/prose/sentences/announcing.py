@@ -77,6 +77,13 @@ class Announcing(SentenceState):
         if not self.clause:
             self.scope.role, self.typical = Role.WEAK, True
 
+    def _on_as_usual(self, token: Token, at: int) -> None:
+        """ "Usually the right, and this patient is no exception": what is so in others is so
+        here."""
+        for claim in self.made:
+            if claim.role is Role.WEAK:
+                claim.role, claim.verdict = Role.CONCLUDED, True
+
     def _on_elsewhere(self, token: Token, at: int) -> None:
         """Another time or source: not the answer is what it follows,
         else what comes until "here" or "now"."""

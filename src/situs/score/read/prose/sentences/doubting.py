@@ -10,12 +10,17 @@ from situs.score.read.prose.tokens import Token
 __all__ = ["Doubting"]
 
 
+_ROUGHLY = frozenset({"maybe", "perhaps"})
+
+
 class Doubting(Judging):
     """Certainty."""
 
     def _on_maybe(self, token: Token, at: int) -> None:
         if self._is_named(at):
             self.made[-1].certainty = Certainty.DOUBTED
+        elif self.course.apart and self.announced is not None and token.text in _ROUGHLY:
+            return  # "I'd say maybe 14 mm" is about as much
         else:
             self._doubt_all()
 
@@ -84,7 +89,9 @@ class Doubting(Judging):
         self._on_than(token, at)
 
     def _on_over(self, token: Token, at: int) -> None:
-        if self.clause and self._followed_by(at, {"mention"}):
+        following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        moved = following is not None and following.text.startswith("to ")  # "over to the right"
+        if self.clause and not moved and self._followed_by(at, {"mention"}):
             self._on_than(token, at)
 
     def _on_except(self, token: Token, at: int) -> None:

@@ -45,6 +45,9 @@ class Marking(Judging):
             self.scope.negated = self.scope.whole_list = False
         if self.scope.asked:
             self.scope.certainty, self.scope.asked = Certainty.ASSERTED, False
+        following = [token.text for token in self.tokens[at + 1 : at + 3]]
+        if self.scope.role is Role.WEAK and self.made and following[:1] == ["it's"]:
+            self.scope.role = max(self.base, Role.CONCLUDED)  # "first B, then I saw it: it's A"
 
     def _heads_denied(self, at: int) -> bool:
         """Whether "Not visible:" heads a list of what is denied."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from situs.score.read.prose.claims import Certainty, Claim, Role
 from situs.score.read.prose.rows import MentionRow, row_of_mentions
 from situs.score.read.prose.sentences.announcing import Announcing
 from situs.score.read.prose.sentences.doubting import Doubting
 from situs.score.read.prose.sentences.marking import Marking
-from situs.score.read.prose.tokens import Token
+from situs.score.read.prose.tokens import Mention, Token
 
 __all__ = ["Sentence"]
 
@@ -59,6 +61,12 @@ _MEASURING = frozenset(
     }
 )  # fmt: skip
 """Predicates of a number or a letter that take nothing from it."""
+
+
+def _named_twice(named: Sequence[Mention]) -> bool:
+    """Whether one option is named by its letter and by its words."""
+    lengths = {mention.end - mention.start == 1 for mention in named}
+    return len(lengths) == 2 and len({mention.value for mention in named}) == 1
 
 
 class Sentence(Announcing, Doubting, Marking):
@@ -162,6 +170,8 @@ class Sentence(Announcing, Doubting, Marking):
         role = Role.FINAL if row.boxed or self.course.boxed else scope.role
         if role is Role.PLAIN and not self.used_up and self._leads(at, after):
             role = Role.LEAD
+        if role is Role.PLAIN and self.led_by_words and self.course.single and _named_twice(named):
+            role = Role.CONCLUDED  # "… is the left renal vein, (A)"
         if scope.of_several and len(values) == 1:
             scope.certainty, scope.of_several = Certainty.ASSERTED, False
         claim = Claim(
