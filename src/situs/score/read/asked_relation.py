@@ -37,7 +37,7 @@ _BEYOND = re.compile(
 )
 _SIZE = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than|more than|less than)"
-    r" (?P<bound>[0-9][^?]*)\?"
+    r" (?P<bound>[0-9][^?]*?)(?: (?:in|across) ?[a-z]*)?\?"
 )
 _COMPARED = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than) (?P<object>[^,?]+?)"

@@ -12,6 +12,7 @@ from situs.score.read.arrangement.comparisons import (
     words_of_comparison,
 )
 from situs.score.read.arrangement.directions import turn_directions
+from situs.score.read.arrangement.listing import best_measured, rightly_labelled
 from situs.score.read.arrangement.orders import order_of_ends, with_orders_as_asked
 from situs.score.read.arrangement.ranking import first_ranked, ranked_option
 from situs.score.read.arrangement.shared_structures import conclude_shared, mark_beside_x
@@ -84,7 +85,8 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
         plain, mentions, english(), question=question, offered=names.offered, single=True
     )
     turn_directions(sentences, plain, question, names.cores)
-    compare(sentences, plain, question, names.count - len({*names.unsure, *names.alike}))
+    candidates = names.count - len({*names.unsure, *names.alike})
+    compare(sentences, plain, question, candidates)
     conclude_shared(sentences, plain)
     prefer_largest(sentences, plain, question)
     compared = words_of_comparison(question)[0] | names.words
@@ -98,6 +100,9 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     if result is None:
         ranked = order_of_ends(plain, names.cores, question)
         ranked = ranked_option(plain, names.cores) if ranked is None else ranked
+    if ranked is None and not isinstance(result, Parsed):
+        ranked = best_measured(sentences, plain, question, candidates)
+        ranked = rightly_labelled(plain, question, names.count) if ranked is None else ranked
     if ranked is not None:
         return Parsed(options[ranked].value)
     if isinstance(result, Parsed):

@@ -19,7 +19,7 @@ from situs.score.read.framing import without_asides, without_frame
 from situs.score.read.prose.content import opposites, stem, words_of
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["affirms"]
+__all__ = ["affirms", "placed_elsewhere"]
 
 _ASKS = re.compile(
     r"(?:[^?,]{1,60}, )?(?P<verb>is|are|was|were|does|do|did|has|have) (?P<rest>[^?\n]{3,300})\?",
@@ -53,6 +53,7 @@ _SHOWING = frozenset({"show", "contain", "have", "demonstrate", "reveal", "inclu
 _SOUGHT = frozenset({"for", "about", "regarding", "whether", "than", "versus", "towards"})
 """Before the key: it is looked for or compared with, not found."""
 _LINKED = frozenset({"is", "are", "was", "were", "does", "do", "can", "has", "have", "been", "be"})
+_LONG_NOUN = 5
 _LONGEST = 2_000
 """Characters of a reply that are read so; longer ones argue rather than answer."""
 
@@ -84,10 +85,22 @@ def affirms(plain: str, question: str) -> bool | None:
     asked = _asked(question)
     if asked is None or len(plain) > _LONGEST:
         return None
-    answers = {
-        answer for clause in _clauses(plain) if (answer := _answer(clause, asked)) is not None
-    }
+    clauses = list(_clauses(plain))
+    answers = {answer for one in clauses if (answer := _answer(one, asked)) is not None}
     return answers.pop() if len(answers) == 1 else None
+
+
+def placed_elsewhere(plain: str, question: str) -> bool:
+    """Whether "it is in the ulna" places a finding where the question does not ask for it."""
+    asked = _asked(question)
+    if asked is None or not asked.exists or not asked.place or len(plain) > _LONGEST:
+        return False
+    return any(
+        (one.words[:1] == ["it's"] or one.words[:2] == ["it", "is"])
+        and not _PLACING.isdisjoint(one.words)
+        and asked.place.isdisjoint(stem(word) for word in one.words)
+        for one in _clauses(plain)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -135,6 +148,8 @@ def _predicate_at(words: Sequence[str]) -> int | None:
         (i for i, word in enumerate(words) if i and word in _PLACING and word != "of"), len(words)
     )
     before = cut - 1
+    if before and words[before] in _idle() and words[before - 1].endswith("ly"):
+        return before - 1  # "correctly positioned"
     if cut == len(words):
         return before if before else None
     if words[before].endswith(("ed", "ing")) or stem(words[before]) in _complements():
@@ -183,7 +198,7 @@ def _clauses(plain: str) -> Iterator[_Clause]:
 def _answer(clause: _Clause, asked: _Asked) -> bool | None:
     """What one clause says: True, False or nothing."""
     stems = [stem(word) for word in clause.words]
-    keys = [i for i, root in enumerate(stems) if root in asked.keys]
+    keys = [i for i, root in enumerate(stems) if _is_key(root, asked.keys)]
     others = [i for i, root in enumerate(stems) if root in asked.against]
     if bool(keys) is bool(others):
         return None
@@ -196,6 +211,12 @@ def _answer(clause: _Clause, asked: _Asked) -> bool | None:
     if keys:
         return negations == 0
     return False if not negations else True if asked.exhaustive else None
+
+
+def _is_key(root: str, keys: Collection[str]) -> bool:
+    """Whether a stem is the key, or the noun that it ends in ("stones" for gallstones)."""
+    noun_of = len(root) >= _LONG_NOUN and any(key.endswith(root) for key in keys)
+    return root in keys or noun_of
 
 
 def _speaks_of(words: Sequence[str], stems: Sequence[str], at: int, asked: _Asked) -> bool:

@@ -102,6 +102,9 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
         text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
         if asked.axis == "contact":
             text = _SEPARATED.sub(r"\1", text)  # what lies between does not matter
+        if asked.axis == "size":
+            text = re.sub(r" ?> ?(?=[a-z])", " larger than ", text)
+            text = re.sub(r" ?< ?(?=[a-z])", " smaller than ", text)
         text = _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
         words = WORD.findall(text)
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …"

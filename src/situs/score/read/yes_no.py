@@ -11,7 +11,7 @@ from functools import lru_cache
 from situs.score.read.framing import without_frame
 from situs.score.read.likelihoods import likeliest
 from situs.score.read.presence import plainly_present
-from situs.score.read.propositions import affirms
+from situs.score.read.propositions import affirms, placed_elsewhere
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words, words_of
 from situs.score.read.prose.grammar import statements
@@ -226,7 +226,8 @@ def _restated(plain: str, question: str) -> bool | None:
         there = False if denies(plain, asked) else stated(plain, asked)
     event = _EVENT.fullmatch(question.strip())
     there = _as_event(plain, event) if there is None and event else there
-    return affirms(plain, question) if there is None else there
+    there = affirms(plain, question) if there is None else there
+    return None if there and placed_elsewhere(plain, question) else there
 
 
 def _as_event(plain: str, event: re.Match[str]) -> bool | None:

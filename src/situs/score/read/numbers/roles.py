@@ -353,7 +353,8 @@ _LEAST = frozenset(
 )
 _LABELLED = re.compile(
     r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
-    r"(?: (?:one|of (?:them|these|the two)|value|lesion|distance|gap|separation|diameter|length))?"
+    r"(?: (?:one|of (?:them|these|the two)|value|lesion|distance|gap|separation|diameter|length"
+    r"|axis|dimension))?"
     r" ?(?:[:=]|is|measures|being|was)? ?(?:about |approximately |~ ?)?$",
     re.IGNORECASE,
 )

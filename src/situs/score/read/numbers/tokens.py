@@ -56,6 +56,8 @@ _LABEL = re.compile(
 _REFERENCE = re.compile(
     r"\([^()]*\b(?:normal|normally|reference|ref|typical|typically)\b[^()]*$", re.IGNORECASE
 )
+# "IMPRESSION: 1. Thyroid nodule, 16 mm. 2. Normal isthmus.": marks of the items of a list.
+_ITEM = re.compile(r"(?:^|[:;.\n]) ?([0-9]{1,2})[.)] (?=[A-Z][a-z])")
 _PLURAL_LABEL = re.compile(r"(?:s|ies|ices|numbers|vertebrae)(?: ?#)? ?\(?$", re.IGNORECASE)
 _LABEL_CHAIN = re.compile(r" ?(?:-|–|—|~|to|through|until|of|out of|/) ?#?", re.IGNORECASE)
 _LABEL_LIST = re.compile(r" ?(?:,|and|or|&|, ?and) ?#?", re.IGNORECASE)
@@ -118,6 +120,7 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
     found: list[Token] = []
     labels_plural = False
     previous: Token | None = None
+    items = _list_marks(text)
     for token in singles:
         between = text[previous.end : token.start] if previous else ""
         before = text[max(0, token.start - 48) : token.start]
@@ -125,7 +128,8 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
             _LABEL_CHAIN.fullmatch(between) or (labels_plural and _LABEL_LIST.fullmatch(between))
         )  # fmt: skip
         label = _LABEL.search(before) if token.units == (None,) else None
-        if token.kind is Kind.LABEL or label or chained or _REFERENCE.search(before):
+        item = token.start in items
+        if token.kind is Kind.LABEL or label or chained or item or _REFERENCE.search(before):
             labels_plural = (
                 bool(_PLURAL_LABEL.search(label[0])) if label else labels_plural and bool(chained)
             )
@@ -140,6 +144,14 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
         found.append(token)
         previous = token
     return tuple(found)
+
+
+def _list_marks(text: str) -> set[int]:
+    """Where the marks of a list stand that counts its items from one."""
+    marks = list(_ITEM.finditer(text))
+    counted = [int(mark[1]) for mark in marks]
+    in_order = len(marks) > 1 and counted == list(range(1, len(marks) + 1))
+    return {mark.start(1) for mark in marks} if in_order else set()
 
 
 def _singles(text: str, *, marked: bool) -> list[Token]:

@@ -21,6 +21,7 @@ _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), said)
     for pattern, said in [
         (r"\b(?:one|1) and an? half(?: times)?\b", "1.5"),
+        (r"\bhalf again as\b", "1.5"),
         (r"\b(?:two|2) and an? half(?: times)?\b", "2.5"),
         (r"\b(?:three|3) and an? half(?: times)?\b", "3.5"),
         (rf"\b({_NUMBER}) ?(?:[x×]|-? ?fold|times)(?![\w]| ?[0-9])", r"\1"),

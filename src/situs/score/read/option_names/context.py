@@ -108,6 +108,7 @@ def of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     return bool(" " not in side and _PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
 
 
+_ORGAN_NOUN = re.compile(r" ([a-z]+) ([a-z]+)", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
 
 
@@ -125,6 +126,9 @@ def names_another(plain: str, end: int, phrase: str, words: str) -> bool:
     attributes = words.startswith(f"{phrase} ") or f" {phrase} " in words
     if not attributes or not word:
         return False
+    organ = _ORGAN_NOUN.match(plain, end, end + 40)
+    if organ and other_forms(organ[1].lower()) and organ[2].lower() in words.split():
+        return False  # "left cerebral hemisphere" for "left hemisphere"
     return word not in _behind_attributes() and word not in words.split()
 
 

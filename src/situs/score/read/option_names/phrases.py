@@ -67,6 +67,8 @@ def _variants(words: str) -> Iterator[str]:
     pronoun = _PRONOUN.match(words)
     if pronoun:
         yield words[pronoun.end() :]  # "the two kidneys differ by less than 5 %"
+    if words.startswith("both ") and "same" not in words:
+        yield from ("bilateral", "bilaterally", "both sides")
     content = [word for word in words.split() if word not in option_words()["direction_fillers"]]
     if len(content) >= 3 and words.replace(" ", "").isalpha():
         yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"

@@ -19,10 +19,14 @@ class Doubting(Judging):
     def _on_maybe(self, token: Token, at: int) -> None:
         if self._is_named(at):
             self.made[-1].certainty = Certainty.DOUBTED
-        elif self.course.apart and self.announced is not None and token.text in _ROUGHLY:
+        elif self.course.apart and token.text in _ROUGHLY and self._announces():
             return  # "I'd say maybe 14 mm" is about as much
         else:
             self._doubt_all()
+
+    def _announces(self) -> bool:
+        """Whether the sentence gives what it says as its answer, before or behind."""
+        return any(token.kind == "answer" for token in self.tokens)
 
     def _on_doubt(self, token: Token, at: int) -> None:
         self._doubt_all()

@@ -147,7 +147,7 @@ class Sentence(Announcing, Doubting, Marking):
         """ "Slightly above and mainly to the left" says left."""
         asserted = [claim for claim in self.made if claim.asserted]
         minor = [claim for claim in asserted if claim.minor]
-        if len(minor) < len(asserted):
+        if len(minor) < len(asserted) and (self.course.single or self.course.apart):
             for claim in minor:
                 claim.certainty = Certainty.ASIDE
 
