@@ -27,6 +27,7 @@ from situs.score.read import without_spans
 OPTIONS = (Option("a", "the left kidney"), Option("b", "the right kidney"))
 READERS = {
     "yes_no": parse_yes_no,
+    "affirmed": lambda text: parse_yes_no(text, "Does the lesion extend into the orbit?"),
     "choice": lambda text: parse_choice(text, OPTIONS),
     "choices": lambda text: parse_choices(text, OPTIONS),
     "compared": lambda text: parse_choice(text, OPTIONS, "Which kidney is larger by volume?"),
@@ -42,6 +43,7 @@ SEEDS = [
     "[", '{"a":', "<think>", "<bbx>[", "Frame 1 ", "1 mm ", "A: no\n", "not A ", "no. ", '"', "wait A ",
     "B, but C, ", "1 to ", "A is ", "(A", "is not A or ",
     "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ", "yes, but no ", "(",
+    "it extends, ", "1. It ",
 ]  # fmt: skip
 
 

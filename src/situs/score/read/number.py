@@ -10,6 +10,7 @@ from typing import Literal
 
 from situs.errors import SitusError
 from situs.items import UNITS
+from situs.score.read.assertions.propositions import affirms
 from situs.score.read.numbers.roles import (
     concluded,
     labelled,
@@ -27,7 +28,6 @@ from situs.score.read.numbers.words import (
     digits_for_words,
     times_as_numbers,
 )
-from situs.score.read.propositions import affirms
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.grammar import statements

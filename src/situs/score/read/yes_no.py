@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from situs.score.read.assertions.propositions import affirms, placed_elsewhere
+from situs.score.read.assertions.relations import stated
 from situs.score.read.framing import without_frame
 from situs.score.read.likelihoods import likeliest
 from situs.score.read.presence import plainly_present
-from situs.score.read.propositions import affirms, placed_elsewhere
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words, words_of
 from situs.score.read.prose.grammar import statements
@@ -19,7 +20,6 @@ from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.refusal import cannot_tell, could_not_see, refuses
 from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
-from situs.score.read.relations import stated
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.restated import denies, restates, said_to_be_there, same_question

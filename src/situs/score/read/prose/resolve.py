@@ -84,8 +84,19 @@ def _final(statement: Statement, same: Same) -> Result[Hashable] | None:
 def _agreed(
     strong: list[Claim], claims: list[Claim], found: Sequence[Statement], same: Same
 ) -> Result[Hashable]:
-    latest = _weighed([one for one in strong if one.turns == strong[-1].turns], found, same)
+    latest = [claim for claim in strong if claim.turns == strong[-1].turns]
+    leads = [claim for claim in latest if claim.role is Role.LEAD]
+    if 0 < len(leads) < len(latest) and not isinstance(_one(leads, same), Parsed):
+        # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the
+        # answer.
+        latest = [claim for claim in latest if claim.role is not Role.LEAD]
     result = _one(latest, same)
+    for weighed in (_concluding, _choosing, _behind_list):
+        if result != CONTRADICTION:
+            break
+        weightier = weighed(latest, found)
+        if weightier and len(weightier) != len(latest):
+            latest, result = weightier, _one(weightier, same)
     if not isinstance(result, Parsed):
         return result
     if not any(claim.licensed for claim in latest):
@@ -103,38 +114,38 @@ def _agreed(
     return result
 
 
-def _weighed(latest: list[Claim], found: Sequence[Statement], same: Same) -> list[Claim]:
-    """Where claims of equal standing contradict each other, those that the others lead to."""
-    leads = [claim for claim in latest if claim.role is Role.LEAD]
-    if len(leads) < len(latest) and leads and not isinstance(_one(leads, same), Parsed):
-        # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the
-        # answer.
-        latest = [claim for claim in latest if claim.role is not Role.LEAD]
+def _concluding(latest: list[Claim], found: Sequence[Statement]) -> list[Claim]:
+    """ "…, but it is, so no": what a sentence concludes outweighs what led to it.
+
+    "No, the answer is yes" says both.
+    """
     last = latest[-1]
-    if _one(latest, same) == CONTRADICTION and last.role >= Role.CONCLUDED:
-        # "…, but it is, so no": what a sentence concludes outweighs what led to it. "No, the answer
-        # is yes" says both.
-        beside = next((one.claims for one in found if last in one.claims), [])
-        apart = last.role > Role.CONCLUDED
-        latest = [
-            one
-            for one in latest
-            if one not in beside or one.role >= last.role or (apart and one.role is Role.LEAD)
-        ]
-    if _one(latest, same) == CONTRADICTION and last.role is Role.STATED:
-        # "… so the bladder is close. I'd go with A.": what is said of others leads to the choice.
-        latest = [one for one in latest if one.role >= Role.STATED or not one.subject]
-    if _one(latest, same) == CONTRADICTION and all(one.role is Role.LEAD for one in latest):
-        latest = _behind_list(latest, found) or latest
-    return latest
+    if last.role < Role.CONCLUDED:
+        return []
+    beside = next((one.claims for one in found if any(last is own for own in one.claims)), [])
+    led = {
+        id(one)
+        for one in beside
+        if one.role < last.role and (last.role is Role.CONCLUDED or one.role is not Role.LEAD)
+    }
+    return [claim for claim in latest if id(claim) not in led]
+
+
+def _choosing(latest: list[Claim], found: Sequence[Statement]) -> list[Claim]:
+    """ "… so the bladder is close. I'd go with A.": what is said of others leads to the choice."""
+    if latest[-1].role is not Role.STATED:
+        return []
+    return [one for one in latest if one.role >= Role.STATED or not one.subject]
 
 
 def _behind_list(heads: list[Claim], found: Sequence[Statement]) -> list[Claim]:
     """What the sentence behind a list says whose lines name one option after the other."""
+    if any(claim.role is not Role.LEAD for claim in heads):
+        return []
     behind = [one for one in found if one.start > heads[-1].start and one.claims and not one.asks]
     claims = behind[0].claims if len(behind) == 1 else []
     named = [claim for claim in claims if claim.asserted and claim.role is Role.PLAIN]
-    return named if named and len(named) == len(claims) else []
+    return named if len(named) == len(claims) else []
 
 
 def _beside_another(last: Claim, found: Sequence[Statement], same: Same) -> bool:

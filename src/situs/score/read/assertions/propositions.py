@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from situs.score.read.asked_relation import relates
+from situs.score.read.assertions.asked_relation import relates
 from situs.score.read.framing import without_asides, without_frame
 from situs.score.read.prose.content import opposites, stem, words_of
 from situs.score.read.prose.lexicon import language_file

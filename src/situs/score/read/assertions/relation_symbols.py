@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from situs.score.read.asked_relation import (
+from situs.score.read.assertions.asked_relation import (
     WORD,
     AskedRelation,
     phrases_of_axis,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from situs.score.read.asked_relation import (
+from situs.score.read.assertions.asked_relation import (
     MEASURES,
     WORD,
     AskedRelation,
@@ -21,10 +21,10 @@ from situs.score.read.asked_relation import (
     relation_words,
     singular,
 )
+from situs.score.read.assertions.relation_symbols import HEALTHY, symbols_of
 from situs.score.read.framing import without_asides, without_frame
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import Unit
-from situs.score.read.relation_symbols import HEALTHY, symbols_of
 
 __all__ = ["stated"]
 

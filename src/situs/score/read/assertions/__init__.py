@@ -1,0 +1,1 @@
+"""Yes/no questions that are answered by saying how things are."""
