@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-import types
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +37,12 @@ from situs.tune.training.config import (
     load_config,
 )
 from situs.tune.training.examples import chat_row, make_collator
+from situs.tune.training.folder import last_checkpoint
 from situs.tune.training.launch import write_launch_files
 from situs.tune.training.limits import refuse_too_long
 from situs.tune.training.models import frozen_parts, load_trainable, processor_of
 from situs.tune.training.plan import make_plan
 from situs.tune.training.run import train
-from situs.tune.training.saving import save_model
 
 pytestmark = pytest.mark.tune
 
@@ -350,26 +349,51 @@ def test_launch_files_are_read_by_accelerate_and_deepspeed(
         assert zero.gradient_accumulation_steps == loaded.batch.accumulate
 
 
+AS_CARDS = """
+import sys
+import torch
+from accelerate import state
+
+torch.distributed.init_process_group("gloo")
+state.PartialState._prepare_backend = lambda *_, **__: ("gloo", state.DistributedType.MULTI_GPU)
+state.PartialState.set_device = lambda self: setattr(self, "device", torch.device("cpu"))
+from situs.__main__ import main
+
+sys.exit(main())
+"""
+"""accelerate shards on accelerators only; here two processes on CPUs are told to be such."""
+
+
 def test_whole_weights_are_saved_under_fsdp(prepared: Path, tmp_path: Path) -> None:
-    """transformers' Trainer.save_model writes nothing while FSDP's state is sharded."""
-
-    class Plugin:
-        state_dict_type = "SHARDED_STATE_DICT"
-
-        def set_state_dict_type(self, kind: str) -> None:
-            self.state_dict_type = kind
-
-    class Trainer:
-        accelerator = types.SimpleNamespace(state=types.SimpleNamespace(fsdp_plugin=Plugin()))
-
-        def save_model(self, folder: str) -> None:
-            if self.accelerator.state.fsdp_plugin.state_dict_type == "FULL_STATE_DICT":
-                Path(folder).mkdir()
-                (Path(folder) / "model.safetensors").touch()
-
-    save_model(Trainer(), config(prepared), tmp_path, writes=True)
-    assert (tmp_path / "model" / "model.safetensors").is_file()
-    assert (tmp_path / "model" / "tokenizer.json").is_file()
+    """With the shipped file; transformers' Trainer writes nothing while the state is sharded."""
+    file = write_config(tmp_path / "c.toml", prepared, "boxes", steps=2, save_every=1)
+    launch = tmp_path / "launch"
+    loaded = load_config(str(file), devices=2, shard="fsdp")
+    cards = msgspec.structs.replace(loaded.hardware, cpu=False)
+    write_launch_files(msgspec.structs.replace(loaded, hardware=cards), str(file), launch)
+    (tmp_path / "as_cards.py").write_text(AS_CARDS)
+    accelerate = str(Path(sys.executable).with_name("accelerate"))
+    command = [
+        *(accelerate, "launch", "--config_file", str(launch / "accelerate.yaml")),
+        *("--main_process_port", "29733", str(tmp_path / "as_cards.py"), "tune", "run", str(file)),
+        *("--devices", "2", "--shard", "fsdp", "--out", str(tmp_path / "run")),
+    ]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert sorted(losses(tmp_path / "run")) == [1, 2]
+    checkpoint = last_checkpoint(tmp_path / "run")
+    assert checkpoint is not None
+    assert list(checkpoint.glob("pytorch_model_fsdp_0/*.distcp"))  # it was sharded
+    model = tmp_path / "run" / "model"
+    assert (model / "tokenizer.json").is_file()
+    before, after = (
+        load_trainable(config(prepared, model=str(folder))).state_dict()
+        for folder in (prepared / "tiny-seed0", model)
+    )
+    assert before.keys() == after.keys()
+    assert any(bool((before[name] != after[name]).any()) for name in before)
 
 
 def test_a_seed_may_have_its_own_base(prepared: Path, tmp_path: Path) -> None:
