@@ -19,8 +19,8 @@ import pytest
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.profiles import load_profile
-from situs.tune import BuildChoices, build_data, open_data
-from situs.tune.demo.demonstration import demonstrate
+from situs.tune import BuildChoices, build_data, merge, open_data
+from situs.tune.demo.demonstration import demonstrate, one_thread
 from situs.tune.demo.prepare import Sizes
 from situs.tune.evaluation.evaluate import EvalChoices, Evaluated, evaluate
 from situs.tune.evaluation.replies import read_arm
@@ -149,7 +149,9 @@ def test_a_run_is_not_resumed_with_other_data_profile_or_box_form(
     assert "--resume" in again.stderr
 
 
-def test_an_adapter_is_merged_and_answers_the_same(prepared: Path, tmp_path: Path) -> None:
+def test_an_adapter_is_merged_and_answers_the_same(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changed = config(prepared, steps=3, tuning="lora")
     trained = train(changed, tmp_path / "run")
     assert set(trained.trained) == {"adapter on language"}
@@ -159,6 +161,14 @@ def test_an_adapter_is_merged_and_answers_the_same(prepared: Path, tmp_path: Pat
     assert (tmp_path / "merged" / "preprocessor_config.json").is_file()
     with pytest.raises(SitusError, match="not empty"):
         merge_adapter(tmp_path / "run", tmp_path / "merged", sample=1, max_tokens=4)
+    from peft import PeftModel
+
+    # An adapter that gets lost is found even if no greedy reply shows it.
+    monkeypatch.setattr(PeftModel, "merge_and_unload", lambda self: self.unload(), raising=False)
+    monkeypatch.setattr(merge, "_replies", lambda *_: ["Yes"])
+    with pytest.raises(SitusError, match="1 of 1 greedy replies, or their logits, changed"):
+        merge_adapter(tmp_path / "run", tmp_path / "lost", sample=1, max_tokens=4)
+    assert not (tmp_path / "lost").exists()
 
 
 def test_a_tie_is_no_change_and_a_lost_adapter_is() -> None:
@@ -428,6 +438,15 @@ def test_a_seed_may_have_its_own_base(prepared: Path, tmp_path: Path) -> None:
     assert evaluated.arms["base"]["format_errors"].value == pytest.approx(mean)
     (note,) = found("swapped", runs["answer"][::-1]).notes
     assert "different base models" in note
+
+
+def test_the_demonstration_leaves_the_number_of_threads_as_it_was() -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    with one_thread():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
 
 
 @pytest.mark.seeds

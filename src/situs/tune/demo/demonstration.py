@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from situs.errors import SitusError
@@ -22,7 +23,7 @@ from situs.tune.training.config import Config
 from situs.tune.training.models import keep_quiet, need_packages
 from situs.tune.training.run import train
 
-__all__ = ["QUICK", "demonstrate"]
+__all__ = ["QUICK", "demonstrate", "one_thread"]
 
 QUICK = Sizes(patients=80, plain=400, coarse_steps=6, base_steps=6, arm_steps=6, batch=8)
 """Shows that every step runs; nothing is learnt in so few."""
@@ -46,6 +47,25 @@ def demonstrate(
     """
     need_packages("torch", "transformers", "trl", "peft", "datasets")
     keep_quiet()
+    with one_thread():
+        return _demonstrate(out, sizes, seeds, limit, say)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A model so small is not worth a second thread: on a busy machine the two wait for each other,
+    and a step takes ten times as long."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _demonstrate(out: Path, sizes: Sizes, seeds: int, limit: int, say: Say) -> Evaluated:
     begun = time.monotonic()
 
     def tell(text: str) -> None:

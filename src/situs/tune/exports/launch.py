@@ -143,6 +143,8 @@ def _qwen(folder: Path, manifest: Manifest) -> None:
         "#!/usr/bin/env bash",
         "# In Qwen's finetuning folder, with this data set entered in data/__init__.py:",
         '#   SITUS = {"annotation_path": "PATH/train.json", "data_path": "PATH"}',
+        '#   data_dict["situs"] = SITUS',
+        "# MODEL_FOLDER as the only argument; its name must say which Qwen it is.",
         "set -euo pipefail",
         "torchrun --nproc_per_node=8 qwenvl/train/train_qwen.py \\",
         '  --model_name_or_path "$1" --dataset_use situs%100 \\',
