@@ -118,7 +118,7 @@ def test_other_devices_leave_a_step_its_examples(situs: Situs, tmp_path: Path) -
     alone = load_config("sgmri-qwen3-vl-8b", devices=1, whole=False)
     assert (alone.batch.accumulate, alone.hardware.shard) == (64, "none")
     for options, problem in (
-        (("--devices", 3), "64 examples cannot be split over 3 devices"),
+        (("--devices", 3), "64 examples, 1 at a time, cannot be split over 3 devices"),
         (("--shard", "zero1"), "did you mean"),
     ):
         launch = ("--launch-files", tmp_path / "launch")

@@ -377,8 +377,9 @@ sys.exit(main())
 def test_whole_weights_are_saved_under_fsdp(prepared: Path, tmp_path: Path) -> None:
     """With the shipped file; transformers' Trainer writes nothing while the state is sharded."""
     file = write_config(tmp_path / "c.toml", prepared, "boxes", steps=2, save_every=1)
-    launch = tmp_path / "launch"
-    loaded = load_config(str(file), devices=2, shard="fsdp")
+    text = file.read_text().replace("cpu = true", 'cpu = true\ndevices = 2\nshard = "fsdp"')
+    file.write_text(text)
+    launch, loaded = tmp_path / "launch", load_config(str(file))
     cards = msgspec.structs.replace(loaded.hardware, cpu=False)
     write_launch_files(msgspec.structs.replace(loaded, hardware=cards), str(file), launch)
     (tmp_path / "as_cards.py").write_text(AS_CARDS)
@@ -386,7 +387,7 @@ def test_whole_weights_are_saved_under_fsdp(prepared: Path, tmp_path: Path) -> N
     command = [
         *(accelerate, "launch", "--config_file", str(launch / "accelerate.yaml")),
         *("--main_process_port", "29733", str(tmp_path / "as_cards.py"), "tune", "run", str(file)),
-        *("--devices", "2", "--shard", "fsdp", "--out", str(tmp_path / "run")),
+        *("--out", str(tmp_path / "run")),
     ]
     ran = subprocess.run(
         command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}

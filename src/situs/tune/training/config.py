@@ -233,10 +233,12 @@ def _with_devices(config: Config, devices: int, shard: str) -> Config:
     together = config.batch.accumulate * hardware.devices
     if together % devices:
         size = together * config.batch.per_device
+        divisor = f"give a number that divides {together}, or " if together > 1 else ""
         raise SitusError(
-            f"a step of {size} examples cannot be split over {devices} devices",
+            f"a step of {size} examples, {config.batch.per_device} at a time, cannot be split over "
+            f"{devices} devices",
             where="--devices",
-            fix=f"give a number that divides {together}, or change batch in a file of your own",
+            fix=f"{divisor}change batch in a file of your own",
         )
     changes = {"devices": devices, "shard": shard or hardware.shard}
     if devices == 1:
