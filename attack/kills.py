@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -99,6 +100,8 @@ _OTHERS: dict[str, Words] = {
     "show": ("show", _SCANS, "--profile", "one-slice", "--out", "{out}"),
 }
 """Commands that go on where they were stopped, or write one file."""
+_STATIONS = 1 / 12
+"""The share of cases that stop what writes to a reading station."""
 _SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 _ENDS = (
     0,
@@ -110,6 +113,10 @@ _ENDS = (
 )
 
 
+_STATION_SECONDS = 0.6
+"""What bringing four cases into a station takes."""
+_THERE = re.compile("is not empty|exists")
+"""It had ended before it was stopped: there is nothing to do again."""
 _stops = 0
 
 
@@ -120,6 +127,8 @@ def stops_so_far() -> int:
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     """Stop a command some times, then let it end."""
+    if rng.random() < _STATIONS:
+        return _station(rng, corpus, work)
     known = {**FOLDERS, **_OTHERS}
     name = rng.choice([*known, "import", "import", "log", "reports"])
     words = known[name]
@@ -150,13 +159,47 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     return [f"{name}{' --overwrite' if before else ''}: {text}" for text in wrong]
 
 
+def _station(rng: random.Random, corpus: Path, work: Path) -> list[str]:
+    """A station is whole after every stop, and a project is in it or not at all."""
+    station = work / "station"
+    shutil.copytree(corpus / "empty", station)
+    brought = ("review", "import", station, corpus / "benches" / "scans", "--items", "4")
+    kept = ("review", "export", station, "--project", "p", "--out", work / "readings")
+    words = (*brought, "--project", "p")
+    seconds = _STATION_SECONDS
+    wrong = []
+    for _ in range(rng.choice([2, 3, 4])):
+        stop, group = rng.choice(_SIGNALS), rng.random() < 0.5
+        wrong += _stopped(begin(*words, work=work), rng.random() * seconds, stop, group)
+        wrong += _ran(work, "review", "verify", station)
+    there = begin(*words, work=work)
+    if there.end() not in (0, 2) or (there.end() == 2 and "exists" not in there.error):
+        wrong.append(f"again: exit {there.end()} {there.error[-300:]!r}")
+    export = begin(*kept, work=work)
+    wrong += _stopped(export, rng.random() * seconds, rng.choice(_SIGNALS), group=True)
+    if not (work / "readings").exists():
+        wrong += _ran(work, *kept)
+    wrong += _ran(work, "review", "verify", station)
+    # What was exported is whole: another station takes it.
+    wrong += _ran(work, "review", "init", work / "other")
+    wrong += _ran(work, "review", "import", work / "other", work / "readings")
+    if strangers := [entry for entry in tree(work) if ".part" in entry or ".tmp" in entry]:
+        wrong.append(f"leaves {sorted(strangers)[:3]}")
+    return [f"station: {text}" for text in wrong]
+
+
+def _ran(work: Path, *words: object) -> list[str]:
+    call = begin(*words, work=work)
+    return [f"{words[1]}: exit {call.end()} {call.error[-300:]!r}"] if call.end() else []
+
+
 def _stopped(call: Apart, after: float, number: int, group: bool) -> list[str]:
     global _stops
     _stops += call.wait(after) is None  # otherwise it had ended before the signal came
     call.signal(number, group=group)
     code = call.end()
     wrong = []
-    if code not in _ENDS and not (code == 2 and "is not empty" in call.error):
+    if code not in _ENDS and not (code == 2 and _THERE.search(call.error)):
         wrong.append(f"signal {number} after {after:.2f} s: exit {code} {call.error[-300:]!r}")
     # A traceback, an exception that was ignored, a task that nobody awaited: all of it is noise.
     if any(line and not line.startswith("situs: ") for line in call.error.splitlines()):

@@ -469,7 +469,7 @@ WORDS: list[tuple[object, ...]] = [
     ("run", "BENCH", "--model", "random@host", "--out", "new"),
     *[
         ("run", "BENCH", "--model", f"random?delay={d}", "--out", "new")
-        for d in ("x", "nan", "inf", "-1", "1e9")
+        for d in ("x", "nan", "inf", "-1", "1e9", "1_000", "٣")
     ],
     ("run", "BENCH", "--model", "random", "--split", "nosuch", "--out", "new"),
     ("run", "BENCH", "--model", "random", "--limit", "0", "--out", "new"),
@@ -484,6 +484,9 @@ WORDS: list[tuple[object, ...]] = [
     ("show", "BENCH", "--item", "nosuch", "--out", "new"),
     ("show", "full", "--item", "i", "--out", "new"),
     ("show", "BENCH", "--out", "file/new.png"),
+    ("compare", "RUN", "--blind", "RUN/answers.jsonl", "--bench", "BENCH"),
+    ("compare", "RUN/answers.jsonl", "RUN", "--bench", "BENCH"),
+    ("report", "RUN/answers.jsonl", "--bench", "BENCH", "--out", "new.html"),
     ("report", "nosuch", "--out", "new.html"),
     ("report", "--out", "new.html"),
     ("build", "phantoms", "--studies", "0", "--out", "new"),
@@ -524,4 +527,5 @@ def test_unknown_words_and_impossible_places_are_refused(
     (work / "full" / "mine.txt").write_text("mine")
     known = {"BENCH": small / "bench", "DATA": small / "data", "RUN": random_run}
     known["DATA/patient000"] = small / "data" / "patient000"
+    known["RUN/answers.jsonl"] = random_run / "answers.jsonl"
     refused(*(known.get(str(word), word) for word in args))

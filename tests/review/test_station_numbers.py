@@ -3,7 +3,10 @@ coefficients in closed form, protocols, plans, slices."""
 
 from __future__ import annotations
 
+import faulthandler
 import itertools
+import os
+import resource
 import zlib
 from collections import Counter
 from fractions import Fraction
@@ -13,9 +16,10 @@ import numpy as np
 import pytest
 
 from situs.errors import SitusError
+from situs.review.station import slices
 from situs.review.station.plan import PlannedUnit, draw_sample, plan_reads, replan
 from situs.review.station.protocol import load_protocol, shipped_protocols
-from situs.review.station.slices import VolumeMap, store_volume
+from situs.review.station.slices import VolumeMap, store_masks, store_volume
 from situs.review.station.statistics import Decision, ReadRow, project_statistics
 from situs.score.stats.reliability import COEFFICIENTS, reliability_value
 from situs.space import Affine, Grid
@@ -282,3 +286,27 @@ def test_intensities_survive_storage(tmp_path: Path) -> None:
     raw = zlib.decompress(VolumeMap(tmp_path / "v").compressed_slice("axial", 1))
     read = np.frombuffer(raw, "<i2").reshape(3, 3) * info.slope + info.intercept
     assert pytest.approx(values[:, :, 1], abs=5e-3 / 60_000) == read[::-1, ::-1].T
+
+
+@pytest.mark.parametrize("step", ["write_atomic", "savez_compressed"])
+def test_nothing_of_a_killed_import_is_left(tmp_path: Path, step: str) -> None:
+    """A volume that was half stored is a patient's: the next one to store it removes it."""
+    grid = oblique()
+    array = np.ones(grid.shape, np.int16)
+
+    def store() -> None:
+        store_volume(tmp_path / "v", array, grid, "ct")
+        store_masks(tmp_path / "v", {"liver": array > 0})
+
+    child = os.fork()
+    if child == 0:
+        setattr(slices if step == "write_atomic" else np, step, lambda *_, **__: os.abort())
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        faulthandler.disable()
+        store()
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status)
+    assert any(".part" in path.name for path in tmp_path.rglob("*"))
+    store()
+    assert not [path.name for path in tmp_path.rglob("*") if path.name.startswith(".")]
+    assert {path.name for path in (tmp_path / "v").iterdir()} >= {"volume.json", "mask-liver.npz"}

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import secrets
+import shutil
 import socket
 import stat
 from collections.abc import Iterable, Mapping
@@ -30,9 +31,11 @@ __all__ = [
     "digest",
     "file_digest",
     "file_name",
+    "part_path",
     "read_csv",
     "read_json",
     "read_text",
+    "remove_dead_parts",
     "write_atomic",
     "write_files",
 ]
@@ -124,7 +127,7 @@ def write_files(
                 # Nothing but a file is ever replaced: as root, that would take a device away from
                 # all.
                 raise SitusError("is no file", where=path, fix="choose another place")
-            written.append((_temporary(path), path))
+            written.append((part_path(path), path))
             raw = content.encode() if isinstance(content, str) else content
             _write_new(written[-1][0], raw, private)
         for temporary, path in written:
@@ -139,15 +142,16 @@ def write_files(
     return [path for _, path in written]
 
 
-def _temporary(path: Path) -> Path:
-    """A name beside a file by which the next writer knows whose it was."""
+def part_path(path: Path) -> Path:
+    """A name beside a file or folder for what is not finished yet; the next writer knows by it
+    whose it was."""
     return path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
 
 
 def _write_new(path: Path, content: bytes, private: bool) -> None:
     """A file that is not there yet, on disk when this returns."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_dead_parts(path.parent)
+    remove_dead_parts(path.parent)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb") as stream:
         stream.write(content)
@@ -167,14 +171,18 @@ def _undo(files: Iterable[Path], new_folders: Iterable[Path]) -> None:
 
 
 @lru_cache(maxsize=64)
-def _remove_dead_parts(folder: Path) -> None:
+def remove_dead_parts(folder: Path) -> None:
     """Remove what killed writers left in a folder;
     once a process, since their number only grows by kills."""
     with os.scandir(folder) as entries:
         parts = [match for entry in entries if (match := _PART.fullmatch(entry.name))]
     for part in parts:
         if not _is_alive(int(part["process"])):
-            (folder / part.string).unlink(missing_ok=True)
+            path = folder / part.string
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def _is_alive(process: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from urllib.parse import parse_qsl, quote
 
@@ -16,6 +17,7 @@ ENTRY_POINTS = "situs.clients"
 """The group under which an installed package offers clients by a short name."""
 
 _USER_IN_URL = re.compile(r"://[^/?#]*@")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 class Spec(msgspec.Struct, frozen=True):
@@ -49,10 +51,8 @@ class Spec(msgspec.Struct, frozen=True):
         raw = self.settings.get(key)
         if raw is None:
             return None
-        try:
-            value = float(raw)
-        except ValueError:
-            value = float("nan")
+        # Python also reads `1_000` and digits of other scripts, which nobody means.
+        value = float(raw) if _NUMBER.fullmatch(raw) else math.nan
         if not low <= value <= high:
             raise SitusError(
                 f"{key}={raw!r} is not a number from {low:g} to {high:g}", where=str(self)

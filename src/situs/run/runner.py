@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -273,10 +272,4 @@ def _notes(plan: Plan) -> tuple[str, ...]:
 
 def _delay(spec: Spec) -> float:
     """Seconds to wait before each answer, for trying out interruptions."""
-    try:
-        delay = float(spec.settings.get("delay", "0"))
-    except ValueError:
-        delay = math.nan
-    if not 0 <= delay <= 3600:
-        raise SitusError("delay is not a number of seconds", where=str(spec), fix="e.g. delay=0.1")
-    return delay
+    return spec.number("delay", 0.0, 3600.0) or 0.0

@@ -69,7 +69,11 @@ def compare_runs(
         for groups, paths in ((models, folders), (without, blind))
         for folder in paths
     ):
-        run = read_run(open_replies(folder, bench))
+        replies = open_replies(folder, bench)
+        if replies.info is None:
+            fix = "give the --out of situs run; situs score takes answers of other tools"
+            raise SitusError("is a file of answers, not a run", where=folder, fix=fix)
+        run = read_run(replies)
         content = content or run.bench.info.content_hash
         if run.bench.info.content_hash != content:
             raise SitusError(

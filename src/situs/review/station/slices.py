@@ -6,7 +6,6 @@ which twenty scrolling readers would make the server pay over and over.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tomllib
 import zlib
@@ -20,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.base.files import file_name, read_json, write_atomic
+from situs.base.files import file_name, part_path, read_json, remove_dead_parts, write_atomic
 from situs.errors import SitusError
 from situs.profiles import PLANES, PatientVolume, Plane, reading_windows
 from situs.report.pictures.outlines import outline_path
@@ -94,11 +93,12 @@ def store_volume(
 
     Without a grid, `array` is (frames, height, width).
     """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    remove_dead_parts(folder.parent)
     if (folder / _META).is_file():
         return read_json(folder / _META, VolumeInfo)
-    scratch = folder.with_name(f".{folder.name}.{os.getpid()}")
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True, mode=0o700)
+    scratch = part_path(folder)
+    scratch.mkdir(mode=0o700)
     volume = _patient_order(array, grid, modality)
     planes = PLANES if grid is not None else (Plane.AXIAL,)
     slope, intercept = _scale(volume.array)
@@ -132,6 +132,7 @@ def store_volume(
 
 def store_masks(folder: Path, masks: Mapping[str, Array]) -> None:
     """Keep structures, each cut to its own box, in patient order."""
+    remove_dead_parts(folder)
     for name, mask in masks.items():
         target = _mask_file(folder, name)
         if target.is_file() or not mask.any():
@@ -142,11 +143,12 @@ def store_masks(folder: Path, masks: Mapping[str, Array]) -> None:
             seen = np.flatnonzero(mask.any(axis=others))
             spans.append((int(seen[0]), int(seen[-1]) + 1))
         part = mask[tuple(slice(low, high) for low, high in spans)]
-        temporary = target.with_suffix(f".{os.getpid()}.npz")
-        np.savez_compressed(
-            temporary, bits=np.packbits(part), shape=part.shape, low=[low for low, _ in spans]
-        )
-        temporary.replace(target)
+        unfinished = part_path(target)
+        with unfinished.open("wb") as stream:
+            np.savez_compressed(
+                stream, bits=np.packbits(part), shape=part.shape, low=[low for low, _ in spans]
+            )
+        unfinished.replace(target)
 
 
 def _slice_ends(folder: Path, plane: str) -> list[int]:
