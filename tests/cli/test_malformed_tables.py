@@ -487,6 +487,7 @@ WORDS: list[tuple[object, ...]] = [
     ("compare", "RUN", "--blind", "RUN/answers.jsonl", "--bench", "BENCH"),
     ("compare", "RUN/answers.jsonl", "RUN", "--bench", "BENCH"),
     ("report", "RUN/answers.jsonl", "--bench", "BENCH", "--out", "new.html"),
+    ("report", "RUN", "--bench", "BENCH", "--max-mb", "1e308", "--out", "new.html"),
     ("report", "nosuch", "--out", "new.html"),
     ("report", "--out", "new.html"),
     ("build", "phantoms", "--studies", "0", "--out", "new"),

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from situs.anatomy.banks.bank import load_bank
-from situs.base.toml import parse_toml
+from situs.base.files import parse_toml
 from situs.bench import StudyRecord, content_hash, open_bench
 from situs.bench.tables import read_table
 from situs.build.imports.reasonknee import load_fields

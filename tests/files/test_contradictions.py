@@ -16,7 +16,9 @@ import pytest
 
 from bench_rows import rows_of, write_rows
 from situs.bench import open_bench
+from situs.bench.tables import table_schema, whole_table
 from situs.errors import SitusError
+from situs.score.scored_run import open_replies, read_run
 
 RECIPE = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
 NUMBERS = re.findall(r"^(\w+|\"[\w.]+\") = ([\d.]+)\b", RECIPE, re.MULTILINE)
@@ -304,3 +306,28 @@ def test_a_bench_that_does_not_list_what_its_items_are(situs, tmp_path, name) ->
     ):
         assert f"lists no {name}" in refusal(situs(*words, "--out", out))
         assert not out.exists()
+
+
+@pytest.mark.parametrize("table", ["items", "facts"])
+def test_a_damaged_table_is_one_line_however_it_is_read(situs, bench, tmp_path, table) -> None:
+    made = Path(shutil.copytree(bench, tmp_path / "bench"))
+    path = made / f"{table}.parquet"
+    path.write_bytes(path.read_bytes()[:-8])
+    for read in (table_schema, whole_table, lambda path: whole_table(path, ["study_id"])):
+        with pytest.raises(SitusError, match="is not a readable Parquet table"):
+            read(path)
+    refusal(situs("export", made, "--to", "croissant", "--out", tmp_path / "out"))
+
+
+def test_scores_that_are_kept_are_of_the_items_that_stand_in_the_bench(
+    situs, bench, tmp_path
+) -> None:
+    """A bench that was changed by hand keeps the hash in its card."""
+    made, run = Path(shutil.copytree(bench, tmp_path / "bench")), tmp_path / "run"
+    assert situs("run", made, "--model", "random", "--out", run).code == 0
+    before = set(read_run(open_replies(run, made)).columns.item_ids)
+    path = made / "items.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.slice(1), path)
+    after = set(read_run(open_replies(run, made)).columns.item_ids)
+    assert after == before - {table["item_id"][0].as_py()}

@@ -83,7 +83,7 @@ class Bench(Displayed):
 
     def to_arrow(self, table: str = "items") -> Any:
         """A whole table of the bench (`items`, `facts` or `studies`) as a `pyarrow.Table`."""
-        import pyarrow.parquet as pq
+        from situs.bench.tables import whole_table
 
         if table not in _TABLES:
             raise SitusError(
@@ -91,7 +91,7 @@ class Bench(Displayed):
                 where=self.folder,
                 fix=did_you_mean(table, _TABLES),
             )
-        return pq.read_table(self.folder / f"{table}.parquet")
+        return whole_table(self.folder / f"{table}.parquet")
 
     def to_pandas(self, table: str = "items") -> Any:
         """A whole table as a `pandas.DataFrame`; pandas must be installed."""

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import socket
 import stat
+import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -31,6 +32,7 @@ __all__ = [
     "digest",
     "file_digest",
     "file_name",
+    "parse_toml",
     "part_path",
     "read_csv",
     "read_json",
@@ -295,3 +297,21 @@ def read_json(path: Path, kind: type[T]) -> T:
         raise SitusError(
             f"is not valid JSON ({error})", where=path, fix="restore or rewrite the file"
         ) from error
+
+
+_MOST_KEY_PARTS = 32
+_KEY_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_KEY_PART}){{{_MOST_KEY_PARTS}}}")
+"""Python's reader keeps every beginning of a dotted key, so that a key of a million parts takes
+terabytes. Nothing that Situs reads has keys of more than three."""
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML document; a `ValueError` says what is wrong with it."""
+    if long_key := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long_key.start()) + 1
+        raise ValueError(f"a key of more than {_MOST_KEY_PARTS} parts (line {line})")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

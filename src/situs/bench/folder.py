@@ -12,7 +12,7 @@ from situs.anatomy import Term
 from situs.base.files import canonical_json, digest, read_json
 from situs.bench.integrity import Parameters, fact_problem, item_problem
 from situs.bench.study import StudyRecord
-from situs.bench.tables import read_table
+from situs.bench.tables import read_table, whole_table
 from situs.errors import SitusError
 from situs.facts import Fact, Recipe
 from situs.items import Item, task_of_masks
@@ -131,9 +131,8 @@ class Bench:
     def has_facts_by_study(self) -> bool:
         """Whether the facts of every study lie together."""
         import pyarrow.compute as pc
-        import pyarrow.parquet as pq
 
-        column = pq.read_table(self.folder / "facts.parquet", columns=["study_id"])["study_id"]
+        column = whole_table(self.folder / "facts.parquet", ["study_id"])["study_id"]
         runs = pc.run_end_encode(column.combine_chunks())
         return len(runs.values) == len(runs.values.unique())
 

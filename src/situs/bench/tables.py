@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["TableWriter", "Where", "read_table"]
+__all__ = ["TableWriter", "Where", "read_table", "table_schema", "whole_table"]
 
 R = TypeVar("R", bound=msgspec.Struct)
 _ROWS = 2000
@@ -158,12 +158,39 @@ def read_table(
             if error.where is not None
             else SitusError(error.problem, where=path, fix=error.fix)
         ) from error
-    except FileNotFoundError as error:
-        raise SitusError("no such file", where=path, fix="is this a bench folder?") from error
     except (pa.ArrowException, OSError, EOFError) as error:
-        raise SitusError(
-            "is not a readable Parquet table", where=path, fix="restore or rebuild the bench"
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def whole_table(path: Path, columns: Collection[str] | None = None) -> pa.Table:
+    """A table, or some of its columns, as Arrow holds it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    check_regular(path)
+    try:
+        return pq.read_table(path, columns=None if columns is None else list(columns))
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise _unreadable(path, error) from error
+
+
+def table_schema(path: Path) -> pa.Schema:
+    """The columns of a table and their types."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    check_regular(path)
+    try:
+        return pq.read_schema(path)
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> SitusError:
+    if isinstance(error, FileNotFoundError):
+        return SitusError("no such file", where=path, fix="is this a bench folder?")
+    fix = "restore or rebuild the bench"
+    return SitusError("is not a readable Parquet table", where=path, fix=fix)
 
 
 def _reader(column: Column, kind: Any, stored: pa.DataType) -> Column:

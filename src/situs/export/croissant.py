@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from situs.bench import Bench
+from situs.bench.tables import table_schema
 from situs.export.about import About
 from situs.export.evidence import Scope
 from situs.export.written import Written
@@ -187,10 +188,9 @@ def _record_set(path: Path, words: str) -> dict[str, Any]:
     """The columns that hold texts and numbers, and lists of them;
     nested ones are only in the file."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     fields = []
-    for column in pq.read_schema(path):
+    for column in table_schema(path):
         is_list = pa.types.is_list(column.type)
         kind = _SCALARS.get(str(column.type.value_type if is_list else column.type))
         if kind is None:

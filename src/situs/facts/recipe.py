@@ -7,9 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import read_text
+from situs.base.files import parse_toml, read_text
 from situs.base.numbers import number_problems
-from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 from situs.facts.recipe_boxes import BoxRules
 

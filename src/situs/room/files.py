@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import read_text
-from situs.base.toml import parse_toml
+from situs.base.files import parse_toml, read_text
 from situs.errors import SitusError, did_you_mean
 from situs.room.schema import Room
 from situs.room.tools.ladder import parse_tools

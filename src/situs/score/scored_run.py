@@ -243,6 +243,8 @@ def _made_of(answers: Replies) -> bytes:
         {
             "version": __version__,
             "bench": answers.bench.info.content_hash,
+            # What stands in the file, too: a bench that was changed by hand keeps its hash.
+            "items": file_digest(answers.bench.folder / "items.parquet"),
             "answers": said,
             "hidden": digest(canonical_json(dict(sorted(answers.hidden.items())))),
             "profile": info.profile_hash,

@@ -14,8 +14,7 @@ from typing import Literal
 import msgspec
 
 from situs.anatomy.banks.scale import Scale
-from situs.base.files import canonical_json, digest, read_text
-from situs.base.toml import parse_toml
+from situs.base.files import canonical_json, digest, parse_toml, read_text
 from situs.errors import SitusError, did_you_mean
 
 __all__ = [

@@ -16,8 +16,7 @@ from typing import Any
 import msgspec
 
 from situs.anatomy.banks import Bank, BankQuestion, load_bank
-from situs.base.files import read_csv, read_text
-from situs.base.toml import parse_toml
+from situs.base.files import parse_toml, read_csv, read_text
 from situs.bench import SeriesRecord, visit_of
 from situs.build.imports.frame import (
     ImportedQuestion,

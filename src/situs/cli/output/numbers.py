@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from situs.base.numbers import LARGEST
+
 __all__ = ["STRATUM_HELP", "FiniteRange"]
 
 STRATUM_HELP = (
@@ -17,7 +19,10 @@ STRATUM_HELP = (
 
 
 class FiniteRange(click.FloatRange):
-    """A number between two limits, and a number: `nan` is below no limit and above none."""
+    """A number between two limits, and a number: `nan` is below no limit and above none.
+
+    No option of ours means a billion, and what is reckoned with a larger one may be infinite.
+    """
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -26,4 +31,6 @@ class FiniteRange(click.FloatRange):
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
+        if abs(number) > LARGEST:
+            self.fail(f"{value} is beyond {LARGEST:g}.", param, ctx)
         return number

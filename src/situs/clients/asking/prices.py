@@ -9,8 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import read_text
-from situs.base.toml import parse_toml
+from situs.base.files import parse_toml, read_text
 from situs.clients.spec import Spec
 from situs.errors import SitusError
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import canonical_json, digest, read_text
-from situs.base.toml import parse_toml
+from situs.base.files import canonical_json, digest, parse_toml, read_text
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["FIELDS", "ColumnMap", "load_columns"]

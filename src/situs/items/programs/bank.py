@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import digest, read_text, write_atomic
-from situs.base.toml import parse_toml
+from situs.base.files import digest, parse_toml, read_text, write_atomic
 from situs.errors import SitusError
 from situs.items.programs.expression import Expr, read_program
 from situs.items.programs.proof import language_version, prove

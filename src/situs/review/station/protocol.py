@@ -12,8 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from situs.base.files import canonical_json, read_text
-from situs.base.toml import parse_toml
+from situs.base.files import canonical_json, parse_toml, read_text
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["FLAGS", "KEEP", "TRIGGERS", "ReadingProtocol", "load_protocol", "shipped_protocols"]

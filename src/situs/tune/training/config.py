@@ -9,9 +9,8 @@ from typing import Literal, get_args
 
 import msgspec
 
-from situs.base.files import read_text
+from situs.base.files import parse_toml, read_text
 from situs.base.numbers import number_problems
-from situs.base.toml import parse_toml
 from situs.errors import SitusError, did_you_mean
 
 __all__ = [
