@@ -316,7 +316,8 @@ def test_a_damaged_table_is_one_line_however_it_is_read(situs, bench, tmp_path, 
     for read in (table_schema, whole_table, lambda path: whole_table(path, ["study_id"])):
         with pytest.raises(SitusError, match="is not a readable Parquet table"):
             read(path)
-    refusal(situs("export", made, "--to", "croissant", "--out", tmp_path / "out"))
+    told = refusal(situs("export", made, "--to", "croissant", "--out", tmp_path / "out"))
+    assert str(path) in told
 
 
 def test_scores_that_are_kept_are_of_the_items_that_stand_in_the_bench(

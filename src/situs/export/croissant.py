@@ -115,7 +115,7 @@ def _document(bench: Bench, folder: Path, about: About) -> dict[str, Any]:
         "creator": {"@type": "Organization", "name": "not stated"},
         **_responsible(bench),
         "distribution": [_file_object(folder / name, words) for name, words in _FILES.items()],
-        "recordSet": [_record_set(folder / name, words) for name, words in _FILES.items()],
+        "recordSet": [_record_set(bench.folder / name, words) for name, words in _FILES.items()],
     }
 
 
