@@ -15,6 +15,9 @@ SIDES = ("right", "left", "both sides")
 WAYS = ("to the left", "to the right", "forward", "backward")
 VEINS = ("left renal vein", "splenic vein", "portal vein")
 LETTERS = ("mark A", "mark B", "mark C")
+NEAR = ("the gallbladder", "the kidney", "the pancreas", "the stomach")
+NEAREST = "Which of these lies nearest to the largest liver lesion?"
+HALVES = ("left hemisphere", "right hemisphere", "both hemispheres")
 KIDNEYS = ("the left kidney", "the right kidney")
 
 
@@ -67,6 +70,11 @@ def chosen(reply, words, question):
             "B",
         ),
         (KIDNEYS, "Which kidney lies lower?", "Usually the right.", None),
+        (NEAR, NEAREST, "Gallbladder – 12 mm; kidney – 30 mm; pancreas – 45 mm.", "A"),
+        (NEAR, NEAREST, "The kidney is 45 mm away, the gallbladder 12 mm.", None),
+        (LETTERS, "Which mark lies in the portal vein?", "A = artery, C = portal vein", "C"),
+        (HALVES, "Which hemisphere contains the bleed?", "left cerebral hemisphere", "A"),
+        (HALVES, "Which hemisphere contains the bleed?", "Bilateral haemorrhage.", "C"),
         (
             KIDNEYS,
             "Which kidney lies lower?",
@@ -85,6 +93,8 @@ def test_an_option_in_other_words(words, question, reply, letter):
         ("Two on the right plus one on the left.", 3),
         ("Two in the right lobe and one in the left, three in total.", 3),
         ("Both kidneys are free of cysts.", 0),
+        ("Neither kidney holds a cyst.", 0),
+        ("No renal cysts on either side.", 0),
     ],
 )
 def test_a_count_from_its_parts(reply, count):
@@ -98,6 +108,15 @@ def test_a_number_that_is_said_to_be_rough():
     )
     assert roughly == Parsed(14)
     assert isinstance(parse_number("Maybe 14 mm.", "mm", question=question), Unparsed)
+    assert parse_number("About a centimetre.", "mm", question=question) == Parsed(10)
     near = "What is the distance to the vein, in mm?"
     assert parse_number("It comes within 8.5 mm of it.", "mm", question=near) == Parsed(8.5)
     assert isinstance(parse_number("Within 8.5 mm of it.", "mm", question=near), Unparsed)
+
+
+def test_marks_of_a_list_are_no_numbers():
+    question = "What is the largest diameter of the thyroid nodule, in mm?"
+    reply = "IMPRESSION: 1. Thyroid nodule, 16 mm. 2. Normal isthmus."
+    assert parse_number(reply, "mm", question=question) == Parsed(16)
+    counted = "How many liver lesions are there?"
+    assert parse_number("With respect: 4. The largest is 27 mm.", "", question=counted) == Parsed(4)

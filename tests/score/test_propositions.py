@@ -10,6 +10,7 @@ ORBIT = "Does the lesion extend into the orbit?"
 TEAR = "Is there a tear of the posterior horn of the medial meniscus?"
 INTACT = "Is the ACL intact?"
 GALLBLADDER = "Is the gallbladder distended?"
+WIDE = "Is the aorta larger than 30 mm in diameter?"
 SIDE = "Is the brain lesion in the right hemisphere?"
 
 
@@ -28,6 +29,11 @@ SIDE = "Is the brain lesion in the right hemisphere?"
         (GALLBLADDER, "It is my submission that the gallbladder is not distended.", False),
         (GALLBLADDER, "A distended gallbladder is exactly what we see here.", True),
         (SIDE, "It is left-sided.", False),
+        (WIDE, "The aorta exceeds 30 mm at the hiatus.", True),
+        (WIDE, "The diameter never reaches 30 mm.", False),
+        ("Is the spleen larger than the left kidney?", "Spleen > left kidney", True),
+        ("Is the heart enlarged?", "Cardiac enlargement is noted.", True),
+        ("Is the tube correctly positioned?", "The position of the tube is correct.", True),
     ],
 )
 def test_what_is_said_answers_the_question(question, reply, means):
@@ -41,6 +47,7 @@ def test_what_is_said_answers_the_question(question, reply, means):
         (ORBIT, "It extends into the sinus."),
         (ORBIT, "I was looking for orbital extension."),
         (TEAR, "There is a tear of the lateral meniscus."),
+        ("Is there a fracture of the distal radius?", "There's a fracture but it's in the ulna."),
         (TEAR, "A prior tear of the posterior horn is known."),
         (INTACT, "The PCL is torn."),
         (GALLBLADDER, "If the gallbladder is distended, call me."),

@@ -181,6 +181,8 @@ class _Clause:
 def _clauses(plain: str) -> Iterator[_Clause]:
     for sentence in _SENTENCE.finditer(plain):
         words = words_of(sentence[0])
+        if "or" not in words:
+            words = [word for word in words if word != "either"]  # "no stones on either side"
         if sentence["end"] == "?" or not _bending().isdisjoint(words):
             continue
         denied = False

@@ -172,6 +172,12 @@ _UNIT_AND_HALF = re.compile(
     r"\b(?:an?|one) ((?:centi|milli)?(?:met|lit)(?:er|re)|inch|cm|mm)(?:s)? and a half\b",
     re.IGNORECASE,
 )
+# "About a centimetre".
+_ABOUT_A_UNIT = re.compile(
+    r"\b(about|around|roughly|approximately|some) an? (?=(?:centi|milli)?(?:met|lit)(?:er|re)\b"
+    r"|inch\b|cm\b)",
+    re.IGNORECASE,
+)
 _DOZEN = re.compile(
     r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) dozen\b", re.IGNORECASE
 )
@@ -208,6 +214,7 @@ def digits_for_words(text: str) -> str:
     text = _PAIR_OF.sub("2", text)
     text = _NIL.sub("0", text)
     text = _UNIT_AND_HALF.sub(r"1.5 \1", text)
+    text = _ABOUT_A_UNIT.sub(r"\1 1 ", text)
     text = _SHARE_OF_UNIT.sub(_share, text)
     text = _MIXED.sub(lambda m: f"{int(m[1]) + int(m[2]) / int(m[3]):.6g}", text)
     text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
