@@ -36,6 +36,8 @@ def mentions(pattern: str, paths: list[Path]) -> list[str]:
     found = []
     for path in paths:
         text = path.read_bytes().decode("utf-8", "replace")
+        if re.search(pattern, text) is None:  # nearly always, and quicker told of all lines at once
+            continue
         for number, line in enumerate(text.splitlines(), start=1):
             if re.search(pattern, line):
                 found.append(f"{path.relative_to(ROOT)}:{number}")
