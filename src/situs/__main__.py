@@ -18,7 +18,7 @@ _COLLECT_AFTER = 70_000, 20, 20
 def main() -> None:
     """Load the program and run it."""
     gc.set_threshold(*_COLLECT_AFTER)
-    from situs.base.light import load_lightly
+    from situs.base.lazy import load_lightly
 
     load_lightly()
     from situs.cli import main as run

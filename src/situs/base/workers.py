@@ -24,7 +24,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, TypeVar
 
-from situs.base.light import load_lightly
+from situs.base.lazy import load_lightly
 from situs.base.stopping import held
 
 __all__ = ["Lost", "map_jobs"]
