@@ -97,9 +97,9 @@ def build_grades(folder: Path, items: int) -> Path:
     return folder / "bench"
 
 
-_BOX_ITEMS = 12.85
+_BOX_ITEMS = 10.2
 _GRADE_ITEMS = 69.0
-"""Items of a study, about."""
+"""Items of a study, about; of boxes, a study of a large bench is asked fewer than one of a small."""
 
 
 def _studies(items: int, per_study: float) -> int:
@@ -268,7 +268,8 @@ def main() -> None:
                     one["html_mb"] = round(page.stat().st_size / 1e6, 1)
                 one["cpu_us_per_item"] = round(1e6 * one["cpu_s"] / count)
                 goals = GOALS.get((kind, command, items))
-                if goals is not None:
+                # What fewer items take says nothing about the goal.
+                if goals is not None and count >= 0.98 * items:
                     one["goals"] = goals
                     one["met"] = all(one[name] <= most for name, most in goals.items())
                 found.append(one)
