@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ import scripted
 from scripted import Seen
 
 from situs.clients import Reply
-from situs.clients.turns import Action, read_action
+from situs.clients.turns import Action, Misread, read_action
 from situs.room import load_room
 from situs.room.actions import action_kinds
 from situs.room.journal import Outcome, read_turns
@@ -63,6 +64,37 @@ def test_the_action_is_the_first_outside_thoughts(kinds, reply: str) -> None:
     assert (read.name, read.arguments["slice"]) == ("look", 7)
 
 
+RUNAWAY = [
+    "x",
+    "<",
+    "</",
+    "</think",
+    "<think>",
+    "<think></thinking>",
+    "{",
+    '{"a":[',
+    '{"action":',
+    " x",
+]
+
+
+@pytest.mark.parametrize("piece", RUNAWAY)
+def test_no_reply_holds_up_the_others(kinds, piece: str) -> None:
+    """Replies that run on are read in one pass; some took minutes."""
+
+    def too_long(*_: object) -> None:
+        raise TimeoutError(piece)
+
+    before = signal.signal(signal.SIGVTALRM, too_long)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 5.0)
+        read = read_action(Reply("answered", piece * (200_000 // len(piece))), kinds)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert isinstance(read, Misread)
+
+
 TRICKS = [
     ({"action": "look", "plane": "axial", "slice": 7, "window": "0 to 1e400"}, "too large"),
     ({"action": "look", "plane": "axial", "slice": 7, "window": "-1e999 to 1e999"}, "too large"),
@@ -70,7 +102,7 @@ TRICKS = [
     ({"action": "look", "plane": "a\u0445ial", "slice": 7}, "is one of"),
     ({"action": "note", "text": "x" * 5000}, "at most 600"),
     ({"action": "note", "text": "\u202e\ud800" * 301}, "at most 600"),
-    ({"action": "answer", "answer": "y" * 4001}, "at most 4,000"),
+    ({"action": "answer", "answer": "y" * 96_001}, "characters; at most"),
     ({"action": "look", "plane": "axial", "slice": 7.5}, "whole number"),
     ({"action": "look", "plane": "axial", "slice": True}, "is a number"),
     ({"action": "strip", "plane": "axial", "n": 10**30}, "too large"),

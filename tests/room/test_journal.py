@@ -27,6 +27,7 @@ from situs.room.view.opened import OpenScans
 from situs.room.view.scan import Look, Scan
 from situs.run import AppendFile
 
+LOOK = {"action": "look", "plane": "axial", "slice": 12}
 LOOKS = [
     Look("axial", (20,), "usual"),
     Look("coronal", (11,), "usual"),
@@ -67,6 +68,25 @@ def test_a_session_replays_to_the_same_bytes(play) -> None:
     assert again == sent
     # Two questions on one scan: the same three looks show the same three pictures.
     assert len(sent) == 3
+
+
+@pytest.mark.parametrize("stored", ["as declared", "by the alphabet"])
+def test_a_session_is_played_back_in_the_window_it_began_with(play, tmp_path, stored) -> None:
+    """The first window of a room is the one that is not named;
+    earlier versions stored windows by the alphabet."""
+    room = tmp_path / "mine.toml"
+    room.write_text(
+        'name = "mine"\n'
+        "[windows.any.wide]\nlow_percentile = 0.0\nhigh_percentile = 100.0\n"
+        "[windows.any.bright]\nlow_percentile = 40.0\nhigh_percentile = 60.0\n"
+    )
+    played = play(lambda seen: LOOK if seen.turn == 0 else seen.answer(), str(room), limit=1)
+    path = played.out / "room.json"
+    assert list(json.loads(path.read_text())["windows"]["any"]) == ["wide", "bright"]
+    if stored == "by the alphabet":
+        path.write_text(json.dumps(json.loads(path.read_text()), sort_keys=True))
+    (session,) = Replayer(played.out).sessions()
+    assert session.pictures[1].look.window == "wide"
 
 
 def test_a_changed_scan_does_not_replay(play) -> None:

@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
-from situs.clients.turns import ActionKind, Field
+from functools import cached_property
+from typing import Any
+
+from situs.clients.turns import ActionKind, Field, schema_of, tools_of
 from situs.room.schema import Room
 from situs.room.view.scan import Scan
 
-__all__ = ["ANSWER", "action_kinds"]
+__all__ = ["ANSWER", "Offer", "action_kinds", "answer_kind"]
 
 _POINT = "[picture, x, y] in pixels of a picture shown before, or [x, y] of the latest"
 _POINT_MM = "[x, y, z] in patient millimetres instead"
 _LONGEST_ANSWER = 4000
+_PLACE = 160
+"""Characters of a box on one slice: an answer may have to name one for every slice."""
+_LONGEST_PLACES = 96_000
 _LONGEST_NOTE = 600
 
-ANSWER = ActionKind(
-    "answer",
-    "End with your answer, in the form the question asks for.",
-    {"answer": Field("text", "your answer", required=True, longest=_LONGEST_ANSWER)},
-)
+
+def _answer(longest: int) -> ActionKind:
+    return ActionKind(
+        "answer",
+        "End with your answer, in the form the question asks for.",
+        {"answer": Field("text", "your answer", required=True, longest=longest)},
+    )
+
+
+ANSWER = _answer(_LONGEST_ANSWER)
+
+
+def answer_kind(scan: Scan) -> ActionKind:
+    """How a session on a scan is ended: with room for a place on each slice that answers name."""
+    places = _PLACE * scan.count(scan.planes[0])
+    return _answer(min(_LONGEST_ANSWER + places, _LONGEST_PLACES))
+
+
+class Offer:
+    """Actions, and how a server is told them: worked out once, and sent every turn."""
+
+    def __init__(self, kinds: tuple[ActionKind, ...]) -> None:
+        self.kinds = kinds
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """As a JSON schema."""
+        return schema_of(self.kinds)
+
+    @cached_property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """As native tools."""
+        return tools_of(self.kinds)
 
 
 def action_kinds(room: Room, scan: Scan) -> tuple[ActionKind, ...]:
@@ -73,7 +107,7 @@ def action_kinds(room: Room, scan: Scan) -> tuple[ActionKind, ...]:
             "Write down what you see, or that something cannot be right. Nothing is shown.",
             {"text": Field("text", longest=_LONGEST_NOTE, required=True)},
         ),
-        "answer": ANSWER,
+        "answer": answer_kind(scan),
     }
     if not scan.has_mm:
         del kinds["measure"]

@@ -14,19 +14,22 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.anatomy import term
 from situs.base.files import read_json
 from situs.clients import Message
 from situs.errors import SitusError
 from situs.items import Item
 from situs.probe import volumes_of
+from situs.profiles import Profile
 from situs.room.files import load_room, shipped_rooms, with_tools
 from situs.room.journal import FILE, Opened, Outcome, SessionRows, read_turns
 from situs.room.looked import Looked, sessions_in, summed_up
 from situs.room.schema import Room
 from situs.room.session import Session, SessionSettings
 from situs.room.tools.ladder import parse_tools
-from situs.room.tools.measures import values_in_words
+from situs.room.tools.measures import ToolWord, values_in_words
 from situs.room.tools.segmentation import SegmentationTool
+from situs.room.view.evidence import Target, slices_seen
 from situs.room.view.opened import OpenScan, OpenScans
 from situs.room.view.scan import Picture, shown_at
 from situs.run import open_run
@@ -60,7 +63,7 @@ class Replayer:
     def __init__(self, run: Path, bench: Path | None = None, data: Path | None = None) -> None:
         self.folder = run
         self.info, self.bench = open_run(run, bench)
-        self.room = room_of(run)
+        self.room = _begun_as(room_of(run), self.info.profile)
         self._scans = OpenScans(
             self.bench, self.room, self.info.profile, volumes_of(self.bench, data)
         )
@@ -157,6 +160,21 @@ def room_of(run: Path) -> Room:
     return room
 
 
+def _begun_as(room: Room, profile: Profile) -> Room:
+    """The room with the window first in which its sessions began.
+
+    Earlier versions stored windows by name; of a user's own room, the profile of the run still
+    holds the first ones.
+    """
+    windows = {
+        modality: dict(
+            sorted(rules.items(), key=lambda rule: rule[1] != profile.window.get(modality))
+        )
+        for modality, rules in room.windows.items()
+    }
+    return msgspec.structs.replace(room, windows=windows)
+
+
 class TurnView(msgspec.Struct, frozen=True):
     """One turn as a person reads it."""
 
@@ -209,8 +227,17 @@ def view_of(
         rows.end,
         f"{answer}{known}",
         tuple(views),
-        tuple(dict.fromkeys(plain_name(target.name) for target in targets)),
+        tuple(_how_far_seen(targets, rows.outcomes)),
     )
+
+
+def _how_far_seen(targets: Iterable[Target], outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """What had to be seen, and on how many of the slices it takes it was."""
+    seen = slices_seen(sighting for one in outcomes for sighting in one.sightings)
+    for target in targets:
+        count = min(seen[target.name], target.needed)
+        slices = "slice" if target.needed == 1 else "slices"
+        yield f"{plain_name(target.name)} (seen on {count} of {target.needed} {slices})"
 
 
 def _turn(played: PlayedSession, outcome: Outcome, longest_px: int) -> TurnView:
@@ -230,9 +257,15 @@ def _turn(played: PlayedSession, outcome: Outcome, longest_px: int) -> TurnView:
         tuple(dict.fromkeys(seen)),
         at is not None and outcome.picture >= at > 0,
         tool.lie if tool is not None else "",
-        values_in_words(tool.truth) if tool is not None else "",
+        _what_is_true(tool) if tool is not None else "",
         outcome.state != "done",
     )
+
+
+def _what_is_true(tool: ToolWord) -> str:
+    """The measures that a truthful tool would have told otherwise."""
+    others = {name: value for name, value in tool.truth.items() if tool.values.get(name) != value}
+    return values_in_words(others) if others or not tool.truth else "the same"
 
 
 def _action_words(outcome: Outcome) -> str:
@@ -257,6 +290,9 @@ def plain_name(target: str) -> str:
     """A target's name for people."""
     if target.startswith("largest:*"):
         return "the largest lesion"
+    known = term(target)
+    if known.known:
+        return known.plain
     return re.sub(r"^(largest|second):", r"the \1 ", target).replace("_", " ")
 
 

@@ -13,10 +13,10 @@ import msgspec
 
 from situs.base.files import canonical_json
 from situs.clients import Image, Message, Reply, Request, Settings, ToolCall
-from situs.clients.turns import Action, ActionKind, Misread, read_action, schema_of, tools_of
+from situs.clients.turns import Action, ActionKind, Misread, read_action
 from situs.errors import SitusError
 from situs.items import Item
-from situs.room.actions import ANSWER, action_kinds
+from situs.room.actions import Offer, action_kinds, answer_kind
 from situs.room.desk import Desk, Done
 from situs.room.journal import Outcome
 from situs.room.tools.measures import Segmentation
@@ -83,8 +83,9 @@ class Session:
         self._shown = shown or item
         self._budget = opened.scan.room.budget
         self._desk = Desk(opened.scan, self._shown, segmentation)
-        self._kinds = (ANSWER,) if how.withheld else action_kinds(opened.scan.room, opened.scan)
-        words = opening(item, opened.scan, self._kinds, how.withheld, how.native)
+        self._only_answer = _only_answer(opened)
+        self._offer = self._only_answer if how.withheld else _offer_of(opened)
+        words = opening(item, opened.scan, self._offer.kinds, how.withheld, how.native)
         self._messages: list[Message] = [Message("user", (words,))]
         self.turn = 0
         self._used = Used(self._budget)
@@ -128,15 +129,18 @@ class Session:
 
     def request(self) -> Request:
         """What is asked next."""
-        kinds = self.kinds()
+        offer = self._offer_now()
         asked = Request(f"{self.item.item_id}#{self.turn + 1}", self.messages, self._how.settings)
         if self._how.native:
-            return msgspec.structs.replace(asked, tools=tools_of(kinds))
-        return msgspec.structs.replace(asked, schema=schema_of(kinds))
+            return msgspec.structs.replace(asked, tools=offer.tools)
+        return msgspec.structs.replace(asked, schema=offer.schema)
 
     def kinds(self) -> tuple[ActionKind, ...]:
         """The actions that are possible now."""
-        return (ANSWER,) if self._must_answer else self._kinds
+        return self._offer_now().kinds
+
+    def _offer_now(self) -> Offer:
+        return self._only_answer if self._must_answer else self._offer
 
     def step(self, reply: Reply) -> Outcome:
         """Take a reply, do what it asks for, and put the result into the conversation."""
@@ -260,6 +264,17 @@ class Session:
         return msgspec.structs.replace(
             outcome, must_answer=self._must_answer, end=end, response=response
         )
+
+
+def _offer_of(opened: OpenScan) -> Offer:
+    """What is offered at a scan; the same for all of its sessions."""
+    scan = opened.scan
+    return opened.once("offer", lambda: Offer(action_kinds(scan.room, scan)))
+
+
+def _only_answer(opened: OpenScan) -> Offer:
+    """What is left when nothing but an answer is accepted."""
+    return opened.once("only answer", lambda: Offer((answer_kind(opened.scan),)))
 
 
 def _is_plain(text: str) -> bool:

@@ -106,11 +106,11 @@ def _model_name(client: str) -> str:
 
 
 def _in_words(spoken: str) -> str:
-    """What the oracle says, out of the JSON it may stand in."""
+    """What the oracle says, out of the JSON or the emphasis it may stand in."""
     with suppress(msgspec.DecodeError, msgspec.ValidationError, KeyError):
         answer = msgspec.json.decode(spoken, type=dict[str, str | float])["answer"]
         return answer if isinstance(answer, str) else f"{answer:g}"
-    return spoken
+    return spoken.removeprefix("**").removesuffix("**")
 
 
 def _folder(out: Path, played: PlayedSession, view: SessionView) -> None:

@@ -173,11 +173,13 @@ def _open_folder(path: Path, ids: Mapping[str, int], image: Volume | None) -> La
         raise SitusError(
             "holds a mask of several layers", where=folder, fix="open a .seg.nrrd as a file"
         )
-    grid = _grid(first)
-    turns = {name: reorder_onto(_grid(stored), grid) for name, stored in masks.items()}
-    for other, turn in zip(others, list(turns.values())[1:]):
-        if turn is None:
-            apart = grid.difference(_grid(other))
+    grids = {name: _grid(stored) for name, stored in masks.items()}
+    grid, *other_grids = grids.values()
+    # The masks of a study nearly always share one grid: each is compared once.
+    turn_of = {distinct: reorder_onto(distinct, grid) for distinct in set(grids.values())}
+    for other, other_grid in zip(others, other_grids):
+        if turn_of[other_grid] is None:
+            apart = grid.difference(other_grid)
             raise SitusError(
                 f"{first.path.name} and {other.path.name} are not on one grid ({apart})",
                 where=folder,
@@ -187,9 +189,15 @@ def _open_folder(path: Path, ids: Mapping[str, int], image: Volume | None) -> La
     bases = {stored.orientation_basis for stored in masks.values()}
     basis = "affine" if bases == {"affine"} else "undeclared"
     placed = {
-        name: (stored, turn) for name, stored in masks.items() if (turn := turns[name]) is not None
+        name: (stored, turn)
+        for name, stored in masks.items()
+        if (turn := turn_of[grids[name]]) is not None
     }
-    error_mm = max(turn.grid(_grid(stored)).offset_mm(grid) for stored, turn in placed.values())
+    error_mm = max(
+        turn.grid(distinct).offset_mm(grid)
+        for distinct, turn in turn_of.items()
+        if turn is not None
+    )
     texts = [text for stored in masks.values() for text in stored.warnings]
     warnings = tuple(dict.fromkeys((*texts, *grid_warnings(error_mm, "the masks"))))
 

@@ -17,7 +17,7 @@ from situs.errors import did_you_mean
 
 __all__ = ["Action", "Misread", "read_action"]
 
-_LONGEST = 64_000
+_LONGEST = 128_000
 """Characters of a reply that are looked at."""
 _MOST_TRIES = 64
 """Places in a reply where an object may begin."""
@@ -25,14 +25,9 @@ _DEEPEST = 16
 """Levels of an object that is looked at; actions have three."""
 _BLANKS = re.compile(r"\s{200,}")
 """Servers that enforce a schema are known to run on with white space until the tokens end."""
-_THOUGHT = re.compile(
-    r"<(think|thinking|thoughts?|reasoning|analysis|scratchpad)>.*?(</\1>|\Z)",
-    re.DOTALL | re.IGNORECASE,
+_THOUGHT_TAG = re.compile(
+    r"<(/?)(think|thinking|thoughts?|reasoning|analysis|scratchpad)>", re.IGNORECASE
 )
-_THOUGHT_END = re.compile(
-    r"\A.*</(think|thinking|thoughts?|reasoning|analysis|scratchpad)>", re.DOTALL | re.IGNORECASE
-)
-"""Of thoughts that the chat template began, so that the reply holds their end only."""
 _NAMES = ("action", "tool", "name", "function")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
 
@@ -64,13 +59,36 @@ def read_action(reply: Reply, kinds: Iterable[ActionKind]) -> Action | Misread:
         if isinstance(read, Action):
             return msgspec.structs.replace(read, call_id=call.id)
         return read
-    text = _THOUGHT_END.sub("", _THOUGHT.sub("", reply.text[:_LONGEST]))
+    text = _without_thoughts(reply.text[:_LONGEST])
     named = next(filter(None, (_named(candidate, known) for candidate in _objects(text))), None)
     if named is not None:
         return _checked(*named, known)
     if reply.finish_reason == "length" or _BLANKS.search(reply.text):
         return Misread("cut", "your reply was cut off; give one short JSON object and nothing else")
     return Misread("invalid", "your reply holds no JSON object with an action")
+
+
+def _without_thoughts(text: str) -> str:
+    """What is said outside of thoughts.
+
+    One pass over the tags: replies run on, and a pattern that looks for the end of each thought
+    takes minutes over a long one.
+    """
+    spoken: list[str] = []
+    begin, thought = 0, ""
+    for tag in _THOUGHT_TAG.finditer(text):
+        is_end, name = bool(tag[1]), tag[2].lower()
+        if not thought and not is_end:
+            spoken.append(text[begin : tag.start()])
+            thought = name
+        elif is_end and not thought:
+            # The chat template began the thought, so the reply holds its end only.
+            spoken, begin = [], tag.end()
+        elif is_end and name == thought:
+            begin, thought = tag.end(), ""
+    if not thought:
+        spoken.append(text[begin:])
+    return "".join(spoken)
 
 
 def _objects(text: str) -> Iterable[dict[str, Any]]:

@@ -3,6 +3,7 @@ the visibility rule, applied to every picture."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -12,19 +13,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.anatomy import Term
-from situs.items import Item, boxes_in
+from situs.facts import link
+from situs.items import Choice, Item, YesNo, boxes_in, marks_of
 from situs.profiles import Layout
 from situs.profiles.geometry.frame import Tile
 from situs.profiles.pixels.samples import in_lattice_order, slice_of
 from situs.profiles.sight.structures import index_slices, lesions_of_role
 from situs.profiles.sight.visibility import SliceView, contrast, load_thresholds, width_px
-from situs.room.view.scan import Picture, Scan, plane_axis, shown_at
+from situs.room.view.scan import Look, Picture, Scan, plane_axis, shown_at
 from situs.space import FrameBox, WorldBox
 from situs.volumes import LabelMap
 
-__all__ = ["Masks", "Sighting", "Target", "sightings_on", "targets_of", "unseen"]
+__all__ = [
+    "Masks",
+    "Sighting",
+    "Target",
+    "Triple",
+    "sightings_on",
+    "slices_seen",
+    "targets_of",
+    "unseen",
+]
 
 _SEES = "sees:"
+Triple = tuple[float, float, float]
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -34,8 +46,10 @@ class Target(msgspec.Struct, frozen=True):
     kind: Literal["mask", "boxes", "point", "slice"]
     needed: int
     """Slices on which it has to be clear."""
-    at: tuple[float, float, float] | None = None
+    at: Triple | None = None
     """Of a point: mm, or (frame, x, y)."""
+    boxes: tuple[FrameBox, ...] = ()
+    """Of a finding that was drawn frame by frame: its boxes. It is seen on any of them."""
 
 
 class Sighting(msgspec.Struct, frozen=True):
@@ -58,13 +72,16 @@ class Sighting(msgspec.Struct, frozen=True):
         return wide and (self.contrast is None or self.contrast >= limits.contrast)
 
 
+def slices_seen(sightings: Iterable[Sighting]) -> Counter[str]:
+    """Target → on how many slices it was clear."""
+    clear = {(one.target, one.plane, one.index) for one in sightings if one.is_clear}
+    return Counter(target for target, _, _ in clear)
+
+
 def unseen(targets: Iterable[Target], sightings: Iterable[Sighting]) -> list[str]:
     """The targets that were not seen on enough slices."""
-    clear: dict[str, set[tuple[str, int]]] = {}
-    for one in sightings:
-        if one.is_clear:
-            clear.setdefault(one.target, set()).add((one.plane, one.index))
-    return [t.name for t in targets if len(clear.get(t.name, ())) < t.needed]
+    seen = slices_seen(sightings)
+    return [target.name for target in targets if seen[target.name] < target.needed]
 
 
 class Masks:
@@ -77,6 +94,8 @@ class Masks:
         self._regions: dict[tuple[str, WorldBox | None], _Region | None] = {}
         self.best_views: dict[str, list[SliceView]] = {}
         """How structures look where they are largest, as far as that was worked out."""
+        self.pictures: dict[Look, Picture] = {}
+        """Whole slices that were drawn to find that out."""
 
     @cached_property
     def _layers(self) -> list[NDArray[Any]]:
@@ -158,13 +177,16 @@ class _Region:
 
 
 def targets_of(
-    item: Item, masks: Masks | None, points: Mapping[str, tuple[float, float, float]]
+    item: Item,
+    masks: Masks | None,
+    points: Mapping[str, Triple],
+    marks: Mapping[str, Triple],
 ) -> tuple[Target, ...]:
     """What has to be seen to answer from the scan; empty where nobody knows.
 
     The structures the item needs, on two slices each (on its slice, for a question about one); for
-    a distance its witness points `points`, and the structures once. Without masks, the boxes it
-    speaks of; without those, its slices.
+    a distance its witness points `points`, and the structures once; of `marks` (letter → where it
+    is drawn) those that decide. Without masks, the boxes it speaks of; without those, its slices.
     """
     limits = load_thresholds()
     of_slice = item.level == "slice" and bool(item.frames)
@@ -178,11 +200,54 @@ def targets_of(
         elif name in labelled:
             targets.append(Target(name, "boxes", _needed(item, name)))
     targets += [Target(name, "point", 1, at) for name, at in points.items()]
+    targets += [
+        Target(f"mark {letter}", "point", 1, at)
+        for letter, at in marks.items()
+        if letter in _deciding_marks(item, marks)
+    ]
+    if not targets and not of_slice:
+        targets += _findings(item)
     if not targets and boxes_in(item.answer):
         targets.append(Target("", "boxes", 1))
     if not targets and of_slice:
         targets.append(Target("slice", "slice", len(set(item.frames))))
     return tuple(targets)
+
+
+def _findings(item: Item) -> list[Target]:
+    """Each finding that was drawn on the frames of a volume; where one of several is enough to
+    answer (is there any, which one is it), one of them.
+
+    Boxes are linked as readily as any rule does, so that nobody has to see one finding twice.
+    """
+    drawn = [box for box in (*item.boxes, *boxes_in(item.answer)) if isinstance(box, FrameBox)]
+    marks = {box for box in marks_of(item).values() if isinstance(box, FrameBox)}
+    by_label: dict[str, list[FrameBox]] = {}
+    for box in dict.fromkeys(drawn):
+        if box not in marks:
+            by_label.setdefault(box.label, []).append(box)
+    if by_label and isinstance(item.answer, YesNo | Choice):
+        every = tuple(box for boxes in by_label.values() for box in boxes)
+        return [Target(" or ".join(by_label), "boxes", 1, boxes=every)]
+    findings: list[Target] = []
+    for label, boxes in by_label.items():
+        tubes = link(boxes, 0.0, 1)
+        for number, tube in enumerate(tubes, start=1):
+            name = label if len(tubes) == 1 else f"{label} {number}".strip()
+            findings.append(Target(name, "boxes", 1, boxes=tube.boxes))
+    return findings
+
+
+def _deciding_marks(item: Item, marks: Iterable[str]) -> set[str]:
+    """The mark that is the answer, and those that the question compares it with.
+
+    The other options need not be looked at by whoever has seen where the right one lies.
+    """
+    offered = {option.value for option in item.options}
+    deciding = {letter for letter in marks if letter not in offered}
+    if isinstance(item.answer, Choice) and not item.answer.also_right:
+        deciding.add(item.answer.value)
+    return deciding
 
 
 def _needed(item: Item, name: str) -> int:
@@ -244,8 +309,8 @@ def _sighting(
 
 def _of_boxes(picture: Picture, target: Target, item: Item) -> Iterable[Sighting]:
     """The item's boxes of that label, or those it asks for, on the slices that cut them."""
-    boxes = [box for box in item.boxes if box.label == target.name]
-    wanted = boxes if target.name else list(boxes_in(item.answer))
+    labelled = [box for box in item.boxes if box.label == target.name]
+    wanted = list(target.boxes) or (labelled if target.name else list(boxes_in(item.answer)))
     frame = picture.layout.frames[0]
     for tile in frame.tiles:
         one = Layout(picture.layout.lattice, (type(frame)([tile], (frame.width, frame.height)),))

@@ -16,10 +16,11 @@ from situs.items import Item, resolve
 from situs.measure import nearest_faces
 from situs.probe import Patient
 from situs.profiles import FileVolumes, Profile, Verdict, Volumes
+from situs.profiles.geometry.layout import mark_points
 from situs.room.schema import Room
-from situs.room.view.evidence import Masks, Target, targets_of
+from situs.room.view.evidence import Masks, Target, Triple, targets_of
 from situs.room.view.possible import possible
-from situs.room.view.scan import Scan
+from situs.room.view.scan import Point, Scan
 from situs.space import Grid
 
 __all__ = ["OpenScan", "OpenScans"]
@@ -31,7 +32,6 @@ _OF_POINTS = ("distance", "contact")
 
 _Made = TypeVar("_Made")
 SeriesKey = tuple[str, str]
-Triple = tuple[float, float, float]
 
 
 class OpenScan:
@@ -94,7 +94,9 @@ class OpenScan:
 
     def targets(self, item: Item) -> tuple[Target, ...]:
         """What has to be seen to answer an item."""
-        return targets_of(item, self.masks, self._witness_points(item))
+        marks = mark_points(item, self.scan.answer_layout.lattice)
+        places = {letter: _triple(point) for letter, point in marks.items()}
+        return targets_of(item, self.masks, self._witness_points(item), places)
 
     def verdict(self, item: Item) -> Verdict:
         """Whether the room lets anyone answer the item."""
@@ -208,3 +210,8 @@ class OpenScans:
             if len(self._open) <= most:
                 return
             del self._open[key]
+
+
+def _triple(point: Point) -> Triple:
+    x, y, z = (float(value) for value in point)
+    return x, y, z

@@ -14,7 +14,7 @@ from situs.profiles.sight.hidden import judge_item
 from situs.profiles.sight.structures import Role
 from situs.profiles.sight.visibility import SliceView, load_thresholds
 from situs.room.view.evidence import Masks, Target, sightings_on
-from situs.room.view.scan import Look, Scan
+from situs.room.view.scan import Look, Picture, Scan
 from situs.volumes import LabelMap
 
 __all__ = ["possible"]
@@ -24,6 +24,8 @@ _TRIES = 12
 _LARGEST = 2
 """Of these, the ones that are tried in other windows and magnified."""
 _ZOOMS = (2.0, 4.0, 8.0)
+_PICTURES = 24
+"""Whole slices that are kept of a series, for the structures of the items to come."""
 
 
 def possible(item: Item, scan: Scan, masks: Masks | None) -> Verdict:
@@ -80,7 +82,7 @@ class _Evidence:
         needed = 1 if self._item.level == "slice" and self._item.frames else limits.slices
         clear: set[tuple[str, int]] = set()
         for look in self._looks(name):
-            picture = self._scan.picture(look, self._scan.windows[look.window], {})
+            picture = self._picture(look)
             for one in sightings_on(picture, self._item, (target,), self._scan, self._masks):
                 views.append(SliceView(one.plane, one.index, one.width_px or 0, one.contrast))
                 if one.is_clear:
@@ -89,12 +91,29 @@ class _Evidence:
                 break
         return views
 
+    def _picture(self, look: Look) -> Picture:
+        """Drawn once for all structures that it may show; only whole slices are met again."""
+        assert self._masks is not None
+        drawn = self._masks.pictures
+        if look in drawn:
+            return drawn[look]
+        picture = self._scan.picture(look, self._scan.windows[look.window], {})
+        if look.zoom == 1.0:
+            if len(drawn) >= _PICTURES:
+                del drawn[next(iter(drawn))]
+            drawn[look] = picture
+        return picture
+
     def _looks(self, name: str) -> Iterator[Look]:
         """Whole slices in the first window, as a session begins; then, for what is too small or too
         faint there, other windows and magnified looks at the largest sections."""
+        assert self._masks is not None
         first, *others = self._scan.windows
         slices = list(self._slices(name))
-        yield from (Look(plane, (index,), first) for plane, index in slices)
+        whole = [Look(plane, (index,), first) for plane, index in slices]
+        # Which slices come first decides nothing, so those that are drawn already do.
+        drawn = self._masks.pictures
+        yield from sorted(whole, key=lambda look: look not in drawn)
         largest = [
             one
             for plane in self._scan.planes

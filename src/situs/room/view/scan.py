@@ -245,9 +245,12 @@ def shown_at(tile: Tile, point: Point, reach: float) -> tuple[float, float] | No
     return (x, y) if inside and abs(off) <= reach else None
 
 
+_AXES = {FRAME: 2} | {plane.value: plane.through.world_index for plane in Plane}
+
+
 def plane_axis(plane: str) -> int:
     """The axis across a plane, in patient order; that of the frames for frames as stored."""
-    return 2 if plane == FRAME else Plane(plane).through.world_index
+    return _AXES[plane]
 
 
 def _windows(room: Room, modality: str) -> dict[str, WindowRule]:
