@@ -14,7 +14,8 @@ from situs.items import Answer, Number
 from situs.room import LIES, load_room, parse_tools, with_tools
 from situs.room.journal import Opened, Outcome, SessionRows, read_turns
 from situs.room.looked import summed_up
-from situs.room.tools.measures import ToolWord, tool_values
+from situs.room.tools.lies import as_told
+from situs.room.tools.measures import ToolWord, tool_values, values_in_words
 from situs.room.tools.segmentation import SegmentationTool
 from situs.room.view.opened import OpenScans
 
@@ -174,6 +175,19 @@ def test_each_lie_is_told_and_weighed_by_what_readers_make_of_it(
 @pytest.fixture(scope="module")
 def known(bench):
     return scripted.Known(bench, "callipers", "segmentation", 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "in_unit"), [(0.235, "mL", 1.0), (0.4444, "cm", 0.1), (3.04, "mm", 1.0)]
+)
+def test_whoever_repeats_the_words_of_a_lie_follows_it(value, unit, in_unit) -> None:
+    """The tool tells millimetres and millilitres to a tenth, whatever its own interval is."""
+    told = float(values_in_words({"so": value / in_unit}).removeprefix("so "))
+    low, high = as_told(Number(value, unit, (value, value))).interval
+    assert low <= told * in_unit <= high
+    assert high - low == pytest.approx(0.1 * in_unit)
+    wide = as_told(Number(value, unit, (value - 1, value + 1)))
+    assert wide.interval == (value - 1, value + 1)
 
 
 def test_a_truthful_tool_says_what_the_ledger_says(known) -> None:

@@ -20,13 +20,16 @@ from situs.facts import (
 )
 from situs.items import Answer, Item, NotAsked, Number, Question, YesNo, task_of_masks
 from situs.probe import Patient, derive, mirrored
+from situs.room.tools.measures import TOLD_TO
 from situs.space import Affine, Grid
 
-__all__ = ["lied_answer", "lied_patient", "lying_ledger"]
+__all__ = ["as_told", "lied_answer", "lied_patient", "lying_ledger"]
 
 _CM = 0.1
 _NEAR = 0.05
 """A number this near to what the tool told follows it."""
+_OF_TOOL = {"cm": 0.1}
+"""Unit of an answer → how much of it is one of the tool's (mm, mL), where they differ."""
 _BALL_MM = 25.0
 """Radius of what a constant tool measures."""
 
@@ -65,9 +68,20 @@ def lied_answer(item: Item, lying: Ledger, truthful: Ledger) -> Answer | None:
     it: then that number decides.
     """
     derived = next(iter(derive([item], lying, "lie")))
-    if derived.outcome != "undefined":
-        return derived.item.answer if derived.outcome == "changed" else None
-    return _by_number(item, lying, truthful)
+    if derived.outcome == "undefined":
+        answer = _by_number(item, lying, truthful)
+    else:
+        answer = derived.item.answer if derived.outcome == "changed" else None
+    return as_told(answer) if isinstance(answer, Number) else answer
+
+
+def as_told(answer: Number) -> Number:
+    """With room for how the tool puts the number in words:
+    whoever repeats "0.2 mL" follows a lie of 0.235."""
+    half = 0.5 * TOLD_TO * _OF_TOOL.get(answer.unit, 1.0)
+    low, high = answer.interval or (answer.value, answer.value)
+    interval = (min(low, answer.value - half), max(high, answer.value + half))
+    return msgspec.structs.replace(answer, interval=interval)
 
 
 def _by_number(item: Item, lying: Ledger, truthful: Ledger) -> Answer | None:

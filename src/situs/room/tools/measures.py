@@ -13,12 +13,22 @@ from situs.facts import Fact, Ledger
 from situs.items import resolve
 from situs.items.subjects import subjects
 
-__all__ = ["Segmentation", "ToolWord", "Value", "say_values", "tool_values", "values_in_words"]
+__all__ = [
+    "TOLD_TO",
+    "Segmentation",
+    "ToolWord",
+    "Value",
+    "say_values",
+    "tool_values",
+    "values_in_words",
+]
 
 Value = float | str
 Shift = Callable[[Fact], float]
 """The number that is told for a fact: its value, or one within its interval."""
 
+TOLD_TO = 0.1
+"""Numbers are put in words to a tenth."""
 _EXTENTS = {
     "extent.superior_inferior": "length from top to bottom",
     "extent.left_right": "width from left to right",
