@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy import Term
 from situs.facts import link
-from situs.items import Choice, Item, YesNo, boxes_in, marks_of
+from situs.items import Box, Choice, Item, YesNo, boxes_in, marks_of
 from situs.profiles import Layout
 from situs.profiles.geometry.frame import Tile
 from situs.profiles.pixels.samples import in_lattice_order, slice_of
@@ -309,8 +309,11 @@ def _sighting(
 
 def _of_boxes(picture: Picture, target: Target, item: Item) -> Iterable[Sighting]:
     """The item's boxes of that label, or those it asks for, on the slices that cut them."""
-    labelled = [box for box in item.boxes if box.label == target.name]
-    wanted = list(target.boxes) or (labelled if target.name else list(boxes_in(item.answer)))
+    wanted: list[Box] = list(target.boxes)
+    if not wanted and target.name:
+        wanted = [box for box in item.boxes if box.label == target.name]
+    elif not wanted:
+        wanted = list(boxes_in(item.answer))
     frame = picture.layout.frames[0]
     for tile in frame.tiles:
         one = Layout(picture.layout.lattice, (type(frame)([tile], (frame.width, frame.height)),))
