@@ -11,6 +11,7 @@ import pytest
 
 from situs.items import Box, Boxes, Item
 from situs.profiles import Layout, layout_of, load_profile
+from situs.score.compound.parts import boxes_right, least_overlap
 from situs.score.metrics.box_batch import match_boxes
 from situs.score.metrics.boxes import (
     BOX_CENTRE_HIT,
@@ -27,7 +28,6 @@ from situs.score.metrics.boxes import (
     Solids,
 )
 from situs.score.metrics.registry import Given
-from situs.score.parts import boxes_right, least_overlap
 from situs.space import Affine, FrameBox, Grid, WorldBox
 
 LABELS = ("bone lesion", "joint effusion", "meniscus tear")

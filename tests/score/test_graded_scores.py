@@ -16,7 +16,7 @@ from situs.items import Compound, Item
 from situs.profiles import load_profile
 from situs.run import AnswerRow
 from situs.score import Replies, ScoredRun, score_table
-from situs.score.parts import read_part, score_reading
+from situs.score.compound.parts import read_part, score_reading
 
 AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
 ASKED = {

@@ -9,7 +9,7 @@ from situs.anatomy.banks import levels_in, load_bank
 from situs.items import Boxes, Grades
 from situs.profiles import load_profile
 from situs.score import Offered, Parsed, Unparsed, parse_boxes, parse_grades
-from situs.score.compound import split_response
+from situs.score.compound.split import split_response
 from situs.space import WorldBox
 
 SPACE = load_profile("3dreasonknee-o1").answer

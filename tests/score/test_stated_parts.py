@@ -12,8 +12,9 @@ import pytest
 from situs.items import Boxes, Compound, Grades
 from situs.profiles import AnswerSpace
 from situs.run import AnswerRow
-from situs.score import outcomes, stated_parts
-from situs.score.parts import Unplaced
+from situs.score import outcomes
+from situs.score.compound import stated as stated_parts
+from situs.score.compound.parts import Unplaced
 from situs.space import FrameBox
 
 QUESTION = (

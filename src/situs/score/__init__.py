@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from situs.score.columns import Columns
     from situs.score.comparison import comparable_metrics, compare_runs
+    from situs.score.compound.parts import boxes_right, frames_right
     from situs.score.facets import FACETS, SIZES, Facets, facets_of
     from situs.score.free_text import PROTOCOLS, Verdicts
     from situs.score.headline import (
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from situs.score.metrics.registry import Metric, known_metrics, metric
     from situs.score.metrics.sets import ends_within_one, set_f1, set_iou
     from situs.score.outcomes import Outcome, Scored, score_answer
-    from situs.score.parts import boxes_right, frames_right
     from situs.score.published.ct_spatialvqa import PublishedScores
     from situs.score.published.numbers import (
         PUBLISHED,

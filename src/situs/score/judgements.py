@@ -15,8 +15,8 @@ import msgspec
 
 from situs.items import GRADED, Compound, Item, Text
 from situs.score.columns import NOT_COUNTED
+from situs.score.compound.parts import Part, is_place
 from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
-from situs.score.parts import Part, is_place
 from situs.space import FrameBox
 
 __all__ = ["Judgement", "Judgements", "not_counted"]

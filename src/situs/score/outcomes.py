@@ -25,9 +25,7 @@ from situs.items import (
 from situs.profiles import unmet_needs
 from situs.run import SET_ASIDE, AnswerRow, Viewing
 from situs.score.columns import NOT_COUNTED, UNANSWERED
-from situs.score.judgements import Judgement, Judgements, not_counted
-from situs.score.metrics.grades import GradePair
-from situs.score.parts import (
+from situs.score.compound.parts import (
     Part,
     Reading,
     meant_part,
@@ -35,6 +33,8 @@ from situs.score.parts import (
     score_readings,
     unread_part,
 )
+from situs.score.judgements import Judgement, Judgements, not_counted
+from situs.score.metrics.grades import GradePair
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
@@ -292,8 +292,8 @@ def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, 
     """What a reply says of each part."""
     # What answers without words (blind rows, a build's card) needs none of the readers, and does
     # not load them.
-    from situs.score.compound import split_response
-    from situs.score.stated_parts import stated_parts
+    from situs.score.compound.split import split_response
+    from situs.score.compound.stated import stated_parts
 
     if row.state != "answered":
         return _unread(item, row.state, "")

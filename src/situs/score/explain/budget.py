@@ -34,6 +34,7 @@ import numpy as np
 from situs.facts import Fact
 from situs.items import Boxes, Choice, Frames, Item, Number, YesNo
 from situs.run import Prior, Spec, Viewing
+from situs.score.compound.parts import meant_part
 from situs.score.explain.answers import Answered, answered_in
 from situs.score.explain.causes import STATES, Cause, Exposure, Suspicion
 from situs.score.explain.closed import closed_tests, wrong_values
@@ -42,7 +43,6 @@ from situs.score.explain.places import PlaceTest, box_tests, frame_tests
 from situs.score.explain.readings import Reading, readings
 from situs.score.explain.study_facts import StudyFactsById
 from situs.score.metrics.registry import Given
-from situs.score.parts import meant_part
 from situs.score.scored_run import ScoredRun, open_replies, read_run
 from situs.score.stats.estimates import cluster_of, paired_difference
 from situs.score.stats.paired import holm

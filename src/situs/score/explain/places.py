@@ -18,9 +18,9 @@ from situs.items import Boxes, Frames, Item
 from situs.profiles import Layout, Plane
 from situs.run import Viewing
 from situs.score import boxes_right, frames_right, same_labels, tube_iou
+from situs.score.compound.parts import least_overlap
 from situs.score.explain.causes import Cause
 from situs.score.explain.closed import CAUSE_OF_AXIS
-from situs.score.parts import least_overlap
 from situs.space import FrameBox, FrameBoxes
 
 __all__ = ["PlaceTest", "box_tests", "frame_tests"]

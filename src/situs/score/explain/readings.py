@@ -20,9 +20,9 @@ from situs.items import (
     letter_of,
 )
 from situs.run import AnswerRow, Viewing
-from situs.score.compound import split_response
+from situs.score.compound.parts import Part, reading_of, score_reading
+from situs.score.compound.split import split_response
 from situs.score.outcomes import Scored
-from situs.score.parts import Part, reading_of, score_reading
 from situs.score.read.result import Parsed, Result, Unparsed
 from situs.score.replies import read_reply
 

@@ -16,8 +16,8 @@ import msgspec
 
 from situs.items import Boxes, Grades, Item, Simple
 from situs.run import Viewing
-from situs.score.compound import MOST_CHARACTERS, part_text, plain_names
-from situs.score.parts import Reading, Unplaced, reading_of
+from situs.score.compound.parts import Reading, Unplaced, reading_of
+from situs.score.compound.split import MOST_CHARACTERS, part_text, plain_names
 from situs.score.read.box_forms.stated import StatedBox, as_stated, is_plain_text
 from situs.score.read.prose.clean import visible
 from situs.score.read.result import Result

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from situs.items import Boxes, Simple
-from situs.score.parts import is_place, without_places
+from situs.score.compound.parts import is_place, without_places
 from situs.score.read.box_forms.stated import stated_in_json
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.loose_json import Loose, loose_values, proper_json

@@ -1,0 +1,1 @@
+"""Answers of several parts: boxes and grades, a choice and a number."""
