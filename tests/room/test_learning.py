@@ -121,12 +121,10 @@ def test_a_session_that_was_changed_is_found(learnt: Path, tmp_path: Path) -> No
 def test_exports_of_sessions_supervise_the_last_reply_only(
     learnt: Path, situs: Callable[..., Any], tmp_path: Path
 ) -> None:
-    exported = {}
-    for to in ("trl", "ms-swift", "llama-factory", "openai", "qwen"):
+    for to in ("trl", "ms-swift", "llama-factory", "openai"):
         out = tmp_path / to
         ran = situs("tune", "export", learnt / "data", "--to", to, "--out", out, "--json")
         assert ran.code == 0, ran.err
-        exported[to] = ran.json
     lines = {
         to: [json.loads(line) for line in (tmp_path / to / "train.jsonl").read_text().splitlines()]
         for to in ("trl", "ms-swift", "openai")
@@ -137,7 +135,11 @@ def test_exports_of_sessions_supervise_the_last_reply_only(
         replies = [m for m in lines[to][several]["messages"] if m["role"] == "assistant"]
         assert [m.get(mark[0]) == mark[1] for m in replies] == [True] * (len(replies) - 1) + [False]
     assert "mask_history: true" in (tmp_path / "llama-factory" / "train.yaml").read_text()
-    assert any("several turns" in why for why in exported["qwen"]["left_out"])
+    # Qwen's script supervises every reply of a session, so no example may go there.
+    refused = situs("tune", "export", learnt / "data", "--to", "qwen", "--out", tmp_path / "qwen")
+    assert refused.code == 2
+    assert "several turns" in refused.err
+    assert not (tmp_path / "qwen").exists()
 
 
 def test_what_may_not_be_learnt_from_sessions_is_refused(
