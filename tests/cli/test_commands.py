@@ -346,3 +346,9 @@ def test_tables_that_cannot_be_written_stop_a_command_first(
     (work / "tables").write_text("mine")
     words = (random_run, "--out", "report.html") if command == "report" else (bench, random_run)
     assert "is a file, not a folder" in refused(command, *words, "--tables", "tables")
+
+
+@pytest.mark.parametrize("option", ["--tables", "--charts"])
+def test_a_link_that_leads_nowhere_stops_a_report_first(refused, random_run, work, option) -> None:
+    (work / "link").symlink_to(work / "nowhere" / "folder")
+    refused("report", random_run, "--out", "report.html", option, "link")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -100,7 +101,8 @@ def latex_text(table: Table) -> str:
 
 def check_tables_folder(folder: Path | None) -> None:
     """Stop where tables cannot be written, before anything else is."""
-    if folder is not None and folder.exists() and not folder.is_dir():
+    # A link that leads nowhere does not exist, and is no place for a folder either.
+    if folder is not None and os.path.lexists(folder) and not folder.is_dir():
         raise SitusError("is a file, not a folder", where=folder, fix="choose another --tables")
 
 

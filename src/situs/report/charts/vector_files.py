@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,8 @@ __all__ = ["check_charts_folder", "svg_of", "write_charts"]
 
 def check_charts_folder(folder: Path | None) -> None:
     """Stop where charts cannot be written, before anything else is."""
-    if folder is not None and folder.exists() and not folder.is_dir():
+    # A link that leads nowhere does not exist, and is no place for a folder either.
+    if folder is not None and os.path.lexists(folder) and not folder.is_dir():
         raise SitusError("is a file, not a folder", where=folder, fix="choose another --charts")
 
 
