@@ -34,7 +34,8 @@ from unheard_readers import UNHEARD
 
 from situs.items import Item, Number, YesNo
 from situs.probe.diagnosis import KINDS, Diagnosis, Effect, Evidence, diagnose
-from situs.probe.diagnosis.evidence import Inversion, Moved, Sight, VolumeGain, _moved
+from situs.probe.diagnosis.evidence import Inversion, Moved, Sight, VolumeGain
+from situs.probe.diagnosis.measured import _moved
 from situs.probe.diagnosis.own_picture import own_picture_gain
 from situs.probe.diagnosis.reader import Reader as ReaderOfEvidence
 from situs.probe.table import Compared

@@ -9,7 +9,7 @@ import pytest
 
 from situs.items import Boxes, Grades
 from situs.profiles import AnswerSpace
-from situs.score import compound
+from situs.score.compound import split as compound
 from situs.score.read import boxes as full_reader
 from situs.score.read import parse_boxes
 from situs.score.read.box_forms.stated import stated_boxes
