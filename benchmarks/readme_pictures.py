@@ -92,8 +92,8 @@ def draw_question(demo: Path) -> Path:
     for step in item.steps:
         if step.value is not None and step.value.interval is not None:
             low, high = step.value.interval
-            bounds = f"· Interval: {low:.0f} to {high:.0f} {step.value.unit}."
-            line(f"{bounds} It lies on one side of the limit, so it is asked.")
+            bounds = f"{low:.0f} to {high:.0f} {step.value.unit}"
+            line(f"· The answer holds over the whole interval of the measurement, {bounds}.")
     y += 12
     for name, note in (("reader", "measures the pictures"), ("guesser", "never looks")):
         text, right = said[name]
