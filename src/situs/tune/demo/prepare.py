@@ -51,7 +51,7 @@ _MIX = (
 class Sizes(msgspec.Struct, frozen=True):
     """How much is trained; fewer steps for a look at the machinery alone."""
 
-    patients: int = 600
+    patients: int = 1500
     plain: int = 8_000
     coarse_steps: int = 200
     base_steps: int = 300
