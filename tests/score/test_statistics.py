@@ -104,6 +104,18 @@ def test_one_patient_who_differs_does_not_leave_the_others_unheard(wrong):
     assert low < values.mean() < high
 
 
+def test_patients_of_unequal_size_count_as_kish_says():
+    """The share of patients who are right throughout is weighted by items, out of (Σw)² / Σw²."""
+    items = np.array([3] * 12 + [2] * 6)
+    values = np.ones(items.sum())
+    values[0] = 0.0
+    names = np.repeat([str(i) for i in range(18)], items).tolist()
+    effective = items.sum() ** 2 / (items**2).sum()
+    whole = (items.sum() - items[0]) / items.sum() * effective
+    expected = stats.beta.ppf(0.025, whole, effective - whole + 1)
+    assert cluster_mean(values, names).ci95[0] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(("deviating", "expected"), [(40, 39.0), (10, 29.0), (4, 11.0), (1, 3.0)])
 def test_the_degrees_of_freedom_are_those_of_the_patients_who_tell(deviating, expected):
     """Residuals of one size: (Σe²)² / Σe⁴ = k, so 3 k − 1,
