@@ -7,20 +7,32 @@ guessed.
 >>> situs.score(bench, run)
 """
 
+import _signal  # type: ignore[import-not-found]  # of Python itself: loading it runs no code
 import sys
 
-# `python -m situs` loads this before `__main__`, with the current folder first on the path: code
-# that lies beside data must not run. From here on Ctrl-C ends the program without a traceback.
-if sys.argv[:1] == ["-m"] and ("-m", "situs") in zip(sys.orig_argv, sys.orig_argv[1:]):
-    if not sys.flags.safe_path:
+
+def _is_program() -> bool:
+    """Whether this is the program, not a library that another one loads."""
+    if sys.argv[:1] == ["-m"]:  # `python -m situs`, `python -Bmsitus`
+        names = ("situs", "situs.__main__")
+        return any(
+            given.startswith("-") and (given.partition("m")[2] or following) in names
+            for given, following in zip(sys.orig_argv, [*sys.orig_argv[1:], ""])
+        )
+    script = sys.argv[0].replace("\\", "/").rpartition("/")[2] if sys.argv else ""
+    return script in ("situs", "situs.exe", "situs-script.py")
+
+
+if _is_program():
+    # Before anything else is loaded: from here on Ctrl-C ends the program without a traceback.
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    # `python -m` puts the current folder first on the path: code beside data must not run.
+    if sys.argv[0] == "-m" and not sys.flags.safe_path:
         del sys.path[0]
-    import signal
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-import importlib
-from typing import TYPE_CHECKING, Any
+import importlib  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
 
 __version__ = "0.2.0"
 

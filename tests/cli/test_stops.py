@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ctypes
 import importlib
+import os
 import signal
 import subprocess
 import sys
@@ -156,3 +157,51 @@ def test_a_stop_that_was_ignored_before_stays_ignored(stop: signal.Signals) -> N
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+_LOOK = """
+import _signal, atexit, os, sys
+moments = 0
+def look(frame, event, _):
+    global moments
+    innermost = frame
+    while frame is not None and "/situs/" not in frame.f_code.co_filename:
+        frame = frame.f_back
+    if frame is None:
+        return
+    moments += 1
+    if moments == int(os.environ["STOP_AT"]):
+        _signal.raise_signal(_signal.SIGINT)
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        os.write(2, f"{innermost.f_code.co_filename}\\n".encode())
+sys.setprofile(look)
+atexit.register(sys.setprofile, None)
+"""
+"""Loaded before the program: names the code that runs while Ctrl-C is Python's exception, and
+presses Ctrl-C at one of the moments."""
+_SCRIPT = "import sys\nfrom situs.__main__ import main\nsys.exit(main())\n"
+_SETTLED = 100
+"""Moments in which the program has taken charge of Ctrl-C; to load it takes thousands."""
+
+
+@pytest.mark.parametrize("stop_at", [0, _SETTLED, 1000, 5000, 20_000])
+@pytest.mark.parametrize("start", ["-m situs", "-Bmsitus", "script"])
+def test_ctrl_c_while_the_program_loads_is_no_traceback(
+    tmp_path: Path, start: str, stop_at: int
+) -> None:
+    """No module is loaded before the program answers Ctrl-C itself."""
+    (tmp_path / "sitecustomize.py").write_text(_LOOK)
+    script = tmp_path / "situs"
+    script.write_text(_SCRIPT)
+    program = [str(script)] if start == "script" else start.split()
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    ran = subprocess.run(
+        [sys.executable, *program, "list", "formats"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "STOP_AT": str(stop_at)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == (-signal.SIGINT if stop_at else 0), ran.stderr
+    assert {Path(line).parts[-2:] for line in ran.stderr.splitlines()} <= {("situs", "__init__.py")}
