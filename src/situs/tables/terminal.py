@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from situs.base.text import printable
 from situs.tables.table import Table
 
@@ -24,10 +27,13 @@ def print_table(table: Table) -> None:
         drawn.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
     for row in brief.rows:
         drawn.add_row(*map(printable, brief.words(row)))
-    console = Console(highlight=False, markup=False)
+    # In a file, who wants no colour wants no bold either, even if FORCE_COLOR is set as well.
+    is_plain = not sys.stdout.isatty() and bool(os.environ.get("NO_COLOR"))
+    forced = False if is_plain else None
+    console = Console(highlight=False, markup=False, force_terminal=forced)
     if not console.is_terminal:
         width = max(_WIDTH_OF_FILES, console.width)
-        console = Console(highlight=False, markup=False, width=width)
+        console = Console(highlight=False, markup=False, force_terminal=forced, width=width)
     console.print(printable(table.title), style="bold")
     console.print(drawn)
     if table.caption:

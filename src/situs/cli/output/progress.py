@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,11 +13,20 @@ import click
 from situs.cli.output.events import tell_progress, tell_tally
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from situs.clients import Tally
 
 __all__ = ["progress_bar", "run_progress", "working"]
 
 _LOG_SECONDS = 30.0
+
+
+def _console() -> Console:
+    """Standard error. A bar moves the cursor, which a log has not, whatever colours it takes."""
+    from rich.console import Console
+
+    return Console(stderr=True, force_terminal=None if sys.stderr.isatty() else False)
 
 
 def _left(seconds: float) -> str:
@@ -46,10 +56,9 @@ def progress_text(tally: Tally, before: int, total: int) -> str:
 @contextmanager
 def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
     """Progress on standard error."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    console = Console(stderr=True)
+    console = _console()
     if not console.is_terminal:
         last_line = time.monotonic()
 
@@ -80,13 +89,12 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
 def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Progress on standard error, called with (done, total):
     a bar on a terminal, a line now and then in a log."""
-    from rich.console import Console
     from rich.progress import Progress
 
     if not shown:
         yield lambda done, total: None
         return
-    console = Console(stderr=True)
+    console = _console()
     if not console.is_terminal:
         yield _logged(what)
         return
@@ -124,10 +132,9 @@ def _logged(what: str) -> Callable[[int, int], None]:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """That something is being done, and for how long, on standard error; on a terminal only."""
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
+    console = _console()
     if not console.is_terminal:
         yield
         return
