@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 import numpy as np
 
@@ -43,9 +45,15 @@ class SeriesRecord(msgspec.Struct, frozen=True):
     def grid(self) -> Grid | PixelGrid:
         """The lattice the series is sampled on."""
         if self.affine:
-            return Grid(self.shape, Affine(np.array(self.affine, dtype=np.float64).reshape(4, 4)))
+            return _grid_of(self.shape, self.affine)
         frames, height, width = self.shape
         return PixelGrid(frames, width or None, height or None)
+
+
+@lru_cache(maxsize=256)
+def _grid_of(shape: tuple[int, int, int], affine: tuple[float, ...]) -> Grid:
+    """The items of a series ask for its grid one by one; its matrix is inverted once."""
+    return Grid(shape, Affine(np.array(affine, dtype=np.float64).reshape(4, 4)))
 
 
 class StudyRecord(msgspec.Struct, frozen=True):

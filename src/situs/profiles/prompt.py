@@ -66,9 +66,10 @@ def _which_slice(item: Item, profile: Profile, layout: Layout) -> str:
 
 def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool = False) -> str:
     """What the model is told about the pictures."""
-    count = sum(len(frame.tiles) for frame in layout.frames)
     name = {"ct": "CT", "mr": "MR"}.get(modality, modality)
     words = profile.prompt.intro if layout.lattice.has_mm else profile.prompt.intro_pixels
+    if not words:
+        return ""
     used = set(re.findall(r"{(\w+)", words))
     slots: dict[str, str | int | float] = {
         "what": _what(profile, layout, name),
@@ -81,6 +82,7 @@ def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool 
     if used & {"width", "height"}:
         slots |= {"width": layout.frames[0].width, "height": layout.frames[0].height}
     first, last = _ends(profile, layout)
+    count = sum(len(frame.tiles) for frame in layout.frames)
     if count > 1 or not layout.is_counted:
         slots["order"] = _order(profile, layout, first, last)
     if layout.lattice.has_mm:

@@ -209,8 +209,8 @@ class Frame:
     def mm_per_pixel(self) -> tuple[float, float]:
         """From one pixel to the next along x and y (acquired pixels,
         where there are no millimetres)."""
-        x, y = np.linalg.norm(self.tiles[0].matrix[:, :2], axis=0)
-        return float(x), float(y)
+        (x1, y1), (x2, y2), (x3, y3) = self.tiles[0].matrix[:, :2].tolist()
+        return math.sqrt(x1 * x1 + x2 * x2 + x3 * x3), math.sqrt(y1 * y1 + y2 * y2 + y3 * y3)
 
     def tile_at(self, x: float, y: float) -> Tile:
         """The slice shown at a pixel; between tiles, the nearest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -114,14 +115,20 @@ def label_table(stored: Stored) -> dict[int, str]:
     return {key: name for key, name in names.items() if key and name}
 
 
-def _parse(
-    path: Path, head: bytes, version: int, code: str, compressed: bool, as_image: bool
-) -> Stored:
+def _header(head: bytes, version: int, code: str) -> Any:
+    """As nibabel reads it."""
     from nibabel.nifti1 import Nifti1Header
     from nibabel.nifti2 import Nifti2Header
 
     kind = Nifti1Header if version == 1 else Nifti2Header
-    header = kind(head[: _HEADER_BYTES[version]], endianness=code, check=False)
+    return kind(head, endianness=code, check=False)
+
+
+def _parse(
+    path: Path, head: bytes, version: int, code: str, compressed: bool, as_image: bool
+) -> Stored:
+    head = head[: _HEADER_BYTES[version]]
+    header = _header(head, version, code)
     dims = [int(n) for n in header["dim"]]
     if not 1 <= dims[0] <= 7:
         raise SitusError(
@@ -133,7 +140,7 @@ def _parse(
     shape = drop_trailing_ones(dims[1 : dims[0] + 1])
     shape, channel, channels = _one_channel(shape, path) if as_image else (shape, 0, 1)
     check_shape(shape, dtype.itemsize, where=path)
-    matrix, basis, warnings = _affine(header, shape)
+    matrix, basis, warnings = _affine(head, version, code, shape)
     if channels > 1:
         warnings += (f"channel {channel + 1} of {channels} is used",)
     slope, inter = _scaling(header, path)
@@ -217,10 +224,15 @@ def _scaling(header: Any, path: Path) -> tuple[float, float]:
     return slope, inter
 
 
+@functools.lru_cache(maxsize=64)
 def _affine(
-    header: Any, shape: tuple[int, ...]
+    head: bytes, version: int, code: str, shape: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], str, tuple[str, ...]]:
-    """nibabel's best affine in millimetres, what it rests on, and what is doubtful about it."""
+    """nibabel's best affine in millimetres, what it rests on, and what is doubtful about it.
+
+    The hundred masks of a study share one header, so it is worked out once.
+    """
+    header = _header(head, version, code)
     pixdim = header["pixdim"]
     if pixdim[0] not in (-1, 1):  # the standard: "if 0, assume 1"
         pixdim[0] = 1
@@ -234,6 +246,7 @@ def _affine(
         warnings.append(NO_ORIENTATION)
     if has_sform and has_qform and _forms_disagree(header, shape):
         warnings.append(FORMS_DISAGREE)
+    matrix.flags.writeable = False
     return matrix, "affine" if has_sform or has_qform else "undeclared", tuple(warnings)
 
 
