@@ -111,7 +111,7 @@ def _combined(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgeme
         if state == "answered" != part.state:
             lost.append(f"{name}:{part.state}")
         values.update(part.values)
-        boxes = (*boxes, *part.boxes) if len(boxes) else part.boxes
+        boxes = _joined(boxes, part.boxes)
         grades += part.grades
         (where if is_place(parts[name]) else what).append(part.right)
     is_grounded = bool(what and where)
@@ -140,7 +140,7 @@ def _plain(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgement:
         kinds.add(where)
         right[where] = right[where] and part.right
         values |= part.values
-        boxes = (*boxes, *part.boxes) if len(boxes) else part.boxes
+        boxes = _joined(boxes, part.boxes)
         grades += part.grades
     is_grounded = len(kinds) == 2
     return Judgement(
@@ -154,6 +154,13 @@ def _plain(item: Item, answer: Compound, read: Mapping[str, Part]) -> Judgement:
         place_right=right[True] if is_grounded else None,
         **_graded(item, grades),
     )
+
+
+def _joined(boxes: Sequence[FrameBox], more: Sequence[FrameBox]) -> Sequence[FrameBox]:
+    """The boxes of two parts. Mostly only one has any, and those stay the array they are."""
+    if not len(boxes) or not len(more):
+        return boxes if len(boxes) else more
+    return (*boxes, *more)
 
 
 def _graded(item: Item, grades: Sequence[GradePair]) -> dict[str, Any]:
