@@ -133,6 +133,29 @@ REFUSALS = {
         "failed",
         "choose a profile with fewer pictures",
     ),
+    "openrouter has no such model with eyes": (
+        404,
+        {"error": {"code": 404, "message": "No endpoints found that support image input"}},
+        "failed",
+        "this model takes no pictures",
+    ),
+    "openai takes pictures in other models": (
+        400,
+        {"error": {"message": "image_url is only supported by certain models."}},
+        "failed",
+        "this model takes no pictures",
+    ),
+    "vllm has no room for the answer": (
+        400,
+        {
+            "error": {
+                "message": "'max_tokens' or 'max_completion_tokens' is too large: 1024. This"
+                " model's maximum context length is 8192 tokens."
+            }
+        },
+        "failed",
+        "allow a shorter answer",
+    ),
     "lm studio has a shorter context": (
         400,
         {"error": "The number of tokens to keep is greater than the context length"},
@@ -150,3 +173,43 @@ def test_what_a_service_says_comes_with_a_cure(asked: Callable[..., Any], name: 
     (reply,) = book.values()
     assert reply.state == state
     assert words in reply.error
+
+
+def test_thoughts_in_parts_beside_the_answer(asked: Callable[..., Any]) -> None:
+    """As Mistral hands them over."""
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "A lies left."}]}
+    with replying({"content": [thought, {"type": "text", "text": "B"}]}) as server:
+        _, book = asked(server.spec, [question(1)], limits=ONE)
+    assert [(reply.text, reply.thinking) for reply in book.values()] == [("B", "A lies left.")]
+
+
+def test_what_a_server_says_it_charged_is_the_cost_where_no_price_is_known(
+    asked: Callable[..., Any],
+) -> None:
+    """As OpenRouter has it."""
+    with replying({"content": "B"}, cost=0.25) as server:
+        told, _ = asked(server.spec, [question(n) for n in range(3)], limits=ONE)
+    assert told.tally.cost == pytest.approx(3 * 0.25)
+
+
+def test_a_run_in_which_all_failed_says_why_and_what_helps(
+    situs: Callable[..., Any], bench: Path, tmp_path: Path
+) -> None:
+    error = {"error": {"message": "At most 4 image(s) may be provided in one prompt."}}
+    with refusing(400, error) as server:
+        args = ("--model", server.spec, "--profile", "montage", "--limit", 2)
+        ran = situs("run", bench, *args, "--out", tmp_path / "run")
+    assert ran.code == 1
+    (line,) = [line for line in ran.err.splitlines() if "every call failed" in line]
+    assert "At most 4 image(s)" in line
+    assert "choose a profile with fewer pictures" in line
+
+
+def test_replies_of_thoughts_alone_are_counted_with_a_cure(
+    situs: Callable[..., Any], bench: Path, tmp_path: Path
+) -> None:
+    with replying({"content": None, "reasoning_content": "A lies"}) as server:
+        args = ("--model", server.spec, "--profile", "montage", "--limit", 2)
+        ran = situs("run", bench, *args, "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    assert "2 replies hold thoughts and no answer: raise max_tokens" in " ".join(ran.out.split())

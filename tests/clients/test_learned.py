@@ -12,7 +12,7 @@ from aiohttp import web
 
 import wire
 from asking import QUICK, question
-from situs.clients import ResponseCache, Settings
+from situs.clients import Message, Request, ResponseCache, Settings
 
 ONE = msgspec.structs.replace(QUICK, concurrency=1)
 
@@ -185,3 +185,91 @@ def test_a_server_that_refuses_everything_is_not_asked_for_ever(asked) -> None:
     (reply,) = book.values()
     assert reply.state == "failed"
     assert len(server.bodies) <= 6
+
+
+CLAUDE = {
+    "type": "error",
+    "error": {
+        "type": "invalid_request_error",
+        "message": "`temperature` is deprecated for this model.",
+    },
+}
+"""As models of 2026 refuse the temperature that was always taken."""
+GOOGLE = {
+    "error": {
+        "code": 400,
+        "message": 'Invalid JSON payload received. Unknown name "temperature" at'
+        " 'generation_config': Cannot find field.",
+        "status": "INVALID_ARGUMENT",
+    }
+}
+SAID = {
+    "anthropic": {"content": [{"type": "text", "text": "B"}], "stop_reason": "end_turn"},
+    "gemini": {"candidates": [{"content": {"parts": [{"text": "B"}]}, "finishReason": "STOP"}]},
+}
+
+
+def refusing_temperature(kind: str) -> wire.Server:
+    """A server of either provider's own protocol that takes no temperature."""
+
+    def behave(number: int, body: dict[str, Any]) -> wire.Behaviour:
+        if "temperature" in body.get("generationConfig", body):
+            error = CLAUDE if kind == "anthropic" else GOOGLE
+            return wire.raw(json.dumps(error).encode(), code=400)
+        return wire.raw(json.dumps(SAID[kind]).encode())
+
+    return wire.Server(behave)
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_other_protocols_learn_as_well(asked, kind) -> None:
+    with refusing_temperature(kind) as server:
+        spec = f"{kind}:some-model@http://127.0.0.1:{server.port}"
+        told, book = asked(spec, [question(n) for n in range(3)], limits=ONE)
+    assert [(reply.state, reply.text, reply.sampled) for reply in book.values()] == [
+        ("answered", "B", True)
+    ] * 3
+    assert len(server.bodies) == 1 + 3, "learned once, then sent right"
+    assert [note for note in told.notices if "does not take temperature" in note]
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_other_protocols_never_change_what_the_user_asked_for(asked, kind) -> None:
+    with refusing_temperature(kind) as server:
+        spec = f"{kind}:some-model@http://127.0.0.1:{server.port}?temperature=0.5"
+        _, book = asked(spec, [question(1)], limits=ONE)
+    (reply,) = book.values()
+    assert reply.state == "failed"
+    assert "leave temperature out of --model" in reply.error
+    assert len(server.bodies) == 1
+
+
+SYSTEM_REFUSALS = {
+    "o1-mini": OPENAI["temperature"]["error"]
+    | {
+        "message": "Unsupported value: 'messages[0].role' does not support 'system' with this model."
+    },
+    "gemma": {"message": "System role not supported"},
+    "mistral": {"message": "Conversation roles must alternate user/assistant/user/assistant/..."},
+}
+
+
+@pytest.mark.parametrize("name", SYSTEM_REFUSALS)
+def test_a_server_without_a_system_role_reads_the_rules_first(asked, name) -> None:
+    def behave(number: int, body: dict[str, Any]) -> wire.Behaviour:
+        has_rules = any(message["role"] == "system" for message in body["messages"])
+        return wire.status(400, SYSTEM_REFUSALS[name]) if has_rules else wire.good
+
+    def ruled(number: int) -> Request:
+        plain = question(number)
+        rules = Message("system", ("be brief",))
+        return msgspec.structs.replace(plain, messages=(rules, *plain.messages))
+
+    with wire.Server(behave) as server:
+        told, book = asked(server.spec, [ruled(n) for n in range(3)], limits=ONE)
+    assert [reply.state for reply in book.values()] == ["answered"] * 3
+    assert len(server.bodies) == 1 + 3
+    (message,) = server.bodies[-1]["messages"]
+    assert message["role"] == "user"
+    assert wire.words_of(server.bodies[-1]).startswith("be brief")
+    assert "system role" in " ".join(told.notices)

@@ -147,7 +147,7 @@ def _print(out: Path, result: RunResult) -> None:
     rows = [[state, f"{count:,}"] for state, count in result.states.items()]
     if result.unasked:
         rows.append(["not asked", f"{result.unasked:,}"])
-    summary = [f"{result.requests:,} asked now in {result.seconds:.1f} s"]
+    summary = [f"{counted(result.requests, 'call')} in {result.seconds:.1f} s"]
     turns, looks = getattr(result, "turns", 0), getattr(result, "looks", 0)
     if turns:
         summary.append(f"{turns:,} turns and {looks:,} looks in all")
@@ -170,8 +170,14 @@ def _print(out: Path, result: RunResult) -> None:
         notes.append(
             f"{result.cut:,} answers were cut off at max_tokens: raise it, e.g. ?max_tokens=4096."
         )
+    if result.only_thought:
+        notes.append(
+            f"{result.only_thought:,} replies hold thoughts and no answer: raise max_tokens, e.g."
+            " ?max_tokens=8000, or ask for less thinking, e.g. ?reasoning_effort=low."
+        )
     if result.states.get("failed"):
-        notes.append("Run the same command again to retry failed calls.")
+        why = f"{result.trouble}\n" if result.trouble else ""
+        notes.append(f"{why}The same command asks again what failed.")
     print_table(
         f"{out}: {counted(result.items, 'item')}, {', '.join(summary)}",
         ["state", "items"],
@@ -191,5 +197,6 @@ def _end(result: RunResult) -> None:
         )
         sys.exit(1)
     if result.states.get("failed") and len(result.states) == 1:
-        warn("every call failed and nothing was answered; answers.jsonl says why")
+        why = result.trouble or "answers.jsonl says why"
+        warn(f"every call failed and nothing was answered: {why}")
         sys.exit(1)

@@ -350,9 +350,7 @@ class BatchJobs:
         if self._is_done(key):
             return
         self._record(Request(key, ()), reply, 0.0)
-        self._tally.states[reply.state] += 1
-        self._tally.cached += reply.cached
-        self._tally.cut += reply.finish_reason == "length"
+        self._tally.count(reply)
         if not reply.cached:
             # What was reserved stays so: everything is handed over before the first reply is
             # counted.
@@ -386,6 +384,8 @@ def _together(pilot: Asked | None, jobs: Asked) -> Asked:
         requests=one.requests + many.requests,
         cached=one.cached + many.cached,
         cut=one.cut + many.cut,
+        errors=one.errors + many.errors,
+        only_thought=one.only_thought + many.only_thought,
         prompt_tokens=one.prompt_tokens + many.prompt_tokens,
         completion_tokens=one.completion_tokens + many.completion_tokens,
         cost=cost,

@@ -28,6 +28,10 @@ class RunResult(msgspec.Struct, frozen=True):
     """Answers that came from the response cache."""
     cut: int = 0
     """Answers that ended at `max_tokens`."""
+    only_thought: int = 0
+    """Answers that hold nothing but thoughts."""
+    trouble: str = ""
+    """The commonest error of the calls that failed, in the server's words, with its cure."""
     hidden: int = 0
     """Items the profile does not let anyone answer."""
     unasked: int = 0
@@ -52,6 +56,8 @@ def result_of(
         tokens={"prompt": int(tally.prompt_tokens), "completion": int(tally.completion_tokens)},
         cached=tally.cached,
         cut=tally.cut,
+        only_thought=tally.only_thought,
+        trouble=tally.trouble,
         hidden=sum(item in hidden for item in plan.item_ids),
         unasked=len(plan.item_ids) - sum(states.values()),
         stopped=asked.stopped,

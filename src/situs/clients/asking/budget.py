@@ -27,6 +27,8 @@ class Spent(msgspec.Struct, frozen=True):
     """Prompt tokens that a server had in its cache."""
     cache_written_tokens: float = 0
     """Prompt tokens that it put there."""
+    charged: float = 0
+    """Dollars, by the word of a server that says what a call cost (OpenRouter)."""
 
     def plus(self, usage: Mapping[str, float]) -> Spent:
         """With one more call."""
@@ -35,6 +37,7 @@ class Spent(msgspec.Struct, frozen=True):
             self.completion_tokens + usage.get("completion_tokens", 0),
             self.cached_tokens + usage.get("prompt_tokens.cached_tokens", 0),
             self.cache_written_tokens + usage.get("prompt_tokens.cache_written_tokens", 0),
+            self.charged + usage.get("cost", 0),
         )
 
 
@@ -61,9 +64,9 @@ class Budget:
 
     @property
     def cost(self) -> float | None:
-        """Dollars so far; None if the price is not known."""
+        """Dollars so far; None if the price is not known and the server did not say."""
         if self._price is None:
-            return None
+            return self._spent.charged or None
         return self._cost(self._spent.prompt_tokens, self._spent.completion_tokens)
 
     def _cost(self, prompt: float, completion: float) -> float:

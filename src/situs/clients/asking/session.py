@@ -192,9 +192,7 @@ class _Asking:
     def _end(self, request: Request, reply: Reply, seconds: float) -> None:
         self._record(request, reply, 0.0 if reply.cached else seconds)
         tally = self._tally
-        tally.states[reply.state] += 1
-        tally.cached += reply.cached
-        tally.cut += reply.finish_reason == "length"
+        tally.count(reply)
         if not self._sight_checked and _tells_of_pictures(request, reply):
             self._sight_checked = True
             self._sight = asyncio.create_task(self._check_sight(request, reply))

@@ -7,6 +7,8 @@ from collections import Counter
 
 import msgspec
 
+from situs.clients.protocol import Reply
+
 __all__ = ["Asked", "Tally"]
 
 
@@ -19,6 +21,10 @@ class Tally(msgspec.Struct):
     cached: int = 0
     cut: int = 0
     """Answers that ended at `max_tokens`."""
+    errors: Counter[str] = msgspec.field(default_factory=Counter)
+    """Why requests failed."""
+    only_thought: int = 0
+    """Answers that hold nothing but thoughts."""
     prompt_tokens: float = 0
     completion_tokens: float = 0
     cost: float | None = 0.0
@@ -28,6 +34,24 @@ class Tally(msgspec.Struct):
     looks: int = 0
     """Of such sessions: pictures asked for."""
     begun: float = msgspec.field(default_factory=time.monotonic)
+
+    def count(self, reply: Reply) -> None:
+        """One more request has its last word."""
+        self.states[reply.state] += 1
+        self.cached += reply.cached
+        self.cut += reply.finish_reason == "length"
+        if reply.state == "failed":
+            self.errors[reply.error] += 1
+        elif reply.thinking and not reply.text.strip() and not reply.tool_calls:
+            self.only_thought += 1
+
+    @property
+    def trouble(self) -> str:
+        """The commonest error, with how often it came; empty if nothing failed."""
+        if not self.errors:
+            return ""
+        (error, times), *others = self.errors.most_common()
+        return f"{error} ({times:,} of {times + sum(n for _, n in others):,})" if others else error
 
     @property
     def done(self) -> int:

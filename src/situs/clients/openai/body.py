@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from situs.clients.openai.learned import Lesson
 from situs.clients.protocol import Image, Message, Request, Settings
+from situs.clients.wire.learned import Lesson
 from situs.clients.wire.pictures import EncodedPictures
 
 __all__ = ["BodyWriter"]
@@ -23,11 +23,16 @@ class BodyWriter:
         )
         self._tail: tuple[Settings, bytes] | None = None
         self._lessons: dict[str, Lesson] = {}
+        self._system_role = True
 
     def learn(self, lesson: Lesson) -> None:
         """Send a field under another name from now on, or no longer."""
         self._lessons[lesson.field] = lesson
         self._tail = None
+
+    def put_system_into_user(self) -> None:
+        """Send instructions at the head of the first question from now on."""
+        self._system_role = False
 
     def fields(self, settings: Settings) -> dict[str, Any]:
         """The fields of a body that say how to generate."""
@@ -57,7 +62,8 @@ class BodyWriter:
     def pieces(self, request: Request, *, schema: bool) -> list[bytes]:
         """The body in pieces that need only be sent one after the other."""
         pieces = [self._head]
-        for number, message in enumerate(request.messages):
+        messages = request.messages if self._system_role else system_into_user(request.messages)
+        for number, message in enumerate(messages):
             if number:
                 pieces.append(b",")
             self._add_message(pieces, message)
@@ -89,6 +95,18 @@ class BodyWriter:
             fields = self.fields(settings)
             self._tail = settings, b"," + msgspec.json.encode(fields)[1:-1] if fields else b""
         return self._tail[1]
+
+
+def system_into_user(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The same conversation without a system role: its words open the first turn of the user."""
+    rules = tuple(part for m in messages if m.role == "system" for part in m.parts)
+    turns = [message for message in messages if message.role != "system"]
+    if not rules:
+        return messages
+    if not turns or turns[0].role != "user":
+        return (Message("user", rules), *turns)
+    first = msgspec.structs.replace(turns[0], parts=(*rules, *turns[0].parts))
+    return (first, *turns[1:])
 
 
 def _options(request: Request, schema: bool) -> bytes:

@@ -10,7 +10,6 @@ import msgspec
 
 from situs.clients.openai.batches import BatchServer
 from situs.clients.openai.body import BodyWriter
-from situs.clients.openai.learned import Lesson, cure_of, lesson_of
 from situs.clients.openai.reply import read_reply
 from situs.clients.protocol import ClientDefaults, Reply, Request
 from situs.clients.reach import Reach
@@ -19,6 +18,13 @@ from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
 from situs.clients.wire.address import api_key, base_address
 from situs.clients.wire.errors import read_error
+from situs.clients.wire.learned import (
+    NO_SYSTEM_ROLE,
+    Lesson,
+    cure_of,
+    lesson_of,
+    refuses_system_role,
+)
 from situs.clients.wire.transport import Transport
 from situs.errors import SitusError
 
@@ -111,12 +117,24 @@ class OpenAIClient(ClientDefaults):
         for _ in range(_MOST_LESSONS):
             sent = self._bodies.fields(request.settings)
             reply, status, body = await self._post(request, schema)
+            if self._learn_roles(status, body, request):
+                continue
             lesson = lesson_of(status, body, sent, self._asked_for)
             if lesson is None or not self._learn(lesson, request):
                 break
         if reply.state == "failed" and (cure := cure_of(status, body, self._asked_for)):
             reply = msgspec.structs.replace(reply, error=reply.error + cure)
         return reply, status
+
+    def _learn_roles(self, status: int, body: bytes, request: Request) -> bool:
+        """Whether the request, sent anew, would have no system role where it had one."""
+        has_rules = any(message.role == "system" for message in request.messages)
+        if not (has_rules and refuses_system_role(status, body)):
+            return False
+        if NO_SYSTEM_ROLE not in self.notices:
+            self._bodies.put_system_into_user()
+            self.notices.append(NO_SYSTEM_ROLE)
+        return True
 
     def _learn(self, lesson: Lesson, request: Request) -> bool:
         """Whether the request, sent anew, would differ:

@@ -74,9 +74,7 @@ def read_reply(body: bytes, content_type: str, secret: str) -> Reply:
         return Reply("failed", error="the server stopped with an error", usage=usage)
     if reason == "content_filter" or (choice.message.refusal and not text):
         return Reply("refused", text or choice.message.refusal or "", usage, reason)
-    thoughts = choice.message.reasoning_content or choice.message.reasoning
-    thinking = thoughts if isinstance(thoughts, str) else ""
-    return Reply("answered", text, usage, reason, calls, thinking=thinking)
+    return Reply("answered", text, usage, reason, calls, thinking=_thoughts(choice.message))
 
 
 def _text(content: str | list[dict[str, Any]] | None) -> str:
@@ -85,6 +83,22 @@ def _text(content: str | list[dict[str, Any]] | None) -> str:
             str(part.get("text", "")) for part in content if part.get("type", "text") == "text"
         )
     return content or ""
+
+
+def _thoughts(message: _Message) -> str:
+    """What the model thought, in a field of its own or, as Mistral has it, in parts beside the
+    answer."""
+    thoughts = message.reasoning_content or message.reasoning
+    if isinstance(thoughts, str):
+        return thoughts
+    parts = message.content if isinstance(message.content, list) else []
+    inner = (part.get("thinking") for part in parts if part.get("type") == "thinking")
+    return "".join(
+        _text([piece for piece in thought if isinstance(piece, dict)])
+        if isinstance(thought, list)
+        else str(thought or "")
+        for thought in inner
+    )
 
 
 def _arguments(value: Any) -> str:

@@ -13,6 +13,7 @@ from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
 from situs.clients.wire.errors import read_error
+from situs.clients.wire.learned import MAY_GO, cure_of, lesson_of
 from situs.clients.wire.transport import Transport
 
 __all__ = ["Dialect", "WireClient"]
@@ -54,20 +55,46 @@ class WireClient(ClientDefaults):
         self._key = key
         self._transport = Transport(url, headers, reach)
         self.remote = self._transport.remote
-        self.notices = self._transport.notices
+        self.notices: list[str] = [*self._transport.notices]
+        self._asked_for = frozenset(spec.settings)
+        self._refused: set[str] = set()
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once."""
-        response = await self._transport.post(self._dialect.pieces(request))
-        if isinstance(response, Reply):
-            reply = response
-        elif response.is_success:
-            reply = self._dialect.read(response.content, self._key)
-        else:
-            reply = read_error(response, self._key)
-        if reply.state != "failed" and self._dialect.samples(request.settings):
+        """Ask once. A setting that the server will not take is not sent from then on."""
+        for _ in range(len(MAY_GO) + 1):
+            settings = self._without_refused(request.settings)
+            reply, status, body = await self._post(
+                msgspec.structs.replace(request, settings=settings)
+            )
+            sent = [name for name in MAY_GO if getattr(settings, name) is not None]
+            lesson = lesson_of(status, body, sent, self._asked_for)
+            if lesson is None:
+                break
+            # Another call may have learned the same meanwhile.
+            if lesson.field not in self._refused:
+                self._refused.add(lesson.field)
+                self.notices.append(lesson.note())
+        if reply.state == "failed":
+            cure = cure_of(status, body, self._asked_for)
+            reply = msgspec.structs.replace(reply, error=reply.error + cure)
+        elif self._dialect.samples(settings) or (
+            request.settings.repeatable and not settings.repeatable
+        ):
             reply = msgspec.structs.replace(reply, sampled=True)
         return without_secret(reply, self._key)
+
+    async def _post(self, request: Request) -> tuple[Reply, int, bytes]:
+        """The reply, the status (0 where there was none), and the body of an error."""
+        response = await self._transport.post(self._dialect.pieces(request))
+        if isinstance(response, Reply):
+            return response, 0, b""
+        if response.is_success:
+            return self._dialect.read(response.content, self._key), response.status, b""
+        return read_error(response, self._key), response.status, response.content
+
+    def _without_refused(self, settings: Settings) -> Settings:
+        left_out: dict[str, Any] = dict.fromkeys(self._refused)
+        return msgspec.structs.replace(settings, **left_out) if left_out else settings
 
     async def close(self) -> None:
         """Close the connections."""

@@ -29,10 +29,26 @@ _TOO_LONG = re.compile(
     r"context.{0,20}(?:length|window|size)|maximum.{0,30}tokens|prompt is too long|too large",
     re.IGNORECASE,
 )
+_NO_PICTURES = re.compile(
+    r"support.{0,30} image|image.{0,40}(?:not|only) supported|not a (?:multimodal|vision) model"
+    r"|does not (?:accept|take).{0,20}image|image input is not|missing data required for image",
+    re.IGNORECASE,
+)
+_TOO_MUCH_OUTPUT = re.compile(
+    r"max_(?:completion_|output_)?tokens\W{0,3}(?:is |are )?(?:too (?:large|high)|exceed)"
+    r"|max_tokens: \d+ > \d+",
+    re.IGNORECASE,
+)
 _CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
     (
         lambda status, server_words: status in (401, 403),
         "is the key right and in the environment? (?key_env=NAME names its variable)",
+    ),
+    (
+        lambda status, server_words: (
+            status in (400, 404, 415, 422, 500) and _NO_PICTURES.search(server_words)
+        ),
+        "this model takes no pictures: choose one that does, or serve it with its image processor",
     ),
     (
         lambda status, server_words: status == 404,
@@ -43,6 +59,10 @@ _CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
             status in (400, 413, 422) and _TOO_MANY_PICTURES.search(server_words)
         ),
         "choose a profile with fewer pictures (situs list profiles), or raise the server's limit",
+    ),
+    (
+        lambda status, server_words: status in (400, 422) and _TOO_MUCH_OUTPUT.search(server_words),
+        "allow a shorter answer (e.g. ?max_tokens=512), or choose a profile with fewer pictures",
     ),
     (
         lambda status, server_words: status in (400, 413, 422) and _TOO_LONG.search(server_words),

@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 import msgspec
 
-__all__ = ["Lesson", "cure_of", "lesson_of"]
+__all__ = ["MAY_GO", "NO_SYSTEM_ROLE", "Lesson", "cure_of", "lesson_of", "refuses_system_role"]
 
 _STATUSES = (400, 422)
 _LIMIT = 4096
@@ -28,8 +28,19 @@ _REFUSAL = re.compile(
 as against a value that is too large or of a wrong type."""
 _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """Two names of one thing; which of them a server knows depends on its age."""
-_MAY_GO = ("temperature", "top_p", "seed")
+MAY_GO = ("temperature", "top_p", "seed")
 """Fields without which a reply is still an answer to the same request."""
+
+
+_SYSTEM_ROLE = re.compile(
+    r"system (?:role|message|prompt|instruction)s?\b.{0,60}(?:not |un)(?:supported|allowed|enabled)"
+    r"|role.{0,40}(?:not|n't) support.{0,20}system"
+    r"|(?:not|n't) support.{0,20}system (?:role|message|prompt)"
+    r"|roles must alternate",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers and chat templates (o1-mini, Gemma, Mistral) say that they know no system role."""
+NO_SYSTEM_ROLE = "the server takes no system role; its words open the first question"
 
 
 class Lesson(msgspec.Struct, frozen=True):
@@ -60,7 +71,13 @@ def lesson_of(
         other = _RENAMED.get(field, "")
         if other and other not in sent:
             return Lesson(field, other)
-    return next((Lesson(f) for f in named if f in _MAY_GO and f not in asked_for), None)
+    return next((Lesson(f) for f in named if f in MAY_GO and f not in asked_for), None)
+
+
+def refuses_system_role(status: int, body: bytes) -> bool:
+    """Whether an error says that instructions cannot come in a message of their own."""
+    text = body[:_LIMIT].decode("utf-8", "replace")
+    return status in (*_STATUSES, 500) and _SYSTEM_ROLE.search(text) is not None
 
 
 def cure_of(status: int, body: bytes, asked_for: Collection[str]) -> str:
