@@ -231,6 +231,7 @@ def test_lists_by_other_authors(name, least_read):
         ("brain_and_body.json", 0.98),
         ("once_more.json", 0.98),
         ("unusual.json", 0.94),
+        ("fresh_author.json", 0.94),
     ],
 )
 def test_lists_by_question(name, least_read):

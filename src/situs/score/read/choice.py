@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from situs.items.record import Option
 from situs.score.read.arrangement.comparisons import (
     compare,
     prefer_largest,
+    set_aside_runners_up,
     words_of_comparison,
 )
 from situs.score.read.arrangement.directions import turn_directions
@@ -18,6 +19,7 @@ from situs.score.read.arrangement.ranking import first_ranked, ranked_option
 from situs.score.read.arrangement.shared_structures import conclude_shared, mark_beside_x
 from situs.score.read.likelihoods import likeliest
 from situs.score.read.option_names import ALPHABET, OptionNames, as_options_write
+from situs.score.read.option_names.runs import without_runs
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
@@ -37,6 +39,14 @@ _DISAGREE = Unparsed("letter and text disagree")
 _OUT_OF_RANGE = Unparsed("no such option")
 _OF_PICTURE = Unparsed("a side of the picture, not of the patient")
 _NOTHING = Unparsed("no option named")
+_RELATIVE = Unparsed("so many levels from the one named")
+# "Two levels below that": counted from an option, which is not the answer then.
+_COUNTED_FROM = re.compile(
+    r"\b(?:a|one|two|three|four|[1-4]|half a)(?: full)? (?:levels?|vertebrae?|segments?)"
+    r" (?:below|above|lower|higher|further|down|up|under|beneath)"
+    r"(?: (?:that|it|this|there))? ?(?:[.;!\n]|$)",
+    re.IGNORECASE,
+)
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _SIDED = re.compile(r"\b(?:left|right)\b")
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
@@ -72,7 +82,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
         return Parsed(options[ALPHABET.index(share)].value)
     names = OptionNames(options, question)
     plain = with_orders_as_asked(plain, names.cores, question)
-    plain = as_options_write(plain, names.cores)
+    plain = without_runs(as_options_write(plain, names.cores), names.count)
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
@@ -91,7 +101,8 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     prefer_largest(sentences, plain, question)
     compared = words_of_comparison(question)[0] | names.words
     set_aside_other_topics(sentences, plain, question, answers=compared)
-    result = decide(sentences)
+    set_aside_runners_up(sentences, plain)
+    result = _decided(sentences, plain)
     if not isinstance(result, Parsed) and "as mark X" in question:
         beside = mark_beside_x(plain)
         if beside is not None and ALPHABET.index(beside) < names.count:
@@ -110,6 +121,24 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
             return Parsed(options[names.unsure[0]].value)
         return _option(result.value, sentences, plain, names)
     return _unless_unsure(result, sentences, plain, names)
+
+
+def _decided(found: Sequence[Statement], plain: str) -> Result[Hashable] | None:
+    """What the reply claims, unless it only counts from there."""
+    result = decide(found)
+    return _RELATIVE if isinstance(result, Parsed) and _counted_from(plain, found) else result
+
+
+def _counted_from(plain: str, found: Sequence[Statement]) -> bool:
+    """Whether a reply only names an option to count levels from it, and not the one it arrives
+    at."""
+    counted = _COUNTED_FROM.search(plain)
+    claims = [claim for one in found for claim in one.claims if claim.asserted]
+    return (
+        counted is not None
+        and all(claim.role <= Role.PLAIN for claim in claims)
+        and not any(claim.start > counted.end() for claim in claims)
+    )
 
 
 def _yes_no(plain: str, names: OptionNames) -> list[Mention]:

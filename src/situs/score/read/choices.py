@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
+from situs.score.read.option_names.runs import written_runs
+from situs.score.read.option_names.verdict_marks import with_words_for_marks
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.content import content_words, noun, words_of
@@ -28,10 +30,7 @@ _SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+[A-Z])+\W*")
 _OPTIONS_HEAD = re.compile(
     r"(?:options?|findings?|letters?|answers?) ?(?::|are) ?(?=\S)", re.IGNORECASE
 )
-# "A: 1, B: 0": a verdict on each as a bit.
-_BITS = re.compile(r"(?:\(?[A-Z]\)?\s*[:=]\s*[01]\b[\s,;.]*){2,}")
-# "Liver: +, spleen: -": the same as a sign.
-_SIGNS = re.compile(r" ?[:=] ?([+−–-])(?=\s*(?:[,;.\n]|$))[,;.]?")
+_PLUS = re.compile(r"(?<=\b[A-Z]) (?:plus|as well as|together with|along with) (?=[A-Z]\b)")
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -67,8 +66,18 @@ _ALL_ARE = re.compile(
 _NO_MEMBER = re.compile(
     r"no (?:[a-z]+ )?(?:organs?|structures?|findings?|options?|abnormalit(?:y|ies)|levels?)"
     r" (?:contains?|shows?|has|have|is|are|was|were|appl(?:y|ies))(?: [a-z]+){0,5}"
+    r"|(?:i (?:can )?see |i find |there (?:is|are) )?(?:no|none of the)"
+    r" (?:findings?|abnormalit(?:y|ies)|options?)(?: is| are)?(?: seen| visible)?"
+    r" (?:from|among|of|on|in) (?:the|this|these) (?:list(?:ed)?|options?|four|slice|image)"
+    r"(?: (?:ones|findings))?(?: (?:on|in) this (?:slice|image))?"
     r"|no [a-z][a-z -]{2,40}? (?:at any level|in any (?:of (?:them|these)|organ|structure)"
     r"|anywhere)"
+)
+# "The slice looks normal": nothing of what may be marked is there.
+_NORMAL = re.compile(
+    r"(?:(?:the|this) (?:slice|image|scan|knee|joint|picture|study) (?:looks|is|appears)"
+    r" (?:entirely |completely |perfectly )?(?:normal|unremarkable))|nothing abnormal(?: is seen)?"
+    r"|normal(?: study| slice| knee)?"
 )
 # A line that only says that what follows is not there.
 _ABSENT_HEADING = re.compile(
@@ -100,6 +109,15 @@ _BEING_THERE = frozenset(
 )  # fmt: skip
 """What may be said of an option that is chosen."""
 _LIST_END = re.compile(r"\n\s*\n|\n[^\n]*:\W*(?:\n|$)")
+_NONE_OF_EACH = re.compile(
+    r"(?:there(?: is|'s| are) |i (?:can )?see |findings: )?(?:no|neither|without) (?P<things>"
+    r"(?:(?!\b(?:is|are|but|except|only|other)\b)[a-z, -])+?)"
+    r"(?: (?:is|are|was|were) (?:seen|visible|present|marked|annotated|identified))?"
+    r"(?: (?:on|in) (?:this|the) [a-z]+)?[.!]?",
+    re.IGNORECASE,
+)
+_DENIALS = re.compile(r",? ?\b(?:and|or|nor)\b(?: no)?|, ?(?:no )?|\bno\b", re.IGNORECASE)
+_SHORT_CONTENT = re.compile(r"[a-z]{3,}", re.IGNORECASE)
 _UNSURE = Unparsed("not said for sure")
 
 
@@ -133,7 +151,9 @@ def _read_choices(
     head = _OPTIONS_HEAD.match(plain)
     if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
         plain = plain[head.end() :]
-    plain = _with_words_for_signs(plain)
+    plain = written_runs(with_words_for_marks(plain), len(options))
+    plain = plain.upper() if _LOWER_RUN.fullmatch(plain) else plain
+    plain = _PLUS.sub(" and ", plain)
     names = OptionNames(options)
     names.several = True
     glued = _glued(plain, names)
@@ -160,16 +180,29 @@ def _read_choices(
     return _whole(plain, options, sentences, names, question)
 
 
-def _with_words_for_signs(plain: str) -> str:
-    """The reply with yes and no for the bits and signs of verdicts,
-    and letters that are all of it as capitals."""
-    if _BITS.fullmatch(plain):
-        plain = re.sub(
-            r"[:=]\s*([01])\b", lambda bit: ": yes\n" if bit[1] == "1" else ": no\n", plain
-        )
-    if len(_SIGNS.findall(plain)) > 1:
-        plain = _SIGNS.sub(lambda sign: ": yes\n" if sign[1] == "+" else ": no\n", plain)
-    return plain.upper() if _LOWER_RUN.fullmatch(plain) else plain
+def _by_one_word(text: str, names: OptionNames) -> set[int]:
+    """Options of which a word that no other one has stands in the text ("the cyst")."""
+    words = {noun(word.lower()) for word in _SHORT_CONTENT.findall(text)}
+    owners = {
+        word: [index for index in range(names.count) if word in _short_words(names, index)]
+        for word in words
+    }
+    return {own[0] for own in owners.values() if len(own) == 1}
+
+
+def _short_words(names: OptionNames, index: int) -> set[str]:
+    return {noun(word.lower()) for word in _SHORT_CONTENT.findall(names.cores[index])}
+
+
+def _denies_each(plain: str, names: OptionNames) -> bool:
+    """Whether a reply is nothing but "no tear, no effusion …", up to the last option."""
+    match = _NONE_OF_EACH.fullmatch(plain.strip())
+    if match is None:
+        return False
+    parts = [part for part in _DENIALS.split(match["things"]) if part.strip()]
+    return all(_by_one_word(part, names) for part in parts) and set().union(
+        *(_by_one_word(part, names) for part in parts)
+    ) == {*range(names.count)}
 
 
 def _deny_under_headings(found: Sequence[Statement], plain: str) -> None:
@@ -354,6 +387,9 @@ def _whole(
         bare = state["whole"]
     if bare in words["all"] and not any("all of the above" in core for core in names.cores):
         return Parsed(tuple(option.value for option in options))
-    if (bare in words["none"] or _NO_MEMBER.fullmatch(bare)) and not claimed:
+    if _denies_each(plain, names):
+        return Parsed(())
+    none = bare in words["none"] or _NO_MEMBER.fullmatch(bare) or _NORMAL.fullmatch(bare)
+    if none and not claimed:
         return Parsed(())
     return RefusedInWords() if refuses(plain) else Unparsed("no option named")

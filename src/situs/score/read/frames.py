@@ -47,6 +47,10 @@ _RANGE = re.compile(
 )
 _SINCE = re.compile(r"\bsince (?=(?:the )?(?:[a-z]+ )?(?:number )?[0-9])", re.IGNORECASE)
 _IS_END = re.compile(r"\b([0-9]+) (?:is|=) (first|last)\b", re.IGNORECASE)
+_UP_TO = re.compile(
+    r"\b(?:up to|until|till|as far as|down to|no later than) (?:and including )?(?:the )?$",
+    re.IGNORECASE,
+)
 _OPEN_ENDED = re.compile(
     r" ?(?:to|until|through|up to|-|–) (?:the )?(?:end|last|top|bottom)\b| on(?:wards?)?\W*$",
     re.IGNORECASE,
@@ -258,7 +262,7 @@ def _digits(plain: str) -> str:
 def _chosen(
     found: Sequence[Statement], groups: Sequence[_Listed], contiguous: bool
 ) -> set[int] | Unparsed | None:
-    claims = _deciding(found)
+    claims = _deciding(found, groups)
     asserted = [groups[int(str(value))] for claim in claims for value in claim.values]
     if not asserted:
         doubted = decide(found)
@@ -278,7 +282,9 @@ def _chosen(
     singles = {number for group in asserted for number in group.numbers}
     if len(singles) == 1 and not singles >= _set_aside(found, groups):
         return Unparsed("one frame of several")
-    if len(singles) == 1 and any(group.label or group.open_ended for group in asserted):
+    if len(singles) == 1 and any(
+        group.label or group.open_ended or _UP_TO.search(group.before[-60:]) for group in asserted
+    ):
         return Unparsed("one end of a range")
     if len(singles) == 1 and any(
         _BEST.search(f"{group.before} {group.behind}") for group in asserted
@@ -298,7 +304,7 @@ def _set_aside(found: Sequence[Statement], groups: Sequence[_Listed]) -> set[int
     }
 
 
-def _deciding(found: Sequence[Statement]) -> list[Claim]:
+def _deciding(found: Sequence[Statement], groups: Sequence[_Listed]) -> list[Claim]:
     """The claims that count: of the last final statement,
     of announcements, or all since the last turn."""
     claims = [
@@ -325,8 +331,9 @@ def _deciding(found: Sequence[Statement]) -> list[Claim]:
         # "From 6 on, but 6 and 7 show the stomach. So 8 to 22."
         last = next(one for one in found if claims[-1] in one.claims)
         within = [claim for claim in last.claims if claim in claims]
-        if all(claim.role is Role.CONCLUDED for claim in within):
-            claims = within
+        concluded = [claim for claim in within if claim.role is Role.CONCLUDED]
+        if len(concluded) == len(within) or groups[int(str(claims[-1].values[0]))].ranged:
+            claims = concluded
     latest = claims[-1].turns if claims else 0
     return [
         claim for claim in claims if claim.turns == latest and claim.certainty is Certainty.ASSERTED

@@ -11,7 +11,9 @@ from typing import Literal
 from situs.errors import SitusError
 from situs.items import UNITS
 from situs.score.read.assertions.propositions import affirms
+from situs.score.read.numbers.recording import counts_samples, describes_scan
 from situs.score.read.numbers.roles import (
+    averaged,
     concluded,
     labelled,
     measures_asked,
@@ -159,7 +161,7 @@ class _Reader:
             return True
         return any(
             aside(self.plain, token, self.question)
-            for aside in (working, measures_else, of_another)
+            for aside in (working, measures_else, of_another, describes_scan, counts_samples)
         )
 
     def _shares_unit(self, token: Token) -> bool:
@@ -182,8 +184,10 @@ class _Reader:
                 token = self.numbers[int(str(claim.values[0]))]
                 if claim.role not in {Role.PLAIN, Role.LEAD}:
                     continue
-                if concluded(self.plain, token, statement.start) or labelled(
-                    self.plain, token, self.question
+                if (
+                    concluded(self.plain, token, statement.start)
+                    or labelled(self.plain, token, self.question)
+                    or averaged(self.plain, token)
                 ):
                     claim.role = Role.CONCLUDED
 

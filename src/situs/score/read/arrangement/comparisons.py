@@ -15,7 +15,7 @@ from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import synonyms
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["compare", "prefer_largest", "words_of_comparison"]
+__all__ = ["compare", "prefer_largest", "set_aside_runners_up", "words_of_comparison"]
 
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _COMPARED_WITH = re.compile(
@@ -41,6 +41,12 @@ _PARENTHESIS = re.compile(
 # "The ranking from largest to smallest is …" says neither of what follows.
 _FROM_TO = re.compile(r"\b(?:from )?(?:the )?[a-z]+est to (?:the )?[a-z]+est\b", re.IGNORECASE)
 _LONGEST_LABEL = 80
+# "C is the second closest": another one is the closest.
+_RUNNER_UP = re.compile(
+    r"[^.;,\n]{0,30}?\b(?:second|third|fourth|2nd|3rd|4th|next)[- ](?:closest|nearest|largest"
+    r"|biggest|longest|farthest|furthest|smallest|highest|lowest|shortest)\b",
+    re.IGNORECASE,
+)
 _COMPARATIVES = frozenset(
     {"nearest", "nearer", "closest", "closer", "farthest", "farther", "furthest", "further"}
 )
@@ -157,6 +163,16 @@ def _is_farther(plain: str, claim: Claim, asked: frozenset[str]) -> bool:
     if "nearest" in asked:
         return _FAR_OFF.search(led) is not None
     return "farthest" in asked and _NEAR_BY.search(led) is not None
+
+
+def set_aside_runners_up(found: Sequence[Statement], plain: str) -> None:
+    """Set aside what comes second in what is asked for, up to the next option that is named."""
+    for statement in found:
+        claims = sorted(statement.claims, key=lambda claim: claim.start)
+        ends = [*(claim.start for claim in claims[1:]), statement.end]
+        for claim, end in zip(claims, ends, strict=False):
+            if claim.role < Role.STATED and _RUNNER_UP.match(plain, claim.end, end):
+                claim.certainty = Certainty.ASIDE
 
 
 def prefer_largest(found: Sequence[Statement], plain: str, question: str) -> None:

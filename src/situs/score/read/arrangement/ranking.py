@@ -31,6 +31,7 @@ _RANKED = re.compile(r"\brank(?:ing|ed|s)?\b", re.IGNORECASE)
 _GLUE = re.compile(
     r"[\s,;()*.:\d–—-]|\b(?:and|then|followed|by|first|second|third|fourth|last|finally|the)\b"
 )
+_OF_DISTANCE = frozenset({"nearest", "closest", "near"})
 _STOP = re.compile(r"[.;!?\n]\s|\n")
 _LONGEST = 400
 
@@ -55,10 +56,14 @@ def first_ranked(plain: str, mentions: Sequence[Mention], count: int, question: 
         return None
     between = [plain[a.end : b.start].strip() for a, b in pairwise(mentions)]
     heading, rest = plain[: mentions[0].start], plain[mentions[-1].end :]
-    asked = set(_WORD.findall(question.lower()))
-    greater, lesser = bool(asked & GREATER), bool(asked & LESSER)
-    if greater is lesser or len(heading) > _LONGEST:
+    # "Nearest to the largest lesion" asks for the nearest.
+    ends = (word for word in _WORD.findall(question.lower()) if word in GREATER | LESSER)
+    end = next(ends, None)
+    if end is None or len(heading) > _LONGEST:
         return None
+    greater = end in GREATER
+    if end in _OF_DISTANCE and not {"<", ">"}.isdisjoint(between):
+        return None  # "B > A" may rank them by distance or by how well they fit
     falling = _falls(between, f"{heading} {rest}", greater=greater)
     if falling is None:
         return None

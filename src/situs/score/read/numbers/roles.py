@@ -11,6 +11,7 @@ from situs.score.read.prose.lexicon import language_file
 
 __all__ = [
     "OF_WHICH",
+    "averaged",
     "concluded",
     "labelled",
     "measures_asked",
@@ -51,6 +52,8 @@ _SPACING_BEFORE = re.compile(
     r"|\b(?:each|every|pixels at|slices at|px at) $",
     re.IGNORECASE,
 )
+# "…, so 160 mL each": what follows is said of each thing asked about, not of a slice.
+_EACH = re.compile(r"\b(?:so|thus|hence|making|giving|leaving|i\.e\.) (?:about )?$", re.IGNORECASE)
 _CORRECTED = re.compile(r"\b(?:for|after) [^.;\n0-9]{0,40}: ?$", re.IGNORECASE)
 _COMPONENT_BEFORE = re.compile(
     r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[-"
@@ -85,6 +88,12 @@ _LIMIT_AFTER = re.compile(
     re.IGNORECASE,
 )
 """Behind a number that is only the limit of what is normal."""
+_THAN_USUAL = re.compile(
+    r"(?: ?(?:x|×|times))?(?: (?:as|the))?(?: [a-z]+)? (?:as|than|of|its) (?:what is |is )?"
+    r"(?:usual|normal|expected|average|typical)\b",
+    re.IGNORECASE,
+)
+"""Behind a multiple of the usual ("twice as large as usual")."""
 _GENERIC = re.compile(
     r"\b(?:lesions|nodules|masses|cysts|tumou?rs|ones|those|anything|kidneys|organs|spleens|livers|"
     r"vessels)"
@@ -93,7 +102,11 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 """Before what is said of all of a kind ("lesions of 10 mm are often benign")."""
-_COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
+_COMBINED = re.compile(
+    r"(?:\b(?:combined|summed|taken together)\b"
+    r"|(?:^|[.;,\n(]|\band) ?both [a-z]+s\b)[^.;,\n0-9]{0,40}$",
+    re.IGNORECASE,
+)
 OF_WHICH = re.compile(
     r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$",
     re.IGNORECASE,
@@ -108,13 +121,22 @@ _EXAMPLE = re.compile(
 """What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
 
 _NORMAL = re.compile(
-    r"(?<!than )\b(?:"
+    r"(?<!than )(?<!as )\b(?:"
     # "Normal in size, with a length of 9 cm" judges what is measured.
     r"normal(?!(?: in [a-z]+|[- ]sized?)?,? (?:with|at|and|but|measuring)\b)(?:ly)?"
     r"|typical(?:ly)?|reference|average|usual(?:ly)?|upper"
     r" limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
+# "12 mm and 14 mm, on average 13 mm": the mean of what was measured is no usual value.
+_AVERAGED = re.compile(
+    r"\b(?:on average|average|mean|median|averag(?:es|ing))"
+    r"(?: (?:of (?:these|those|them|the [a-z]+)"
+    r"|value|distance|is|was|of|out|to|at|about|roughly|thus|therefore|comes|works|gives))*"
+    r"[ ,:=≈~]*$",
+    re.IGNORECASE,
+)
+_MEASURED_TWICE = re.compile(r"(?:(?<![0-9.])[0-9]++(?:\.[0-9]++)?+[^0-9]{1,60}?){2}")
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
 _SPREAD_BEFORE = re.compile(
     r"\b(?:give or take|plus or minus|plus/minus|accurate to(?:"
@@ -195,6 +217,12 @@ _MEASURES = {
     ),
 }
 # "A diameter of 21 mm, and the lesion one of 34 mm": the same measure again.
+# "The lesion is 30 mm wide and the gallbladder 25 mm": the same measure of another thing.
+_LIKEWISE = re.compile(
+    r"[0-9] ?(?:mm|cm|m)(?P<measure>[ -][a-z]+(?: [a-z]+)?),? (?:and|while|whereas) (?:the |its )"
+    r"[a-z' -]{2,30}$",
+    re.IGNORECASE,
+)
 _ELLIPSIS = re.compile(r"\b(?:one|that) of (?:about |some )?$", re.IGNORECASE)
 _LONGEST = re.compile(r"\b(?:longest|maximum|maximal)\b", re.IGNORECASE)
 _SHORT_LABEL = re.compile(
@@ -233,6 +261,7 @@ def working(plain: str, token: Token, question: str) -> bool:
     if (
         spaced
         and not _CORRECTED.search(before)
+        and not _EACH.search(before)
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
@@ -247,7 +276,15 @@ def working(plain: str, token: Token, question: str) -> bool:
         return True
     if _COMPONENT_AFTER.match(after) and not _MEASURES["length"][0].search(question):
         return True
-    return bool(_NORMAL.search(before) and not _HERE.search(before))
+    usual = _NORMAL.search(before) and not _HERE.search(before) and not averaged(plain, token)
+    return bool(usual) or _THAN_USUAL.match(after) is not None
+
+
+def averaged(plain: str, token: Token) -> bool:
+    """Whether a number is the mean of at least two that stand before it."""
+    before = plain[max(0, token.start - 200) : token.start]
+    label = _AVERAGED.search(before)
+    return label is not None and _MEASURED_TWICE.search(before[: label.start()]) is not None
 
 
 def _is_coordinate(plain: str, token: Token, before: str) -> bool:
@@ -307,6 +344,10 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
         return bool(told) and not told & asked
     # A "distance" may be any length that is asked for.
     named = _named_measures(plain, token) - {"distance"}
+    if not named and (same := _LIKEWISE.search(before)):
+        named = {
+            name for name, (_, _, behind) in _MEASURES.items() if behind.match(same["measure"])
+        }
     return bool(named) and not named & asked
 
 
@@ -355,7 +396,8 @@ _LABELLED = re.compile(
     r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
     r"(?: (?:one|of (?:them|these|the two)|value|lesion|distance|gap|separation|diameter|length"
     r"|axis|dimension))?"
-    r" ?(?:[:=]|is|measures|being|was)? ?(?:about |approximately |~ ?)?$",
+    r" ?(?:[:=]|is|measures|being|was)?(?:,? (?:thus|therefore|hence|then|here|so),?)?"
+    r" ?(?:about |approximately |~ ?)?$",
     re.IGNORECASE,
 )
 

@@ -33,6 +33,12 @@ _ANOTHER = re.compile(
     r"|an additional|yet another|one (?:in|on|at|near))\b",
     re.IGNORECASE,
 )
+# "Three larger than 1 cm and two smaller ones": parts as well.
+_FURTHER = re.compile(
+    r" (?:more|others?|additional|further|(?:much |slightly )?(?:smaller|larger|bigger|tiny|small"
+    r"|large))(?: (?:ones|lesions|nodules|cysts|masses|foci))?\b",
+    re.IGNORECASE,
+)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+"
     r" (?:in|on|at))\b",
@@ -141,9 +147,15 @@ def _doubt_parts(statement: Statement, plain: str) -> None:
     placed = [claim for claim in open_ones if _PLACED.match(plain, claim.end)]
     alike = len({plain[claim.start : claim.end].lower() for claim in placed}) < len(placed)
     another = _ANOTHER.search(plain, statement.start, statement.end) is not None
+    further = [
+        claim
+        for claim in open_ones[1:]
+        if _FURTHER.match(plain, claim.end)
+        and _ADDED.search(plain[max(0, claim.start - 40) : claim.start])
+    ]
     for claim in open_ones:
         single = plain[claim.start : claim.end].lower() in {"one", "1"}
-        if (alike and claim in placed) or (another and single):
+        if (alike and claim in placed) or (another and single) or further:
             claim.certainty = Certainty.DOUBTED
 
 

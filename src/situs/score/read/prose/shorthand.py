@@ -39,6 +39,10 @@ _FRACTION = re.compile(rf"(?P<whole>(?<![0-9])[0-9]+)? ?(?P<part>[{''.join(_FRAC
 _PLEASE = re.compile(r"(?<=\w)(?:,| -)? (?:please|thanks|thank you|cheers)[ .!]*$", re.IGNORECASE)
 
 
+# "L3/4", "L3-4": two vertebrae and what lies between them, not the upper one.
+_BETWEEN = re.compile(r"\b([CTLS])([0-9]{1,2}) ?[/–-] ?([0-9]{1,2})\b(?! ?(?:mm|cm))")
+
+
 def written_out(text: str) -> str:
     """The text with shorthand in full words; capitals count, so that "us" and "AP" stay apart."""
     table = _table()
@@ -47,6 +51,7 @@ def written_out(text: str) -> str:
     text = _FRACTION.sub(lambda match: f"{match['whole'] or 0}{_FRACTIONS[match['part']]}", text)
     text = _SIDED.sub(lambda match: _SIDES[match[1]], _PLEASE.sub("", text))
     text = _pattern().sub(lambda match: table[match[0]], text)
+    text = _BETWEEN.sub(r"\1\2/\1\3", text)
     return _VERTEBRA.sub(
         lambda match: f"{match[2][0].upper()}{_RANKS.index(match[1].lower()) + 1}", text
     )
