@@ -7,6 +7,7 @@ import re
 import shutil
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nibabel
@@ -18,6 +19,7 @@ from bench_rows import rows_of, write_rows
 from situs.bench import open_bench
 from situs.bench.tables import table_schema, whole_table
 from situs.errors import SitusError
+from situs.items.average import AverageAnatomy
 from situs.score.scored_run import open_replies, read_run
 
 RECIPE = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
@@ -332,3 +334,15 @@ def test_scores_that_are_kept_are_of_the_items_that_stand_in_the_bench(
     pq.write_table(table.slice(1), path)
     after = set(read_run(open_replies(run, made)).columns.item_ids)
     assert after == before - {table["item_id"][0].as_py()}
+
+
+@pytest.mark.parametrize("value", [1.0, (1.0, 2.0), ("a", "b", "c")])
+def test_a_place_that_is_none_teaches_nothing(value: Any) -> None:
+    """A bench's facts may say anything of other patients."""
+    facts: list[Any] = [
+        SimpleNamespace(study_id=study, kind="centroid", subjects=("liver",), value=held, flags=())
+        for study, held in (("s1", value), ("s2", (1.0, 2.0, 3.0)))
+    ]
+    average = AverageAnatomy(facts, {"s1": "p1", "s2": "p2"})
+    places = average.points("centroid", "liver", n=3, without="p3", cut=True)
+    assert places == {"p2": (1.0, 2.0, 3.0)}

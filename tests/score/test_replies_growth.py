@@ -103,3 +103,14 @@ def test_long_grades_without_a_grade_end():
 
 def test_a_reply_beyond_the_limit_is_not_read_and_says_so():
     assert parse_yes_no("yes " * 1_000_000) == Unparsed("longer than 2,000,000 characters")
+
+
+@pytest.mark.parametrize("seed", ["\n:", "not A:\n", "not:\n:::x", "not present:\nA\n", "A: "])
+def test_many_headings_cost_what_they_are_long(seed):
+    """Patterns that run in C show in seconds only: 20 kB took 31 s."""
+    seconds = []
+    for size in (4_000, 16_000):
+        begun = time.thread_time()
+        READERS["choices"](seed * (size // len(seed)))
+        seconds.append(time.thread_time() - begun)
+    assert seconds[1] <= max(0.7, 8 * seconds[0]), seconds

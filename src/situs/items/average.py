@@ -93,6 +93,19 @@ class AverageAnatomy:
         known = self.known(kind, *keys, without=without, cut=cut)
         return {patient: value for patient, value in known.items() if isinstance(value, float)}
 
+    def points(
+        self, kind: str, key: str, *, n: int, without: str, cut: bool = False
+    ) -> dict[str, tuple[float, ...]]:
+        """As `known`, for facts that are `n` numbers: another's bench may hold anything."""
+        known = self.known(kind, key, without=without, cut=cut)
+        return {
+            patient: value
+            for patient, value in known.items()
+            if isinstance(value, tuple)
+            and len(value) == n
+            and all(isinstance(number, int | float) for number in value)
+        }
+
     def logs(self, kind: str, *keys: str, without: str) -> dict[str, float]:
         """As `numbers`, in logarithms: sizes differ by factors."""
         sizes = self.numbers(kind, *keys, without=without)

@@ -486,3 +486,14 @@ def test_exports_hold_codes_and_no_secret(reading: Running, tmp_path: Path) -> N
     assert reading.folder.settings.secret not in text
     assert str(tmp_path) not in text
     assert reader.client.cookies["__Host-situs"] not in text
+
+
+@pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "-1", "1_0", "abc", "+5"])
+def test_a_length_that_is_no_number_is_refused(reading: Running, length: str) -> None:
+    headers = [
+        (b"Origin", ADDRESS.encode()),
+        (b"Content-Type", b"application/json"),
+        (b"Content-Length", length.encode("latin-1")),
+    ]
+    client = reading.stranger().client
+    assert client.post("/api/v1/auth/login", content=b"{}", headers=headers).status_code == 413

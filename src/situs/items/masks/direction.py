@@ -198,16 +198,12 @@ class DirectionTask:
 def _steps_mm(item: Item, axis: Axis, average: AverageAnatomy) -> list[float]:
     """How far a lies from b along an axis in each of the other patients."""
     first, second = (
-        average.known("centroid", item.parameters[key], without=item.patient_id, cut=True)
+        average.points("centroid", item.parameters[key], n=3, without=item.patient_id, cut=True)
         for key in ("a", "b")
     )
     both = sorted(first.keys() & second.keys())
-    return [_along(first[patient], axis) - _along(second[patient], axis) for patient in both]
-
-
-def _along(centroid_mm: float | tuple[float, ...], axis: Axis) -> float:
-    assert isinstance(centroid_mm, tuple)
-    return centroid_mm[axis.world_index]
+    along = axis.world_index
+    return [first[patient][along] - second[patient][along] for patient in both]
 
 
 def _pairs(ledger: Ledger, bearings: list[Subject]) -> Iterator[tuple[Subject, Subject]]:

@@ -52,10 +52,11 @@ class Reach:
         """Which of the two reaches further in others."""
         p, end = item.parameters, item.parameters["end"]
         first, second = (
-            average.known("box", p[key], without=item.patient_id, cut=True) for key in ("a", "b")
+            average.points("box", p[key], n=6, without=item.patient_id, cut=True)
+            for key in ("a", "b")
         )
         both = sorted(first.keys() & second.keys())
-        sign = clear_sign(_end(first[one], end) - _end(second[one], end) for one in both)
+        sign = clear_sign(first[one][_OF_BOX[end]] - second[one][_OF_BOX[end]] for one in both)
         further = sign if end == "top" else -sign
         return [p["a"] if further > 0 else p["b"]] if sign else []
 
@@ -111,8 +112,3 @@ def _end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
     """Which ends of a structure that is cut are its true ones."""
     cut = ledger.is_cut(subject.structure)
     return (ledger.fact("ends_cut", subject.structure),) if cut else ()
-
-
-def _end(box: float | tuple[float, ...], end: str) -> float:
-    assert isinstance(box, tuple)
-    return box[_OF_BOX[end]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from situs.items import Option
@@ -81,9 +82,9 @@ _NORMAL = re.compile(
 )
 # A line that only says that what follows is not there.
 _ABSENT_HEADING = re.compile(
-    r"^[\W_]*[^\n:]{0,60}\b(?:not|never|without|no longer)\b[^\n:,;]{0,40}:\W*$"
-    r"|^[\W_]*[^\n:]{0,60}n't\b[^\n:,;]{0,40}:\W*$"
-    r"|^[\W_]*(?:[a-z]+ ){0,4}?(?:absent|not (?:[a-z]+ly )?"
+    r"^(?:[^\w\n]|_)*[^\n:]{0,60}\b(?:not|never|without|no longer)\b[^\n:,;]{0,40}:\W*$"
+    r"|^(?:[^\w\n]|_)*[^\n:]{0,60}n't\b[^\n:,;]{0,40}:\W*$"
+    r"|^(?:[^\w\n]|_)*(?:[a-z]+ ){0,4}?(?:absent|not (?:[a-z]+ly )?"
     r"(?:annotated|present|marked|seen|visible|found|identified|there)"
     r"|negative|ruled out|excluded|missing)(?: (?:on|in) (?:this|the) [a-z]+)?\W*:\W*$",
     re.IGNORECASE | re.MULTILINE,
@@ -108,7 +109,6 @@ _BEING_THERE = frozenset(
     }
 )  # fmt: skip
 """What may be said of an option that is chosen."""
-_LIST_END = re.compile(r"\n\s*\n|\n[^\n]*:\W*(?:\n|$)")
 _NONE_OF_EACH = re.compile(
     r"(?:there(?: is|'s| are) |i (?:can )?see |findings: )?(?:no|neither|without) (?P<things>"
     r"(?:(?!\b(?:is|are|but|except|only|other)\b)[a-z, -])+?)"
@@ -118,6 +118,7 @@ _NONE_OF_EACH = re.compile(
 )
 _DENIALS = re.compile(r",? ?\b(?:and|or|nor)\b(?: no)?|, ?(?:no )?|\bno\b", re.IGNORECASE)
 _SHORT_CONTENT = re.compile(r"[a-z]{3,}", re.IGNORECASE)
+_LIST_END = re.compile(r"\n\s*\n|\n[^\n]*:[^\w\n:]*(?:\n|$)")
 _UNSURE = Unparsed("not said for sure")
 
 
@@ -208,13 +209,17 @@ def _denies_each(plain: str, names: OptionNames) -> bool:
 def _deny_under_headings(found: Sequence[Statement], plain: str) -> None:
     """Deny what is listed on the lines under "Findings absent:",
     up to an empty line or the next heading."""
+    firsts, lasts = [], []
     for heading in _ABSENT_HEADING.finditer(plain):
         end = _LIST_END.search(plain, heading.end())
-        last = end.start() if end else len(plain)
-        for statement in found:
-            for claim in statement.claims:
-                if heading.end() <= claim.start < last:
-                    claim.negated = True
+        firsts.append(heading.end())
+        lasts.append(end.start() if end else len(plain))
+    for statement in found:
+        for claim in statement.claims:
+            # The next heading ends a list: only the last one before a claim can deny it.
+            above = bisect_right(firsts, claim.start) - 1
+            if above >= 0 and claim.start < lasts[above]:
+                claim.negated = True
 
 
 def _doubt_other_predicates(found: Sequence[Statement], plain: str, known: str) -> None:

@@ -34,6 +34,7 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 _MOST_BODY = 256 * 1024
+_MOST_DIGITS = 12
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html", "txt": "text/plain"}
 _VIEWER_PARTS = ("draggedWindow", "makeViewer", "stepList", "factTable", "flagList", "h")
 """What the station's pages take of the report's item view:
@@ -126,7 +127,9 @@ def _refusal(request: Request, station: Station, hosts: set[str]) -> Response | 
     if request.headers.get("origin", "") not in station.origins:
         return problem(403, "the request does not come from the station's own page")
     length = request.headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > _MOST_BODY or "transfer-encoding" in request.headers:
+    # A few digits first: "²" is a digit too, and thousands of them are no number to Python.
+    is_number = length.isdecimal() and len(length) <= _MOST_DIGITS
+    if not is_number or int(length) > _MOST_BODY or "transfer-encoding" in request.headers:
         return problem(413, "the request is too large")
     kind = request.headers.get("content-type", "")
     if int(length) and not kind.startswith("application/json"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from situs.score.read.option_names.phrases import ALPHABET, core, option_words
 from situs.score.read.prose.tokens import Mention
@@ -29,6 +30,13 @@ ANNOUNCED = re.compile(
 )
 
 _BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")
+
+
+@lru_cache(maxsize=4)
+def _heads_others(plain: str) -> bool:
+    """Whether a letter other than A heads something; asked for every "A:" of a reply."""
+    return re.search(r"(?<!\w)[B-Z]:", plain) is not None
+
 
 # "A 0.95, B 0.03": how likely each is, not which is chosen.
 _PROBABILITY = re.compile(
@@ -157,7 +165,7 @@ class OptionLetters:
             plain[match.end() : match.end() + 14],
             re.IGNORECASE,
         )
-        return verdict is None and not re.search(r"(?<!\w)[B-Z]:", plain)
+        return verdict is None and not _heads_others(plain)
 
     def _is_lower_option(
         self, plain: str, match: re.Match[str], *, enclosed: bool, named: bool, alone: bool
