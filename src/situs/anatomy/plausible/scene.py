@@ -110,6 +110,9 @@ class Sighting(msgspec.Struct, frozen=True):
     second_core: float = 0.0
     """Share of its depth in a second part, behind a waist; see `facts.masks.cores`."""
 
+    spur_mm: float = 0.0
+    """Length of what sticks out of it thinly; see `facts.masks.cores`."""
+
     in_both_flanks: float = 0.0
     """Share of it in the flank of which it holds less, of organs that fill one only."""
 

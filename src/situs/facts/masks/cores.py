@@ -1,4 +1,4 @@
-"""Whether two organs were drawn as one: a mask with a waist, or one that lies in both flanks."""
+"""Whether two organs were drawn as one: a mask with a waist, with a spur, or in both flanks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 from situs.measure import Region
 from situs.space import IndexPoints
 
-__all__ = ["in_both_flanks", "second_core"]
+__all__ = ["in_both_flanks", "second_core", "spur_mm"]
 
 _DEPTH = 0.3
 """Part of the depth of the deepest point below which voxels belong to no core."""
 _MOST_VOXELS = 100_000
 """Of larger masks only every second or third voxel along each axis is looked at."""
+
+_THIN_MM = 5.0
+"""Half the thickness of what counts as a spur: an adrenal gland's limbs are thinner."""
 
 _BESIDE_SPINE_MM = 40.0
 """So far to the left or right of the vertebrae's centres a flank begins,"""
@@ -60,3 +63,23 @@ def second_core(region: Region) -> float:
     parts, count = ndimage.label(depth > _DEPTH * depth.max())
     sizes = np.sort(np.bincount(parts.ravel())[1:])
     return float(sizes[-2] / sizes.sum()) if count > 1 else 0.0
+
+
+def spur_mm(region: Region) -> float:
+    """By how much a structure is longer, along the voxel axis of which that is most, than the part
+    of it that balls of 1 cm fill; 0 where voxels are too large to tell.
+
+    A plump organ has no thin end: what sticks out of it is a neighbour drawn with it.
+    """
+    from scipy import ndimage
+
+    spacing = np.asarray(region.grid.affine.spacing_mm)
+    if spacing.max() > _THIN_MM:
+        return 0.0
+    mask = np.pad(region.crop(), 1)
+    core = ndimage.distance_transform_edt(mask, sampling=spacing) > _THIN_MM
+    if not core.any():
+        return 0.0
+    plump = mask & (ndimage.distance_transform_edt(~core, sampling=spacing) <= _THIN_MM)
+    lengths = [np.ptp(np.argwhere(part), axis=0) for part in (mask, plump)]
+    return float(((lengths[0] - lengths[1]) * spacing).max())

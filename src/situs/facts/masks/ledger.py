@@ -20,7 +20,7 @@ from situs.anatomy import (
     term,
     wholes,
 )
-from situs.anatomy.plausible import judge
+from situs.anatomy.plausible import Scene, judge
 from situs.errors import SitusError, did_you_mean
 from situs.facts.doubts import Doubted
 from situs.facts.masks.cut import ALL_FACES, Cut, Face, KnownCuts, Surroundings, cut_of
@@ -222,10 +222,15 @@ class Ledger(Doubted):
 
         return find_spine(self)
 
-    def _find_suspicions(self) -> list[Suspicion]:
+    @functools.cached_property
+    def scene(self) -> Scene:
+        """The study in numbers, by which its anatomy is judged."""
         from situs.facts.masks.scene import scene_of
 
-        return judge(scene_of(self, self._ct))
+        return scene_of(self, self._ct)
+
+    def _find_suspicions(self) -> list[Suspicion]:
+        return judge(self.scene)
 
     @functools.cached_property
     def nested_pairs(self) -> dict[tuple[str, str], bool]:

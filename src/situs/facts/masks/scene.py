@@ -13,6 +13,7 @@ from situs.anatomy import Naming, plausible_range
 from situs.anatomy.plausible import (
     BITTEN,
     ONE_FLANK,
+    PLUMP,
     SHARP,
     VERTEBRAE,
     Anchor,
@@ -22,7 +23,7 @@ from situs.anatomy.plausible import (
     beside_pairs,
     vertebra_number,
 )
-from situs.facts.masks.cores import in_both_flanks, second_core
+from situs.facts.masks.cores import in_both_flanks, second_core, spur_mm
 from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.measure import gap_mm, right_shares
 
@@ -101,6 +102,7 @@ def _sighting(
     x, y, z = (float(v) for v in region.centroid_mm)
     a, b, c = (float(v) for v in ledger.main_region(name).box_mm.extent_mm)
     largest_part = region.component_voxels[0] / region.voxels
+    canonical = ledger.terms[name].canonical
     return Sighting(
         region.volume_ml,
         (x, y, z),
@@ -111,9 +113,10 @@ def _sighting(
         mean,
         fat,
         *(edge or (None, None)),
-        second_core=second_core(region) if ledger.terms[name].canonical in SHARP else 0.0,
+        second_core=second_core(region) if canonical in SHARP else 0.0,
+        spur_mm=spur_mm(ledger.main_region(name)) if canonical in PLUMP else 0.0,
         in_both_flanks=in_both_flanks(region, _vertebrae_mm(ledger))
-        if ledger.terms[name].canonical in ONE_FLANK
+        if canonical in ONE_FLANK
         else 0.0,
     )
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.anatomy import wholes
+from situs.anatomy.plausible import UsualPlace, absent_places, patient_size
 from situs.facts.masks.kinds_slices import axial_axis
 from situs.measure import Region
-from situs.space import IndexPoints
+from situs.space import IndexPoints, WorldPoints
 
 if TYPE_CHECKING:
     from situs.facts.masks.ledger import Ledger
@@ -26,6 +27,8 @@ Sites = dict[int, dict[str, NDArray[np.float64]]]
 3) points in mm, in an order that no storage changes."""
 
 _PART = 0.5
+_LEAST_OF_ABSENT = 0.5
+"""Part of a neighbour's usual volume that a mask has at least before it may hold the neighbour."""
 _HOLDERS = ("organ", "vessel", "tract", "muscle", "bone", "vertebra", "region")
 
 
@@ -49,6 +52,7 @@ def mark_sites(ledger: Ledger) -> Sites:
         if ledger.terms[name].kind in _HOLDERS and name not in lesions
     ]
     holders = [name for name in named if not _envelops(ledger, name, named)]
+    absent = _absent_neighbours(ledger, holders)
     need = needed_depth_mm(ledger)
     frames = _frames(ledger, holders, lesions)
     sites: Sites = {frame: {} for frame in frames}
@@ -72,6 +76,7 @@ def mark_sites(ledger: Ledger) -> Sites:
         for name, index in indices_of.items():
             points = index[alone[tuple(_in_plane(ledger, index).T)]]
             free = _clear_of(_to_world(ledger, points), near, need)
+            free = _clear_of_absent(free, absent.get(name, ()))
             if len(free):
                 sites[frame][name] = _ordered(ledger, name, free)
     for name in lesions:
@@ -200,6 +205,43 @@ def _clear_of(
     distance, _ = cKDTree(others).query(points, distance_upper_bound=need * (1 + 1e-9))
     clear: NDArray[np.float64] = points[np.isinf(distance)]
     return clear
+
+
+def _absent_neighbours(ledger: Ledger, holders: list[str]) -> dict[str, list[UsualPlace]]:
+    """For each structure, where its neighbours usually lie that no mask is named after, though the
+    scan shows their place.
+
+    Such a mask may hold a neighbour under its own name, or be the neighbour's: there it bears no
+    mark, since nothing in it tells the two apart.
+    """
+    places = {
+        other: place
+        for other, place in absent_places(ledger.scene, patient_size(ledger.scene)).items()
+        if _is_scanned(ledger, place.centre)
+    }
+    return {
+        name: [
+            places[other]
+            for other in ledger.terms[name].neighbours
+            if other in places
+            and ledger.regions[name].volume_ml > _LEAST_OF_ABSENT * places[other].volume_ml
+        ]
+        for name in holders
+    }
+
+
+def _is_scanned(ledger: Ledger, point: NDArray[np.float64]) -> bool:
+    grid = ledger.regions.grid
+    index = np.asarray(grid.affine.to_index(WorldPoints(point[None])))[0]
+    return bool(((index >= -0.5) & (index <= np.array(grid.shape) - 0.5)).all())
+
+
+def _clear_of_absent(
+    points: NDArray[np.float64], places: Iterable[UsualPlace]
+) -> NDArray[np.float64]:
+    for place in places:
+        points = points[~place.holds(points)]
+    return points
 
 
 def _ordered(ledger: Ledger, name: str, points: NDArray[np.float64]) -> NDArray[np.float64]:
