@@ -52,7 +52,6 @@ def mark_sites(ledger: Ledger) -> Sites:
         if ledger.terms[name].kind in _HOLDERS and name not in lesions
     ]
     holders = [name for name in named if not _envelops(ledger, name, named)]
-    absent = _absent_neighbours(ledger, holders)
     need = needed_depth_mm(ledger)
     frames = _frames(ledger, holders, lesions)
     sites: Sites = {frame: {} for frame in frames}
@@ -70,6 +69,8 @@ def mark_sites(ledger: Ledger) -> Sites:
     for name in _others_inside(ledger, holders, lesions):
         for frame, section, _ in _sections(ledger, ledger.regions[name], frames, need):
             crowd[frame] += section
+    roomy = {name for inside in deep.values() for name, index in inside.items() if len(index)}
+    absent = _absent_neighbours(ledger, sorted(roomy)) if roomy else {}
     for frame, indices_of in deep.items():
         alone = crowd[frame] == 1
         near = _near_lesions(ledger, lesions, frame, need)
