@@ -55,7 +55,11 @@ def describes_scan(plain: str, token: Token, question: str) -> bool:
     of_scan = _OF_SCAN.search(before)
     if of_scan is None:
         return False
-    return not (_ASKS_VOLUME.search(question) and _VOLUME.search(of_scan[0]))
+    if _VOLUME.search(of_scan[0]) is None:
+        return True
+    # "The volume is 150 mL" is a measure of something; of a scan, lengths are told.
+    is_volume = any(unit is not None and unit.dimension == "volume" for unit in token.units)
+    return not is_volume and _ASKS_VOLUME.search(question) is None
 
 
 def counts_samples(plain: str, token: Token, question: str) -> bool:
