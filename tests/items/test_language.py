@@ -24,7 +24,15 @@ from situs.items.programs import (
 )
 from situs.items.programs.conclude import _CONCLUDE
 from situs.items.programs.expression import can_be_written
-from situs.items.programs.language import load_language
+from situs.items.programs.language import (
+    Alternatives,
+    Pattern,
+    Slot,
+    compile_pattern,
+    load_language,
+)
+from situs.items.programs.names import Names, shipped_names
+from situs.items.programs.saying import _argument
 
 FOLDER = Path(__file__).parent
 LIVER = "largest(lesions(liver_lesion))"
@@ -97,15 +105,25 @@ def test_every_question_can_be_concluded():
 
 @pytest.mark.parametrize(
     "name",
-    ["good_wordings", "unseen_wordings", "more_wordings", "later_wordings", "fresh_wordings"],
+    [
+        "good_wordings",
+        "unseen_wordings",
+        "more_wordings",
+        "later_wordings",
+        "fresh_wordings",
+        "blind_wordings",
+        "framed_wordings",
+    ],
 )
 def test_good_wordings_are_accepted(name):
     """The first list was written before the grammar, the others after it.
 
     Of the second 52 of 62 were read at first sight, of the third, whose author had read the
     grammar, all 64. The fourth is three lists of another author, of which 52 of 69, 56 of 73 and 63
-    of 72 were read at first sight; of the last, by yet another, 44 of 61. The grammar was widened
-    after each.
+    of 72 were read at first sight; of the last, by yet another, 44 of 61, and of `blind`, by one more who had seen only the docs, 52 of 80.
+    Then the grammar got its frames. `framed` is three lists by their author: 38 of 62, sought out
+    to be unusual, 53 of 70, and 59 of 63 as a model would rephrase the standard texts. The grammar
+    was widened after each.
     """
     with (FOLDER / f"{name}.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))
@@ -180,8 +198,85 @@ def test_no_wrong_wording_of_a_person_passes():
         refusal = prove(text.encode().decode("unicode_escape"), read_program(shape))
         assert refusal is not None, (shape, text)
         assert refusal.reason
-    assert len(kinds) == 16
-    assert len(wrong_wordings()) >= 250
+    assert len(kinds) >= 16
+    assert len(wrong_wordings()) >= 670
+
+
+def expanded(pattern: Pattern, rng: random.Random) -> list[str | Slot]:
+    """One of the texts that a pattern allows."""
+    pieces: list[str | Slot] = []
+    for piece in pattern:
+        pieces += (
+            expanded(rng.choice(piece.of), rng) if isinstance(piece, Alternatives) else [piece]
+        )
+    return pieces
+
+
+def shapes_by_place() -> dict[tuple[str, str], list[tuple[Expr, tuple[object, ...]]]]:
+    """Table and name in the file → the shapes that are asked by it, with what fills its slots."""
+    places: dict[tuple[str, str], list[tuple[Expr, tuple[object, ...]]]] = {}
+    for shape in all_shapes():
+        inner = shape.args[0]
+        nested = isinstance(inner, Expr) and shape.op in ("which", "any", "count")
+        if nested and inner.op != "lesions":
+            places.setdefault((shape.op, inner.op), []).append((shape, inner.args))
+        else:
+            places.setdefault(("op", shape.op), []).append((shape, shape.args))
+    return places
+
+
+def test_whatever_the_frames_allow_means_one_thing(little_of):
+    """Sentences drawn at random from every pattern, and the same swapped and turned round."""
+    rng, language, names = random.Random(7), load_language(), shipped_names()
+    texts = 0
+    for (table, name), shapes in shapes_by_place().items():
+        sentence = getattr(language, table)[name]
+        for pattern in little_of((*sentence.says, *sentence.accepts), 2):
+            shape, args = rng.choice(shapes)
+            words = [
+                piece if isinstance(piece, str) else as_said(args, piece, names)
+                for piece in expanded(compile_pattern(pattern), rng)
+            ]
+            text = " ".join(words).capitalize().replace(" 's", "'s") + "?"
+            text = re.sub(r"\{(\w)(s?)\}", lambda m: f"{{{m[1].upper()}{m[2]}}}", text)
+            meanings = parse(text)
+            # A slot for either of two that is left out leaves nothing to read.
+            assert meanings <= {shape}, text
+            texts += bool(meanings)
+            for change in (
+                swapped,
+                MUTATIONS["negate"],
+                *(MUTATIONS[f"flip {a.strip()}"] for a, _ in FLIPS),
+            ):
+                assert change(text) == text or prove(change(text), shape) is not None, change(text)
+    assert texts > 50
+
+
+def as_said(args: tuple[object, ...], slot: Slot, names: Names) -> str:
+    if slot.form == "x":
+        return "it"
+    form = slot.form if slot.form in ("", "p") else f":{slot.form}"
+    return _argument(args[slot.number - 1], form, 0, names)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "meanings"),
+    [
+        ("Is {A} on the right side of the body?", {"is_on(right,{A})"}),
+        ("Is {A} on the right of the body?", {"is_on(right,{A})"}),
+        ("Is {A} to the right of the body?", set()),
+        ("Is {A} on the right side of the aorta?", set()),
+        ("Is {A} to the right of the aorta?", {"is_beyond(right,{A},aorta)"}),
+        ("Is {A} to the right of the aorta on the image?", set()),
+        ("Is {A} within {X} mm of the aorta on this image?", {"is_within({A},aorta,{X})"}),
+        ("Rank {A}, {B} and {C} by volume.", set()),
+        ("How far is {A} from {B} at the nearest point?", set()),
+    ],
+)
+def test_what_leaves_a_part_open_is_not_read(text, meanings):
+    """The side of a structure is a part of it, nothing lies beside the body, a picture has sides of
+    its own, and an order has a direction, a distance a unit."""
+    assert set(map(str, parse(text))) == meanings
 
 
 @pytest.mark.parametrize(

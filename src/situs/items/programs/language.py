@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from situs.errors import SitusError
+from situs.items.programs.frames import Frames, widened
 
 __all__ = [
     "Alternatives",
@@ -49,6 +50,8 @@ class Sentence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file."""
 
+    everywhere: tuple[str, ...]
+    """Structures that hold all others."""
     words: dict[str, str]
     direction: dict[str, dict[str, tuple[str, ...]]]
     side: dict[str, dict[str, tuple[str, ...]]]
@@ -59,11 +62,44 @@ class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     count: dict[str, Sentence]
 
 
+class _File(Language, frozen=True, forbid_unknown_fields=True):
+    """The file as it is written: with the frames, and what fills them."""
+
+    frames: Frames
+    relation: dict[str, dict[str, str]]
+    comparison: dict[str, dict[str, str]]
+    measure: dict[str, dict[str, str]]
+    superlative: dict[str, dict[str, str]]
+
+
 @functools.cache
 def load_language() -> Language:
-    """The shipped file."""
+    """The shipped file, with every sentence that its frames make."""
     text = files("situs.items.programs").joinpath("data", "language.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), Language)
+    file = msgspec.convert(tomllib.loads(text), _File)
+    made = widened(file, {name: operator.takes for name, operator in file.op.items()})
+
+    def more(place: str) -> tuple[str, ...]:
+        return tuple(made.get(place, ()))
+
+    operators = {
+        name: msgspec.structs.replace(
+            operator,
+            accepts=(*operator.accepts, *more(f"op.{name}")),
+            accepts_p=(*operator.accepts_p, *more(f"op.{name}_p")),
+        )
+        for name, operator in file.op.items()
+    }
+    nested = {
+        table: {
+            name: msgspec.structs.replace(one, accepts=(*one.accepts, *more(f"{table}.{name}")))
+            for name, one in getattr(file, table).items()
+        }
+        for table in ("which", "any", "count")
+    }
+    return Language(
+        file.everywhere, file.words, file.direction, file.side, file.klass, operators, **nested
+    )
 
 
 class Slot(NamedTuple):

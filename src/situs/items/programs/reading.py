@@ -37,6 +37,8 @@ class _Production(NamedTuple):
     ops: tuple[str, ...]
     takes: tuple[str, ...]
     pattern: Pattern
+    begins: frozenset[str] | None
+    """Words that it may begin with; None where that may be anything."""
 
 
 def parse(text: str, names: Names | None = None) -> set[Expr]:
@@ -70,10 +72,23 @@ class _Reading:
             for stop, question in self._productions("question", start):
                 if any(last == end for last, _ in self._match(after, 0, stop, (), ())):
                     questions.add(question)
-        return {expr for question in questions if (expr := _without_it(question)) is not None}
+        meant = {expr for question in questions if (expr := _without_it(question)) is not None}
+        return {
+            question
+            for question in meant
+            if not _leads_nowhere(question) and not (self._is_of_picture and _leads(question))
+        }
+
+    @property
+    def _is_of_picture(self) -> bool:
+        """Whether the text speaks of a picture: its left and its top are not the patient's."""
+        return not {"image", "images"}.isdisjoint(self._tokens)
 
     def _productions(self, kind: str, at: int) -> Iterator[tuple[int, Expr]]:
+        token = self._tokens[at] if at < len(self._tokens) else ""
         for production in _productions_of(kind):
+            if production.begins is not None and token not in production.begins:
+                continue
             for end, bound in self._match(production.pattern, 0, at, (), production.takes):
                 args: tuple[Value, ...] = tuple(value for _, value in sorted(bound, key=_number))
                 if len(args) != len(production.takes):
@@ -179,6 +194,26 @@ def _without_it(question: Expr) -> Expr | None:
     return replaced(question)
 
 
+_LEADING = ("beyond", "is_beyond", "most", "on", "is_on", "side", "reaches_higher", "reaches_lower")
+
+
+def _leads(question: Expr) -> bool:
+    """Whether a question tells directions or sides."""
+    return any(part.op in _LEADING for part in question.parts())
+
+
+def _leads_nowhere(question: Expr) -> bool:
+    """Whether a direction is told from what holds all else: `to the right of the body`."""
+    everywhere = load_language().everywhere
+    return any(
+        isinstance(part.args[-1], Expr)
+        and part.args[-1].op == "name"
+        and part.args[-1].args[0] in everywhere
+        for part in question.parts()
+        if part.op in ("beyond", "is_beyond")
+    )
+
+
 @functools.cache
 def _frame() -> tuple[Pattern, Pattern]:
     """What may stand before and after a question."""
@@ -195,6 +230,23 @@ def _forms(kind: str, form: str) -> dict[str, tuple[Pattern, ...]]:
     }
 
 
+def _first_words(pattern: Pattern) -> frozenset[str] | None:
+    """The words that a pattern may begin with; None if it may begin with a slot, or be empty."""
+    words: set[str] = set()
+    for piece in pattern:
+        if isinstance(piece, Slot):
+            return None
+        if isinstance(piece, str):
+            return frozenset(words | {piece})
+        branches = [_first_words(branch) for branch in piece.of if branch]
+        if None in branches:
+            return None
+        words = words.union(*(branch for branch in branches if branch is not None))
+        if () not in piece.of:
+            return frozenset(words)
+    return None
+
+
 @functools.cache
 def _productions_of(kind: str) -> tuple[_Production, ...]:
     """All ways to say a kind: `question`, `plain`,
@@ -204,7 +256,9 @@ def _productions_of(kind: str) -> tuple[_Production, ...]:
 
     def add(ops: tuple[str, ...], takes: tuple[str, ...], texts: tuple[str, ...]) -> None:
         patterns = dict.fromkeys(compile_pattern(text) for text in texts)
-        productions.extend(_Production(ops, takes, pattern) for pattern in patterns)
+        productions.extend(
+            _Production(ops, takes, pattern, _first_words(pattern)) for pattern in patterns
+        )
 
     def add_nested(outer: str, over: str, inner: tuple[str, ...]) -> None:
         for name in inner:
