@@ -17,6 +17,7 @@ from attacks._study import axis_toward, halved, mask_of, redrawn, renamed
 from laws._studies import ledger_of, phantom_labels
 from situs.anatomy import term
 from situs.anatomy.plausible import VERTEBRAE, Scene, Suspicion, judge, names
+from situs.anatomy.plausible.places import Fit
 from situs.bench import open_bench
 from situs.build.trust import trusted_studies
 from situs.facts import Ledger
@@ -389,6 +390,32 @@ def test_a_cut_organ_under_the_name_of_an_absent_one_is_doubted(mask: str, name:
     scene = scene_of(ledger_of(phantom_labels(3, 1, SPACING_MM)), None)
     assert _called(scene, mask, name, cut=True, mean_hu=45.0)
     assert not _called(scene, mask, mask, cut=True, mean_hu=45.0)
+
+
+def test_an_organ_that_fits_a_name_in_doubt_is_doubted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pancreas fits the place of an absent heart better than its own. Its name fits the
+    stomach's mask, and the other way round, by 3 + 2 - 1 - 0.5; the spleen's not, by 3 + 1 - 4 - 2;
+    the aorta's does, but of vessels any stretch may be seen."""
+    seen = scene_of(ledger_of(phantom_labels(3, 1, SPACING_MM)), None)
+    four = ("pancreas", "stomach", "spleen", "aorta")
+    scene = Scene({n: seen.sightings[n] for n in four}, {n: seen.terms[n] for n in four})
+    cost = np.full((4, 4), 50.0)
+    np.fill_diagonal(cost, (3.0, 2.0, 1.0, 1.0))
+    cost[0, 1:], cost[1:, 0] = (1.0, 4.0, 1.0), (0.5, 2.0, 0.5)
+    nearest = np.array([[1.0, 90.0, 90.0, 90.0]])
+    place_cost = np.array([3.0, 0.0, 0.0, 0.0])
+
+    def doubted(absent_cost: np.ndarray) -> set[str]:
+        fit = Fit(
+            four, cost, place_cost, np.ones(4, bool), ("heart",), absent_cost, 0.5 * absent_cost
+        )
+        monkeypatch.setattr(names, "fit_of", lambda *_args, **_more: fit)
+        found = names.misnamed(scene, (0, 1, 2), 1.0, mirrored=False, contradicted=True)
+        return {name for one in found for name in one.structures}
+
+    monkeypatch.setattr(names, "_GAIN_WITHOUT_CT", -1.0)
+    assert doubted(np.full((1, 4), 90.0)) == set()
+    assert doubted(nearest) == {"pancreas", "stomach"}
 
 
 @pytest.mark.parametrize(("cost", "is_doubted"), [(names._OTHER_TISSUE, False), (0.0, True)])

@@ -104,7 +104,10 @@ def misnamed(
         return
     for number, name in enumerate(fit.names):
         if name not in exchanged:
-            yield from _alone(scene, fit, number)
+            wrong = list(_alone(scene, fit, number))
+            yield from wrong
+            if wrong:
+                yield from _with_it(scene, fit, number)
 
 
 def rings(scene: Scene, fit: Fit) -> Iterator[tuple[str, ...]]:
@@ -154,6 +157,18 @@ def _alone(scene: Scene, fit: Fit, number: int) -> Iterator[Suspicion]:
         verb = "lies and measures" if is_whole else "is cut off, and what is seen of it lies"
         text = f"{name} {verb} as {fit.absent[best]} would, which the study does not show"
         yield Suspicion(Suspect.MISNAMED, (name,), text, _FIX, Doubt.STRUCTURE)
+
+
+def _with_it(scene: Scene, fit: Fit, number: int) -> Iterator[Suspicion]:
+    """Organs whose name fits a mask of a wrong name, while its name fits theirs:
+    where one of the two is wrong, that they are exchanged needs no further proof."""
+    own = np.diag(fit.cost)
+    gains = own[number] + own - fit.cost[number] - fit.cost[:, number]
+    wrong = fit.names[number]
+    for other, gain in zip(fit.names, gains, strict=True):
+        if other != wrong and gain > 0.0 and scene.terms[other].kind in _NAMED_BY_PLACE:
+            text = f"{other} and {wrong}, whose name is in doubt, may bear each other's names"
+            yield Suspicion(Suspect.MISNAMED, (other,), text, _FIX, Doubt.STRUCTURE)
 
 
 def _least_gain(seen: Sighting) -> float:
