@@ -9,6 +9,7 @@ from _blocks import block_ledger
 
 from situs.facts import Ledger, span
 from situs.items import TASKS, Choice, NotAsked, Number, Posed, Question, YesNo
+from situs.items.subjects import subjects
 
 SHAPE = (120, 60, 60)
 SPINE = {
@@ -285,6 +286,15 @@ def test_which_reaches_further_down(spleen_z, kidney_z, answer):
         return
     assert found.answer == answer
     assert found.text == "Which reaches further down: the spleen or the left kidney?"
+
+
+def test_which_reaches_further_is_a_control_where_nearly_every_patient_is_alike():
+    """The vena cava begins below the aorta's end; spleens differ more."""
+    names = ("aorta", "inferior_vena_cava", "spleen", "kidney_left")
+    ledger = block_ledger(SHAPE, **{n: ((9, 9, 9), (20, 20, 20)) for n in names})
+    asked = TASKS["reach"].questions(ledger, subjects(ledger))
+    controls = {(q.parameters["a"], q.parameters["end"]): q.textbook for q in asked}
+    assert controls == {("aorta", "bottom"): True, ("spleen", "bottom"): False}
 
 
 def test_one_whose_end_may_lie_beyond_the_scan_is_not_said_to_reach_less_far():

@@ -88,6 +88,8 @@ class Reaching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: str
     use: str
     sources: tuple[str, ...]
+    textbook: bool = False
+    """Nearly every patient is alike in this: a control, never in the headline."""
 
 
 class _Lesions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

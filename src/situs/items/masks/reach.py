@@ -46,7 +46,14 @@ class Reach:
             if a in known and b in known:
                 parameters = {"a": known[a].key, "b": known[b].key, "end": entry.end}
                 family = f"{known[a].key}|{known[b].key}|{entry.end}"
-                yield Question(self.name, "choice", parameters, family=family, named_only=True)
+                yield Question(
+                    self.name,
+                    "choice",
+                    parameters,
+                    family=family,
+                    named_only=True,
+                    textbook=entry.textbook,
+                )
 
     def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
         """Which of the two reaches further in others."""
