@@ -128,6 +128,16 @@ def _diameter(item: Item, scan: Scan) -> Verdict:
     return _same(item["answer"]["value"], least > limit)
 
 
+def _beside_the_middle_of_kidneys(mask: Mask, scan: Scan) -> float | None:
+    kidneys = [scan[n] for n in ("kidney_left", "kidney_right") if n in scan.names]
+    if not kidneys and "kidney" in scan:
+        kidneys = scan["kidney"].main.parts()[:2]
+    if len(kidneys) != 2:
+        return None
+    middle = float(np.mean([kidney.points[:, 0].mean() for kidney in kidneys]))
+    return float((mask.points[:, 0] > middle).mean())
+
+
 def _larger(item: Item, scan: Scan) -> Verdict:
     p = item["parameters"]
     if p["ask"] == "left_right":
@@ -217,11 +227,11 @@ def _side(item: Item, scan: Scan) -> Verdict:
 
 
 def right_share(mask: Mask, scan: Scan) -> float | None:
-    """How much of a structure lies right of the line through the vertebrae;
-    None with fewer than three of them."""
+    """How much of a structure lies right of the line through the vertebrae, or midway between the
+    kidneys; None with neither."""
     bones = [scan[n].points.mean(0) for n in scan.names if n.startswith("vertebrae_") and n in scan]
     if len(bones) < 3:
-        return None
+        return _beside_the_middle_of_kidneys(mask, scan)
     line = np.polyfit([b[2] for b in bones], [b[0] for b in bones], 1)
     return float((mask.points[:, 0] > np.polyval(line, mask.points[:, 2])).mean())
 
@@ -231,14 +241,22 @@ def _pole(item: Item, scan: Scan) -> Verdict:
     found = re.search(r"third of the ([\w ]+), from", item["question"])
     assert found is not None
     noun = found[1].replace(" ", "_")
-    names = [n for n in (noun, f"{noun}_left", f"{noun}_right") if n in scan]
-    organ = min((scan[name] for name in names), key=lesion.gap_mm)
+    sided = [name for name in (f"{noun}_left", f"{noun}_right") if name in scan.names]
+    organs = [scan[name] for name in sided] or _pair_or_one(scan[noun])
+    organ = min(organs, key=lesion.gap_mm)
     near = [m for f in scan.families() for m in scan.lesions(f) if organ.gap_mm(m) < 1e-6]
     points = np.concatenate([mask.main.points for mask in (organ, *near)])
     half = np.abs(lesion.affine[2, :3]).sum() / 2.0
     low, high = points[:, 2].min() - half, points[:, 2].max() + half
     height = (lesion.points[:, 2].mean() - low) / (high - low)
     return _same(item["answer"]["value"], ("lower", "middle", "upper")[min(2, int(3 * height))])
+
+
+def _pair_or_one(mask: Mask) -> list[Mask]:
+    """Both kidneys, where they are annotated as one; else the organ as it is."""
+    parts = mask.parts()
+    largest = [part for part in parts if len(part.index) >= 0.2 * len(mask.index)]
+    return largest if len(largest) == 2 else [mask]
 
 
 def _level(item: Item, scan: Scan) -> Verdict:
