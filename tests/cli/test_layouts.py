@@ -376,6 +376,17 @@ def test_labels_that_fit_no_image_are_kept_without_one(tmp_path):
     assert study.image is None
 
 
+def test_imported_items_are_told_nothing_of_a_headline(situs, tmp_path):
+    """They have no twins to begin with, and nothing was left out."""
+    row = {"study": "scan1", "question": "Is the spleen enlarged?", "answer": "no"}
+    (tmp_path / "items.jsonl").write_text(json.dumps(row))
+    ran = situs("import", "items", tmp_path / "items.jsonl", "--out", tmp_path / "bench")
+    assert ran.code == 0, ran.err
+    assert "imported 1" in ran.out
+    assert "headline" not in ran.out
+    assert "not asked" not in ran.out
+
+
 def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
     """A scan lies in any folder below, under the study's name; what has none is told."""
     image, _, affine = patient()

@@ -83,6 +83,9 @@ _NO_HEADLINE = (
     " anatomy; untwinned ones look at the scan, but their answers are not balanced over patients."
 )
 
+_TWINNED = {"textbook", "untwinned"}
+"""What is left where questions could have twins and none has."""
+
 
 def shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the shared options to a build command."""
@@ -127,12 +130,14 @@ def finish(result: BuildResult, arguments: dict[str, Any], asked: Sequence[Asked
         f" {counted(result.studies, 'study', 'studies')}"
     )
     caption = f"by stratum: {strata or 'none'}"
-    if result.items and not result.by_stratum.get("headline"):
+    # Imported questions and grades have no twins to begin with.
+    if not result.by_stratum.get("headline") and result.by_stratum.keys() & _TWINNED:
         caption += _NO_HEADLINE
     print_table(title, ["task", "questions"], rows, caption)
     _print_suspects(result)
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
-    print_table("not asked", ["why", "n"], rows)
+    if rows:
+        print_table("not asked", ["why", "n"], rows)
     if result.coverage is not None:
         words = {name: name.replace("_", " ") for name in result.coverage.__struct_fields__}
         rows = [[word, f"{getattr(result.coverage, name):,}"] for name, word in words.items()]

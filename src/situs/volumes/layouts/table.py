@@ -8,6 +8,7 @@ from pathlib import Path
 
 from situs.base.files import delimiter_of, read_text
 from situs.base.remote import is_url, located, url_of
+from situs.base.text import counted
 from situs.errors import SitusError, did_you_mean
 from situs.volumes.layouts.source import StudySource
 from situs.volumes.volume import stem_of
@@ -76,7 +77,7 @@ def find_in_table(path: Path) -> list[StudySource]:
     if missing:
         listed = ", ".join(missing[:_MOST_LISTED]) + (", …" if len(missing) > _MOST_LISTED else "")
         raise SitusError(
-            f"{len(missing)} missing files ({listed})",
+            f"{counted(len(missing), 'missing file')} ({listed})",
             where=path,
             fix="paths are relative to the table; correct them",
         )
