@@ -291,7 +291,7 @@ def test_which_reaches_further_down(spleen_z, kidney_z, answer):
 def test_which_reaches_further_is_a_control_where_nearly_every_patient_is_alike():
     """The vena cava begins below the aorta's end; spleens differ more."""
     names = ("aorta", "inferior_vena_cava", "spleen", "kidney_left")
-    ledger = block_ledger(SHAPE, **{n: ((9, 9, 9), (20, 20, 20)) for n in names})
+    ledger = block_ledger(SHAPE, **dict.fromkeys(names, ((9, 9, 9), (20, 20, 20))))
     asked = TASKS["reach"].questions(ledger, subjects(ledger))
     controls = {(q.parameters["a"], q.parameters["end"]): q.textbook for q in asked}
     assert controls == {("aorta", "bottom"): True, ("spleen", "bottom"): False}

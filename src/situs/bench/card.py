@@ -214,6 +214,11 @@ def _held_of_masks(info: BenchInfo) -> list[str]:
             " the annotation error)."
         ),
         f"- A volume: known to ±{truth.volume_half_width:.0%}, structure not cut by the scan.",
+        (
+            "- Millimetres and millilitres are those of the files' voxel sizes. A patient of an"
+            " impossible size is doubted; one wrong by less than a fifth looks like another adult"
+            " and is not noticed."
+        ),
         "",
         "| annotation | surface error (mm) | volume error (%) |",
         "|---|---|---|",
