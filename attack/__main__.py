@@ -1,7 +1,7 @@
 """Attack Situs: bad files and benches, odd numbers, options and streams, kills, full disks,
 servers, names, keys.
 
-    python -m attack [--cases 10000] [--seed N] [--family NAME] [--only NUMBER]
+    python -m attack [--cases 10000] [--seed N] [--family NAME] [--only NUMBER] [--part I/N]
 
 A case is made from the seed, its family and its number alone, so that any of them can be tried
 again: a complaint ends with the words that do. Nothing leaves this machine; servers listen on
@@ -42,6 +42,9 @@ def main() -> None:
     )
     parser.add_argument("--family", choices=FAMILIES)
     parser.add_argument("--only", type=int, metavar="NUMBER", help="one case of the family")
+    parser.add_argument(
+        "--part", type=_part, default=(1, 1), metavar="I/N", help="every N-th case, from the I-th"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
@@ -70,7 +73,16 @@ def _plan(given: argparse.Namespace) -> list[tuple[str, int]]:
     order = sorted(
         (number / count, name) for name, count in counts.items() for number in range(count)
     )
-    return [(name, round(share * counts[name])) for share, name in order]
+    first, parts = given.part
+    return [(name, round(share * counts[name])) for share, name in order[first - 1 :: parts]]
+
+
+def _part(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    first, parts = int(number), int(of)
+    if not 1 <= first <= parts:
+        raise ValueError(text)
+    return first, parts
 
 
 def _try_all(
