@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from situs.base.shard import Shard
 from situs.bench import open_bench
+from situs.build.spool import Spool
 from situs.build.study import with_sources
 from situs.errors import SitusError
 from tune_cohort import write_volumes
@@ -121,6 +123,32 @@ def test_a_damaged_part_is_one_line(situs, whole_and_parts, tmp_path, damage) ->
     assert ran.err.count("\n") == 1
     assert str(tmp_path / "part1") in ran.err
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_damaged_outcome_is_worked_out_anew(tmp_path, monkeypatch) -> None:
+    """A part may come from another machine: what it names is not walked through."""
+    (tmp_path / "input").touch()
+    spool = Spool(tmp_path / "done", int)
+    spool.write(1, 5, [tmp_path / "input"])
+    assert 1 in spool
+    path = tmp_path / "done" / "0000001.json"
+    whole = json.loads(path.read_bytes())
+    for odd in (b"", b"[" * 100_000, b'{"files": ["\xff"]}'):
+        path.write_bytes(odd)
+        assert 1 not in spool
+    path.write_text(json.dumps(whole | {"files": ["a\0b"]}))
+    assert 1 not in spool
+    looked_at = []
+
+    def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        for number in range(10**6):
+            looked_at.append(number)
+            yield str(top), [], [f"{number}"]
+
+    monkeypatch.setattr("os.walk", walk)
+    path.write_text(json.dumps(whole | {"files": ["/"]}))
+    assert 1 not in spool
+    assert len(looked_at) <= 3
 
 
 def test_a_part_of_another_build_is_named(situs, whole_and_parts, tmp_path) -> None:

@@ -224,6 +224,23 @@ def test_an_item_without_what_its_task_needs(situs, bench, tmp_path) -> None:
     assert "lacks the parameter" in error
 
 
+def test_one_item_without_what_its_task_needs_is_found_before_anybody_is_asked(
+    situs, bench, tmp_path
+) -> None:
+    def strip(rows: list[dict[str, Any]]) -> None:
+        row = next(row for row in reversed(rows) if "of" in dict(row["parameters"]))
+        row["parameters"] = {"x": "y"}
+
+    made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "items", strip)
+    for words in (
+        ("probe", made, "--model", "random", "--probes", "text"),
+        ("run", made, "--model", "prior"),
+    ):
+        error = refusal(situs(*words, "--out", tmp_path / "out"))
+        assert "lacks the parameter" in error
+        assert not (tmp_path / "out").exists(), "what cannot end is not begun"
+
+
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
 def test_an_option_that_is_no_number(situs, bench, tmp_path, value) -> None:
     out = tmp_path / "out"

@@ -72,8 +72,11 @@ def _remembered() -> Iterator[None]:
         patch.setattr(module, name, call)
 
     once(
-        suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names))
+        suite,
+        "shortcut_replies",
+        lambda bench, profile, names, items: (bench.folder, tuple(names)),
     )
+    once(suite, "shortcut_answers", lambda replies, full: id(replies))
     once(suite, "shortcut_table", lambda bench, *more: bench.folder)
     try:
         yield

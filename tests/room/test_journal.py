@@ -26,6 +26,7 @@ from situs.room.playback import Replayer, plain_name
 from situs.room.view.opened import OpenScans
 from situs.room.view.scan import Look, Scan
 from situs.run import AppendFile
+from situs.run.merge import write_turns
 
 LOOK = {"action": "look", "plane": "axial", "slice": 12}
 LOOKS = [
@@ -114,6 +115,14 @@ def test_a_picture_that_no_reply_asked_for_is_refused(play) -> None:
 def test_the_name_of_a_target_is_for_people() -> None:
     assert plain_name("largest:lung_nodule") == "the largest lung nodule"
     assert plain_name("second:*lesion") == "the second *lesion"
+
+
+@pytest.mark.parametrize("line", [b"{}", b"{", b"[1]", b"[" * 100_000, b'{"item_id": "\xff"}'])
+def test_damaged_turns_of_a_part_are_named(tmp_path, line) -> None:
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "turns.jsonl").write_bytes(b'{"item_id": "i1"}\n' + line + b"\n")
+    with pytest.raises(SitusError, match=r"turns\.jsonl:2"):
+        write_turns(tmp_path / "turns.jsonl", [tmp_path / "part"], {})
 
 
 def cut_at(out: Path, lines: int, torn: bool) -> tuple[int, int]:

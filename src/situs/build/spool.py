@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -58,9 +59,13 @@ class Spool(Generic[T]):
     def __contains__(self, number: int) -> bool:
         try:
             entry = self._entry(number)
-        except (OSError, msgspec.MsgspecError):  # never written, or torn by a power cut
+        except (OSError, msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            return False  # never written, torn by a power cut, or damaged
+        try:
+            # An entry may come from another machine: it does not decide how much is looked at.
+            return entry.stamps == _stamps(map(Path, entry.files), most=len(entry.stamps))
+        except ValueError:  # no file has such a name
             return False
-        return entry.stamps == _stamps(map(Path, entry.files))
 
     def write(self, number: int, outcome: T, files: Sequence[Path]) -> None:
         """Keep an outcome. Not forced to the disk:
@@ -87,15 +92,18 @@ class Spool(Generic[T]):
         return self._folder / f"{number:07d}.json"
 
 
-def _stamps(paths: Iterable[Path]) -> list[_Stamp]:
-    """Path, size and time of change of each file, and of all files in a folder."""
-    return sorted(stamp for path in paths for stamp in map(_stamp, _files_of(path)))
+def _stamps(paths: Iterable[Path], most: int | None = None) -> list[_Stamp]:
+    """Path, size and time of change of each file, and of all files in a folder; with `most`, one
+    more than so many at the most."""
+    found = (file for path in paths for file in _files_of(path))
+    return sorted(map(_stamp, islice(found, None if most is None else most + 1)))
 
 
-def _files_of(path: Path) -> list[Path]:
+def _files_of(path: Path) -> Iterator[Path]:
     if path.is_dir():
-        return [Path(root, name) for root, _, names in os.walk(path) for name in names]
-    return [path]
+        yield from (Path(root, name) for root, _, names in os.walk(path) for name in names)
+    else:
+        yield path
 
 
 def _stamp(file: Path) -> _Stamp:

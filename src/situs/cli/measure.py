@@ -62,7 +62,7 @@ def command(
     An image beside the labels shows where the scan ends. Volumes are in mL, positions in RAS+
     millimetres, and index boxes half-open in stored order.
     """
-    from situs.base.files import write_atomic
+    from situs.base.files import write_files
     from situs.facts import is_table, measure_file, measured_tables
     from situs.tables import csv_text, print_table
 
@@ -79,8 +79,8 @@ def command(
         warn(text if len(text) < 160 else text[:160] + " …")
     tables = measured_tables(measured, labels.name)
     if csv_file is not None:
-        for table, path in zip(tables, (csv_file, csv_file.with_suffix(".pairs.csv"))):
-            write_atomic(path, csv_text(table))
+        names = (csv_file.name, f"{csv_file.stem}.pairs.csv")
+        write_files(csv_file.parent, dict(zip(names, map(csv_text, tables))))
     if as_json:
         print_json({"structures": measured.structures, "pairs": measured.pairs})
         return

@@ -8,7 +8,7 @@ import msgspec
 
 from situs.bench import Bench
 from situs.items import Choice
-from situs.probe.sight_gain import accuracy_of, shortcut_answers
+from situs.probe.sight_gain import accuracy_of, shortcut_answers, shortcut_replies
 from situs.profiles import Profile
 from situs.run import boxes_of
 from situs.score import TRICKS, Selection
@@ -60,7 +60,8 @@ def shortcut_table(
             table[name] = row(right, "on questions with options")
     boxed = {item_id for item_id, one in counted.items() if boxes_of(one.item) is not None}
     if boxed:
-        grid = shortcut_answers(bench, full, profile, ("grid",))["grid"]
+        items = [one.item for one in counted.values()]
+        grid = shortcut_answers(shortcut_replies(bench, profile, ("grid",), items), full)["grid"]
         for name, hits in (("prior boxes", shortcuts["prior"]), ("grid of boxes", grid)):
             boxed_hits = {item_id: hit for item_id, hit in hits.items() if item_id in boxed}
             table[name] = row(boxed_hits, "on questions that ask for boxes")

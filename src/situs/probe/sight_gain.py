@@ -3,12 +3,13 @@ the model against its own blind runs, and against the best shortcut."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from situs.bench import Bench
+from situs.items import Item
 from situs.probe.mirage import Mirage
 from situs.profiles import Profile
 from situs.run import LEARNERS, AnswerRow, Spec, make_baseline
@@ -30,6 +31,7 @@ __all__ = [
     "gain_between",
     "gain_over_better",
     "shortcut_answers",
+    "shortcut_replies",
 ]
 
 SHORTCUTS = LEARNERS
@@ -135,26 +137,35 @@ def gain_over_better(
     return name, msgspec.structs.replace(better, ci95=(min(lows), better.ci95[1]))
 
 
+def shortcut_replies(
+    bench: Bench, profile: Profile, names: Sequence[str], items: Iterable[Item]
+) -> dict[str, dict[str, str]]:
+    """What each shortcut says to each item, before anybody is asked: an item that its task cannot
+    explain is refused while nothing has been paid for."""
+    baselines = {name: make_baseline(bench, Spec(name), profile) for name in names}
+    replies: dict[str, dict[str, str]] = {name: {} for name in names}
+    for item in items:
+        for name, baseline in baselines.items():
+            replies[name][item.item_id] = baseline.answer(item) or ""
+    return replies
+
+
 def shortcut_answers(
-    bench: Bench, full: Answers, profile: Profile, names: Sequence[str]
+    replies: Mapping[str, Mapping[str, str]], full: Answers
 ) -> dict[str, dict[str, bool]]:
     """What each shortcut gets right of the items that count."""
-    result = {}
-    for name in names:
-        baseline = make_baseline(bench, Spec(name), profile)
-        result[name] = {
+    return {
+        name: {
             item_id: bool(
                 score_answer(
-                    one.item,
-                    AnswerRow(item_id, response=baseline.answer(one.item) or ""),
-                    None,
-                    shown=full.shown,
+                    one.item, AnswerRow(item_id, response=said[item_id]), None, shown=full.shown
                 ).outcome.right
             )
             for item_id, one in full.by_id.items()
             if one.counts
         }
-    return result
+        for name, said in replies.items()
+    }
 
 
 def accuracy_of(right: Mapping[str, bool], clusters: Mapping[str, str]) -> Estimate:

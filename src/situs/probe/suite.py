@@ -47,6 +47,7 @@ from situs.probe.sight_gain import (
     gain_between,
     gain_over_better,
     shortcut_answers,
+    shortcut_replies,
 )
 from situs.probe.swap import swap_row
 from situs.probe.table import Compared, ProbeRow, compared, group_row, row_of
@@ -195,6 +196,7 @@ class _Suite:
         select((), self._options.stratum, self._bench.info.by_stratum)  # before anybody is asked
         with self._leaving_nothing():
             self._made = self._derived(names)
+            replies = self._shortcut_replies()
             self._asked(ORIGINAL, self._bench, self._presents(), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in ALWAYS}
@@ -203,7 +205,7 @@ class _Suite:
         for name in names:
             rows[name] = RUNS[name](self, name)
         clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
-        shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
+        shortcuts = shortcut_answers(replies, self._full)
         gain = self._sight_gain(blind, shortcuts, clusters)
         for name in ALWAYS:
             if name not in rows:
@@ -248,6 +250,11 @@ class _Suite:
                 with suppress(OSError):
                     path.rmdir()
             raise
+
+    def _shortcut_replies(self) -> dict[str, dict[str, str]]:
+        options = self._options
+        items = selected_items(self._bench, options.split, options.limit, steps=False)
+        return shortcut_replies(self._bench, self._profile, SHORTCUTS, items)
 
     def _presents(self) -> Presents:
         """The original: whether an item is hidden is worked out, unless it is known."""

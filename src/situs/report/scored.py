@@ -184,7 +184,7 @@ def _stored_scores(path: Path) -> Scores | None:
         return None
     try:
         return msgspec.json.decode(path.read_bytes(), type=Scores)
-    except (msgspec.DecodeError, OSError) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, OSError) as error:
         fix = "run situs score again, or remove the file"
         raise SitusError("is not what situs score writes", where=path, fix=fix) from error
 

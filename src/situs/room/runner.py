@@ -35,7 +35,7 @@ from situs.room.tools.segmentation import SegmentationTool
 from situs.room.view.opened import OpenScans
 from situs.run import Journal, Presents, RunResult, start_run
 from situs.run.balance import set_aside
-from situs.run.folder import Conditions, Covered, add_notes
+from situs.run.folder import Conditions, Covered, FolderBefore, add_notes
 from situs.run.hidden import SET_ASIDE, HiddenItems
 from situs.run.options import RunOptions
 from situs.run.plan import Plan, plan_run
@@ -79,11 +79,12 @@ def run_sessions(
         raise SitusError(problem, where="--batch", fix="leave it out, or leave --room out")
     limits, price = options.limits, options.price
     named = room.name, room.hash, room.tools
+    folder = FolderBefore(out)
     plan, settings, info = begin_asking(bench, client, spec, profile, out, options, room=named)
     native = turns == "tools" or (turns == "auto" and is_proved(client))
     how = SessionSettings(settings, native, options.withhold)
     _keep_room(out, room)
-    with _Books(out) as books:
+    with folder.unless_it_ends(paid=True), _Books(out) as books:
         left = books.left(plan, skip_hidden=options.skip_hidden)
         before = len(plan.item_ids) - len(left)
         sessions = books.sessions(
@@ -133,6 +134,7 @@ def run_reader(
     plan = plan_run(bench, split, limit, options.shard)
     if not (out / "answers.jsonl").exists():
         plan.read_through()
+    folder = FolderBefore(out)
     start_run(
         out,
         bench,
@@ -143,7 +145,7 @@ def run_reader(
     )
     _keep_room(out, room)
     begin = time.monotonic()
-    with _Books(out) as books:
+    with folder.unless_it_ends(paid=False), _Books(out) as books:
         left = books.left(plan)
         how = SessionSettings(withheld=withhold)
         sessions = books.sessions(

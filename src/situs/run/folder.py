@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -16,6 +18,7 @@ from situs.errors import SitusError
 from situs.profiles import Profile
 
 __all__ = [
+    "FolderBefore",
     "RunInfo",
     "add_notes",
     "open_run",
@@ -133,6 +136,47 @@ def start_run(
     for entry in filter(_is_left_over, list(out.iterdir())):
         entry.unlink()
     return info
+
+
+_FILES = (
+    "answers.jsonl",
+    "hidden.jsonl",
+    "turns.jsonl",
+    "joined.json",
+    "room.json",
+    "locations.json",
+    "run.json",
+)
+"""What a run may consist of; without the last it is none."""
+
+
+class FolderBefore:
+    """The folder of a run as it was found, before anything was written."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self._was_run = (out / "run.json").exists()
+        self._missing = [folder for folder in (out, *out.parents) if not folder.exists()]
+
+    @contextmanager
+    def unless_it_ends(self, *, paid: bool) -> Iterator[None]:
+        """Take a run back that was begun here and ends in an error: its folder would refuse another
+        model.
+
+        Answers that were paid for stay, for the same command to go on with.
+        """
+        try:
+            yield
+        except SitusError:
+            journals = (self._out / name for name in ("answers.jsonl", "turns.jsonl"))
+            answered = any(one.is_file() and one.stat().st_size for one in journals)
+            if not self._was_run and not (paid and answered):
+                for name in _FILES:
+                    (self._out / name).unlink(missing_ok=True)
+                with suppress(OSError):
+                    for folder in self._missing:
+                        folder.rmdir()
+            raise
 
 
 def write_run_info(folder: Path, info: RunInfo, bench: Bench, out: Path) -> None:

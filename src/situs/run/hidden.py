@@ -33,7 +33,7 @@ def read_hidden(path: Path) -> dict[str, tuple[str, ...]]:
             continue
         try:
             row = msgspec.json.decode(line, type=HiddenRow)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
             raise SitusError(
                 str(error), where=f"{path}:{number}", fix="delete the file and run again"
             ) from error

@@ -16,7 +16,7 @@ from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden
 from situs.run.journal import AnswerRow, read_journal
 from situs.run.plan import Plan, plan_run
 
-__all__ = ["MergedRun", "merge_runs"]
+__all__ = ["MergedRun", "merge_runs", "write_turns"]
 
 
 _ROOM = "room.json"
@@ -67,7 +67,7 @@ def merge_runs(parts: Sequence[Path], out: Path, *, overwrite: bool = False) -> 
             _write(scratch / "hidden.jsonl", [HiddenRow(*entry) for entry in hidden.items()])
         if (parts[0] / _ROOM).is_file():
             write_atomic(scratch / _ROOM, (parts[0] / _ROOM).read_bytes())
-            _write_turns(scratch / _TURNS, parts, origin)
+            write_turns(scratch / _TURNS, parts, origin)
         merged = msgspec.structs.replace(first, notes=tuple(notes))
         write_run_info(scratch, merged, bench, out)
     done = sum(row.state != "failed" for row in ordered)
@@ -94,7 +94,7 @@ def _refuse_other_rooms(parts: Sequence[Path]) -> None:
             raise SitusError(problem, where=part, fix="give the parts of one run")
 
 
-def _write_turns(path: Path, parts: Sequence[Path], origin: dict[str, Path]) -> None:
+def write_turns(path: Path, parts: Sequence[Path], origin: dict[str, Path]) -> None:
     """The turns of every session from the part whose answer stands;
     of unfinished ones from the first that has any."""
     with path.open("wb") as stream:
@@ -104,12 +104,20 @@ def _write_turns(path: Path, parts: Sequence[Path], origin: dict[str, Path]) -> 
             if not turns.is_file():
                 continue
             with turns.open("rb") as lines:
-                for line in lines:
+                for number, line in enumerate(lines, start=1):
                     if not line.endswith(b"\n"):
                         continue  # cut off by a crash
-                    item_id = msgspec.json.decode(line, type=_OfItem).item_id
+                    item_id = _item_of(line, f"{turns}:{number}")
                     if origin.setdefault(item_id, part) == part:
                         stream.write(line)
+
+
+def _item_of(line: bytes, where: str) -> str:
+    try:
+        return msgspec.json.decode(line, type=_OfItem).item_id
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        fix = "restore the file, or run the part again"
+        raise SitusError(str(error), where=where, fix=fix) from error
 
 
 def _refuse_contradiction(one: AnswerRow, other: AnswerRow, where: Path, part: Path) -> None:

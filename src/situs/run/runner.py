@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,11 @@ from situs.clients import (
     check_may_ask,
     settings_for,
 )
-from situs.errors import SitusError
 from situs.profiles import Profile
 from situs.run.balance import set_aside
 from situs.run.baselines.catalogue import make_baseline
 from situs.run.batches import BatchJobs, batch_price
-from situs.run.folder import Conditions, Covered, RunInfo, add_notes, start_run
+from situs.run.folder import Conditions, Covered, FolderBefore, RunInfo, add_notes, start_run
 from situs.run.forecast import forecast_run, forecast_words, refuse_if_all_hidden
 from situs.run.hidden import SET_ASIDE, HiddenItems
 from situs.run.journal import AnswerRow, Journal
@@ -62,11 +60,12 @@ def run_baseline(
     if not (out / "answers.jsonl").exists():
         plan.read_through()
     client = recorded_replay(spec) if spec.kind == "replay" else None
+    before = FolderBefore(out)
     start_run(out, bench, spec, profile, Covered(split, limit), Conditions(client=client or ""))
     begin = time.monotonic()
     asked = 0
-    with Journal(out / "answers.jsonl") as journal:
-        before = sum(map(journal.is_done, plan.item_ids))
+    with before.unless_it_ends(paid=False), Journal(out / "answers.jsonl") as journal:
+        done = sum(map(journal.is_done, plan.item_ids))
         part = plan.part()
         for item in plan.items(lambda id_: id_ in part and not journal.is_done(id_)):
             if delay > 0:
@@ -79,7 +78,7 @@ def run_baseline(
                 else AnswerRow(item.item_id, "failed", error="no answer given")
             )
             asked += 1
-            progress(before + asked, len(plan.item_ids))
+            progress(done + asked, len(plan.item_ids))
         states = Counter(journal.states[id_] for id_ in plan.item_ids if id_ in journal.states)
     notes: tuple[str, ...] = ()
     if isinstance(baseline, Replay):
@@ -150,7 +149,7 @@ def run_client(
     `given` are fields of `RunOptions`.
     """
     options = RunOptions(**given)
-    is_new = not (out / "answers.jsonl").exists()
+    folder = FolderBefore(out)
 
     def look_ahead(plan: Plan) -> None:
         """Before anything is written or paid for:
@@ -173,7 +172,7 @@ def run_client(
     )
     skip_hidden, limits, price = options.skip_hidden, options.limits, options.price
     with (
-        _unless_unanswered(out, is_new),
+        folder.unless_it_ends(paid=True),
         Journal(out / "answers.jsonl") as journal,
         HiddenItems(out / "hidden.jsonl") as hidden,
     ):
@@ -241,22 +240,6 @@ def run_client(
             for item_id in set_aside(plan.items(lambda _: True), unseen):
                 hidden.add(item_id, (SET_ASIDE,))
         return result_of(plan, journal, asked, unseen, info.notes)
-
-
-@contextmanager
-def _unless_unanswered(out: Path, is_new: bool) -> Iterator[None]:
-    """Take back a new run that ends in an error before any answer:
-    its folder would refuse another model."""
-    try:
-        yield
-    except SitusError:
-        journal = out / "answers.jsonl"
-        if is_new and journal.is_file() and not journal.stat().st_size:
-            for name in ("answers.jsonl", "hidden.jsonl", "locations.json", "run.json"):
-                (out / name).unlink(missing_ok=True)
-            with suppress(OSError):
-                out.rmdir()
-        raise
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:

@@ -3,6 +3,7 @@ exports are complete, and schemas move with their data."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
@@ -203,6 +204,44 @@ def test_a_changed_export_is_refused(read: Running, tmp_path: Path) -> None:
     database = open_database(create_folder(tmp_path / "again"))
     with pytest.raises(SitusError, match="was changed or is missing"):
         restore_station(database, tmp_path / "out")
+    database.close()
+
+
+def _sealed(export: Path) -> None:
+    """The hashes of an export as whoever changed it would write them."""
+    manifest = json.loads((export / "station-export.json").read_bytes())
+    for name in manifest["files"]:
+        content = (export / name).read_bytes()
+        manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    (export / "station-export.json").write_text(json.dumps(manifest))
+
+
+def test_an_export_of_somebody_elses_making_is_refused(read: Running, tmp_path: Path) -> None:
+    from situs.review.station.exported import restore_station
+    from situs.review.station.folder import create_folder
+    from situs.review.station.store.database import open_database
+
+    exported(read, tmp_path / "out")
+    folder = create_folder(tmp_path / "again")
+    database = open_database(folder)
+    path = next((tmp_path / "out" / "tables").glob("*readings.jsonl"))
+    whole = path.read_bytes()
+    for odd in (b"{", b"[1]\n", b'{"nobody": 1}\n', b"[" * 100_000, b'"\xff"', b'{"id": {}}\n'):
+        path.write_bytes(odd)
+        _sealed(tmp_path / "out")
+        with pytest.raises(SitusError, match="rows of a station"):
+            restore_station(database, tmp_path / "out")
+    path.write_bytes(whole)
+    _sealed(tmp_path / "out")
+    (path.parent / "99-secrets.jsonl").touch()
+    with pytest.raises(SitusError, match="no table of a station"):
+        restore_station(database, tmp_path / "out")
+    (path.parent / "99-secrets.jsonl").unlink()
+    (tmp_path / "out" / "volumes").mkdir(exist_ok=True)
+    (tmp_path / "out" / "volumes" / "x").symlink_to("/etc")
+    with pytest.raises(SitusError, match="is a link"):
+        restore_station(database, tmp_path / "out")
+    assert not any(folder.volumes.iterdir() if folder.volumes.exists() else ())
     database.close()
 
 

@@ -18,7 +18,7 @@ _OUTGOING = "situs.outgoing"
 
 
 class _PathOrAddress(click.Path):
-    """A path; an address becomes one."""
+    """A path, which is never empty; an address becomes one."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -27,6 +27,10 @@ class _PathOrAddress(click.Path):
         """The path at which commands find or write it."""
         from situs.base.remote import is_url
 
+        if value == "":
+            # An empty path would be the present folder: most often a variable of a script that is
+            # not set.
+            self.fail("an empty path; give a file or folder ('.' is the present one)", param, ctx)
         if isinstance(value, str) and is_url(value):
             return self._from_url(value, param, ctx)
         return super().convert(value, param, ctx)

@@ -14,11 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Table, delete, insert, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session as Connection
 
 from situs import __version__
-from situs.base.files import canonical_json, file_name, read_json, write_atomic
+from situs.base.files import (
+    canonical_json,
+    check_regular,
+    file_name,
+    read_json,
+    write_atomic,
+)
 from situs.base.publish import new_folder
 from situs.bench import Bench
 from situs.errors import SitusError
@@ -314,6 +321,7 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
         path = export / name
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != expected:
             raise SitusError(f"{name} was changed or is missing", where=export, fix="export again")
+    _refuse_strange_files(export)
     counts: dict[str, int] = {}
     folder: StationFolder = database.folder
     with database.write() as db:
@@ -324,11 +332,11 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
         _forget_first_events(db, folder)
         tables = {f"{n:02d}-{t.name}": t for n, t in enumerate(Base.metadata.sorted_tables)}
         for path in sorted((export / "tables").glob("*.jsonl")):
-            table = tables[path.stem]
-            rows = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
-            if rows:
-                db.execute(insert(table), rows)
-            counts[table.name] = len(rows)
+            table = tables.get(path.stem)
+            if table is None:
+                fix = "export again with this version of Situs"
+                raise SitusError("is no table of a station", where=path, fix=fix)
+            counts[table.name] = _restore_table(db, table, path)
         _advance_numbers(db)
         last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).first()
         if last is None or last.hash != manifest.head:
@@ -337,6 +345,28 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
     if (export / "volumes").is_dir():
         shutil.copytree(export / "volumes", folder.volumes, dirs_exist_ok=True)
     return counts
+
+
+def _refuse_strange_files(export: Path) -> None:
+    """An export is folders and files: a link would bring in what lies elsewhere on this machine."""
+    for entry in export.rglob("*"):
+        if entry.is_symlink():
+            raise SitusError("is a link", where=entry, fix="export again")
+        if not entry.is_dir():
+            check_regular(entry)
+
+
+def _restore_table(db: Connection, table: Table, path: Path) -> int:
+    """Put the rows of a file into a table; how many they are."""
+    try:
+        rows = [msgspec.json.decode(line, type=dict) for line in path.read_bytes().splitlines()]
+        if rows:
+            db.execute(insert(table), rows)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, SQLAlchemyError) as error:
+        reason = str(error).partition("\n")[0]
+        problem = f"does not hold rows of a station ({reason})"
+        raise SitusError(problem, where=path, fix="export again") from error
+    return len(rows)
 
 
 def _advance_numbers(db: Connection) -> None:

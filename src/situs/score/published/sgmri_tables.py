@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from situs.bench import Bench
+from situs.errors import SitusError
 from situs.items import (
     Boxes,
     Choice,
@@ -66,6 +67,8 @@ _PUBLISHED_SIZE = {"brain": (256, 256), "knee": (320, 320)}
 
 Brain pictures are mostly 320 px wide.
 """
+_GivenBox = tuple[int | None, tuple[float, float, float, float]]
+"""Frame, from 1, and x, y, width and height, as the set has it."""
 _BLIND = ("random", "majority", "prior", "prior?boxes=5", "grid")
 
 
@@ -299,13 +302,19 @@ def _v_score(item: Item, said: str, viewing: Viewing) -> float | None:
     return v_score(said, truth, width, height, pred_boxes=found or None)
 
 
+def _published_boxes(item: Item) -> list[_GivenBox]:
+    try:
+        return msgspec.json.decode(item.parameters["gt_boxes"], type=list[_GivenBox])
+    except (msgspec.DecodeError, RecursionError) as error:
+        problem = f"item {item.item_id}: its published boxes cannot be read ({error})"
+        raise SitusError(problem, fix="import the set again") from error
+
+
 def _truth(item: Item, viewing: Viewing) -> list[dict[str, Any]]:
     """True boxes as the released code takes them:
     on frames for a volume, but for those that name none."""
     if "gt_boxes" in item.parameters:
-        given_boxes = msgspec.json.decode(
-            item.parameters["gt_boxes"], type=list[tuple[int | None, tuple[float, ...]]]
-        )
+        given_boxes = _published_boxes(item)
         return [
             dict(zip(("x", "y", "width", "height"), box)) | {"frame": frame}
             for frame, box in given_boxes
