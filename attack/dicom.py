@@ -13,23 +13,23 @@ import pydicom
 from pydicom.sequence import Sequence
 from pydicom.sr.codedict import codes
 
-__all__ = ["write"]
+__all__ = ["RTSTRUCT", "maker", "write"]
 
-_RTSTRUCT = "1.2.840.10008.5.1.4.1.1.481.3"
+RTSTRUCT = "1.2.840.10008.5.1.4.1.1.481.3"
 _SLICES, _ROWS, _COLUMNS = 6, 9, 7
 
 
 def write(folder: Path) -> None:
     """`dicom/series/*.dcm` with `dicom/contours.dcm`,
     and a segmentation of it in another folder."""
-    maker = _maker()
+    tool = maker()
     ramp = np.arange(_SLICES * _ROWS * _COLUMNS, dtype=np.int16).reshape(_SLICES, _ROWS, _COLUMNS)
-    maker.write_series(folder / "dicom" / "series", ramp)
-    _contours(maker, folder)
+    tool.write_series(folder / "dicom" / "series", ramp)
+    _contours(tool, folder)
     _segments(folder)
 
 
-def _maker() -> ModuleType:
+def maker() -> ModuleType:
     """The tests' own writer of DICOM files."""
     path = Path(__file__).parents[1] / "tests" / "volumes" / "dicom_make.py"
     spec = importlib.util.spec_from_file_location("dicom_make", path)
@@ -40,28 +40,28 @@ def _maker() -> ModuleType:
     return module
 
 
-def _contours(maker: ModuleType, folder: Path) -> None:
-    dataset = maker.head(_RTSTRUCT)
-    series = maker.item(SeriesInstanceUID=dataset.SeriesInstanceUID)
-    reference = maker.item(RTReferencedStudySequence=maker.item(RTReferencedSeriesSequence=series))
+def _contours(tool: ModuleType, folder: Path) -> None:
+    dataset = tool.head(RTSTRUCT)
+    series = tool.item(SeriesInstanceUID=dataset.SeriesInstanceUID)
+    reference = tool.item(RTReferencedStudySequence=tool.item(RTReferencedSeriesSequence=series))
     dataset.ReferencedFrameOfReferenceSequence = Sequence([reference])
     dataset.SeriesInstanceUID += ".9"
-    dataset.StructureSetROISequence = Sequence([maker.item(ROINumber=1, ROIName="liver")])
+    dataset.StructureSetROISequence = Sequence([tool.item(ROINumber=1, ROIName="liver")])
     square = ((1, 1), (5, 1), (5, 7), (1, 7))
     outlines = [
-        maker.item(
+        tool.item(
             ContourGeometricType="CLOSED_PLANAR",
             NumberOfContourPoints=len(square),
             # Columns are 0.5, rows 0.75 and slices 2.5 mm apart, from the series' first voxel on.
-            ContourData=maker.numbers(
+            ContourData=tool.numbers(
                 v for x, y in square for v in (-10 + x / 2, 20.5 + 0.75 * y, -30.25 + 2.5 * k)
             ),
         )
         for k in range(1, 5)
     ]
-    found = maker.item(ReferencedROINumber=1, ContourSequence=Sequence(outlines))
+    found = tool.item(ReferencedROINumber=1, ContourSequence=Sequence(outlines))
     dataset.ROIContourSequence = Sequence([found])
-    maker.save(dataset, folder / "dicom" / "contours.dcm")
+    tool.save(dataset, folder / "dicom" / "contours.dcm")
 
 
 def _segments(folder: Path) -> None:

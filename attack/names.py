@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pydicom
 
+from attack.clinic import of_a_clinic
 from attack.commands import lay_out
 from attack.program import call, complaints, tree
 from attack.server import Answer, completion, serve
@@ -36,9 +37,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     name = "".join(rng.choice("bdfgklmnprstvwz") + rng.choice("aeiou") for _ in range(5)).title()
     data = work / f"clinic of {name}"
     data.mkdir()
-    words = rng.choice([_items, _table, _reports, _boxes, _grades, _folder, _dicom, _sgmri])(
-        rng, corpus, data, name
-    )
+    words = rng.choice(
+        [_items, _table, _reports, _boxes, _grades, _folder, _dicom, _sgmri, of_a_clinic]
+    )(rng, corpus, data, name)
     bench = work / "bench"
     before = tree(work)
     with mock.patch.dict(os.environ, {"SITUS_CACHE": str(work / "cache")}):
