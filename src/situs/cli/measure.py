@@ -79,8 +79,8 @@ def command(
         warn(text if len(text) < 160 else text[:160] + " …")
     tables = measured_tables(measured, labels.name)
     if csv_file is not None:
-        names = (csv_file.name, f"{csv_file.stem}.pairs.csv")
-        write_files(csv_file.parent, dict(zip(names, map(csv_text, tables))))
+        files = (csv_file.name, f"{csv_file.stem}.pairs.csv")
+        write_files(csv_file.parent, dict(zip(files, map(csv_text, tables))))
     if as_json:
         print_json({"structures": measured.structures, "pairs": measured.pairs})
         return

@@ -170,13 +170,19 @@ def agreement(project: ProjectId, actor: Asking, request: Request) -> dict[str, 
     return result
 
 
+_MOST = 2**63 - 1
+"""No database compares with more."""
+_STORABLE = r"^[^\x00]*$"
+"""PostgreSQL takes no NUL, not even to compare with."""
+
+
 @router.get("/events")
 def events(
     actor: Asking,
     request: Request,
-    after: Annotated[int, Query(ge=0)] = 0,
-    kind: Annotated[str, Query(max_length=40)] = "",
-    by: Annotated[str, Query(max_length=40)] = "",
+    after: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+    kind: Annotated[str, Query(max_length=40, pattern=_STORABLE)] = "",
+    by: Annotated[str, Query(max_length=40, pattern=_STORABLE)] = "",
 ) -> list[EventView]:
     """The audit trail, a hundred events at a time."""
     need_role(actor, "auditor", "coordinator")

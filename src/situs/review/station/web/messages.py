@@ -134,7 +134,7 @@ class ImportBody(_In):
     bench: Short
     protocol: Short = "default"
     items: Annotated[int, Field(ge=1, le=100_000)] = 200
-    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     training: Annotated[int, Field(ge=0, le=1000)] = 0
     wordings: bool = False
 
