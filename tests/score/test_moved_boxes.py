@@ -1,63 +1,115 @@
-"""Boxes at many places: what bounds dismiss at once is what measuring each place would dismiss."""
+"""Slips in boxes undone at many places: what the kernels tell is what measuring each place tells."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from functools import partial
 
-from situs.score import tube_iou
+import numpy as np
+import pytest
+
+from situs.items import Boxes, Item
+from situs.score import boxes_right, tube_iou
+from situs.score.explain import place_kernels as kernels
 from situs.score.explain import places
 from situs.space import FrameBox, FrameBoxes
 
 SIZES = [(320.0, 256.0)] * 12
+Row = tuple[float, float, float, float, float]
 
 
-def _boxes(rng: np.random.Generator) -> FrameBoxes:
-    corner, size = rng.uniform(0, 200, 2), rng.uniform(5, 60, 2)
+def _scaled(row: Row, across: float, down: float) -> Row:
+    frame, x0, y0, x1, y1 = row
+    return frame, x0 * across, y0 * down, x1 * across, y1 * down
+
+
+UNDONE: dict[tuple[int, int], Callable[[Row], Row]] = {
+    (kernels.SAME, 0): lambda r: r,
+    (kernels.FLIPPED_X, 0): lambda r: (r[0], 320 - r[3], r[2], 320 - r[1], r[4]),
+    (kernels.FLIPPED_Y, 0): lambda r: (r[0], r[1], 256 - r[4], r[3], 256 - r[2]),
+    (kernels.FROM_THOUSANDTHS, 0): partial(_scaled, across=0.32, down=0.256),
+    (kernels.TO_THOUSANDTHS, 0): partial(_scaled, across=1000 / 320, down=1000 / 256),
+    (kernels.ENDS_FOR_SIZES, 0): lambda r: (r[0], r[1], r[2], r[1] + r[3], r[2] + r[4]),
+    (kernels.SIZES_FOR_ENDS, 0): lambda r: (
+        *r[:3],
+        max(r[1], r[3] - r[1]),
+        max(r[2], r[4] - r[2]),
+    ),
+    (kernels.EXCHANGED, 0): lambda r: (r[0], r[2], r[1], r[4], r[3]),
+    (kernels.STEPPED, -2): lambda r: (r[0] - 2, *r[1:]),
+    (kernels.STEPPED, 1): lambda r: (r[0] + 1, *r[1:]),
+    (kernels.REVERSED, 11): lambda r: (11 - r[0], *r[1:]),
+}
+"""Each slip, and a box before it."""
+SLIPS = np.array(list(UNDONE), dtype=np.int64)
+
+
+def _boxes(rng: np.random.Generator, most: int, labels: list[str]) -> FrameBoxes:
+    """On a run of pictures one to `most` boxes of each label."""
     first = int(rng.integers(0, 8))
     found = []
-    for frame in range(first, first + int(rng.integers(1, 5))):
-        for _ in range(int(rng.integers(1, 3))):
-            x0, y0 = corner + rng.uniform(0, 6, 2)
-            found.append(FrameBox(frame, x0, y0, x0 + size[0], y0 + size[1]))
+    for label in labels:
+        corner, size = rng.uniform(0, 200, 2), rng.uniform(5, 60, 2)
+        for frame in range(first, first + int(rng.integers(1, 5))):
+            for _ in range(int(rng.integers(1, most + 1))):
+                x0, y0 = corner + rng.uniform(0, 6, 2)
+                found.append(FrameBox(frame, x0, y0, x0 + size[0], y0 + size[1], label))
     return FrameBoxes.of(found)
 
 
-def _measured(true: list[FrameBox], said: list[FrameBox]) -> bool:
-    return tube_iou(true, said) >= 0.25
+def _before(row: Row, slip: tuple[int, int]) -> Row:
+    return UNDONE[slip](row)
 
 
-def test_no_place_that_overlaps_enough_is_dismissed() -> None:
+@pytest.mark.parametrize("slip", UNDONE)
+def test_a_slip_is_undone_as_its_formula_says(slip: tuple[int, int]) -> None:
+    rng = np.random.default_rng(5)
+    said = _boxes(rng, 2, ["a"]).table
+    shift = np.array([1.0, 3.5, -2.25, 3.5, -2.25])
+    undone = kernels.undone_boxes(said, shift, np.array(slip, dtype=np.int64), np.array(SIZES))
+    expected = [_before(tuple(row), slip) for row in (said + shift).tolist()]
+    assert undone == pytest.approx(np.array(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [[""], ["left", "right"]])
+@pytest.mark.parametrize("most", [1, 2])
+def test_kernels_tell_what_measuring_tells(most: int, labels: list[str]) -> None:
     rng = np.random.default_rng(3)
-    sides = np.array(SIZES)
-    undos = [
-        lambda at: at,
-        lambda at: places._flipped(at, sides, 1),
-        lambda at: places._flipped(at, sides, 2),
-        lambda at: places._scaled(at, sides, 0.001),
-        places._ends_for_sizes,
-        places._sizes_for_ends,
-        places._exchanged,
-        lambda at: places._stepped(at, -2),
-        lambda at: places._reversed(at, 8),
-    ]
-    enough = asked = 0
-    for number in range(40):
-        said = _boxes(rng)
-        moved = places._moved(said.table, SIZES, len(SIZES))
-        undo = undos[number % len(undos)]
+    item = Item("i", "s", "mr", "p", "t", "boxes", "?", Boxes(()), tags=("approximate",))
+    told = dict.fromkeys((kernels.NO, kernels.YES, kernels.UNSURE), 0)
+    for number in range(12):
+        said = _boxes(rng, most, labels)
+        shifts = places._shifts(said.table, SIZES)
         # The truth is one of the places, or near it, so that some places do overlap.
-        at = undo(moved)[int(rng.integers(len(moved)))]
-        at = at[at[:, 0] >= 0]
+        slip = list(UNDONE)[number % len(UNDONE)]
+        moved = (said.table + shifts[int(rng.integers(len(shifts)))]).tolist()
+        at = np.array([_before(tuple(row), slip) for row in moved])
+        keep = np.flatnonzero(at[:, 0] >= 0).tolist()
         at[:, 1:] += rng.uniform(-4, 4)
-        true = FrameBoxes(at, [""] * len(at))
-        test = places._Test(true, said.labels, 0.25, _measured)
-        held = test.holds(undo(moved))
-        for one, is_held in zip(undo(moved), held):
-            rows = one[one[:, 0] >= 0]
-            boxes = list(FrameBoxes(rows, [""] * len(rows)))
-            expected = bool(boxes) and len(true) > 0 and _measured(list(true), boxes)
-            assert is_held == expected
-            enough += expected
-            asked += 1
-    assert asked > 1000
-    assert 40 < enough < asked / 2
+        true = FrameBoxes(at[keep], [said.labels[row] for row in keep])
+        numbers = {label: place for place, label in enumerate(labels)}
+        rows_said, rows_true = (
+            np.column_stack([one.table, [float(numbers[label]) for label in one.labels]])
+            for one in (said, true)
+        )
+        for pooled in (False, True):
+            verdicts = kernels.where_they_overlap(
+                rows_said, rows_true, shifts, SLIPS, np.array(SIZES), 0.25, pooled
+            )
+            for (way, place), verdict in np.ndenumerate(verdicts):
+                rows = kernels.undone_boxes(rows_said, shifts[place], SLIPS[way], np.array(SIZES))
+                boxes = list(FrameBoxes(rows[:, :5], [labels[int(row)] for row in rows[:, 5]]))
+                told[verdict] += 1
+                if verdict == kernels.UNSURE:
+                    continue
+                measured = bool(boxes) and len(true) > 0
+                if measured and pooled:
+                    measured = tube_iou(list(true), boxes) >= 0.25
+                elif measured:
+                    measured = boxes_right(item, list(true), boxes)
+                assert measured == (verdict == kernels.YES)
+    assert told[kernels.NO] > 1000
+    # Only boxes that lie on each other are left to be measured, and only where they may overlap.
+    assert (told[kernels.UNSURE] > 20) == (most > 1)
+    assert most > 1 or told[kernels.YES] > 20
+    assert told[kernels.UNSURE] < told[kernels.NO] / 3

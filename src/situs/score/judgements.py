@@ -19,7 +19,7 @@ from situs.score.compound.parts import Part, is_place
 from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
 from situs.space import FrameBox
 
-__all__ = ["Judgement", "Judgements", "not_counted"]
+__all__ = ["Judgement", "Judgements", "not_counted", "state_of_part"]
 
 _WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
 
@@ -46,6 +46,12 @@ class Judgement(msgspec.Struct, frozen=True, gc=False):
 def not_counted(reasons: Sequence[str], right: bool | None) -> Judgement:
     """Of an answer to what the pictures do not hold, and whether it was right nevertheless."""
     return Judgement(NOT_COUNTED, None, "; ".join(reasons), hidden_right=right)
+
+
+def state_of_part(judgement: Judgement, name: str) -> str:
+    """How one of several parts of an answer ended, of which one at least was read."""
+    lost = (state for state in _WORST_FIRST if f"{name}:{state}" in judgement.flags)
+    return next(lost, judgement.state) if judgement.flags else judgement.state
 
 
 class Judgements:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from situs.items import Item, answer_key
 from situs.score.columns import Columns
@@ -24,6 +26,7 @@ __all__ = [
     "asked_arrays",
     "columns_of",
     "judged_table",
+    "judgements_of",
     "outcome_at",
     "outcomes_of",
     "record_of",
@@ -49,6 +52,20 @@ def records_of(columns: Columns) -> Iterator[Scored]:
     order = np.argsort(columns.numbers("position"), kind="stable")
     for batch in columns.table.take(order).to_batches(max_chunksize=5000):
         yield from map(_record, batch.to_pylist())
+
+
+def judgements_of(columns: Columns, rows: NDArray[np.int64]) -> list[Judgement]:
+    """What became of the answers in some rows, without the scores of metrics and grades; boxes stay
+    the rows of an array."""
+    table = columns.table.select(_JUDGED).take(rows).combine_chunks()
+    boxes = _boxes_in(table["boxes"])
+    cells = {name: table[name].to_pylist() for name in _JUDGED if name != "boxes"}
+    said = [None if text is None else Fraction(text) for text in cells.pop("prediction")]
+    flags = map(tuple, cells.pop("flags"))
+    return [
+        Judgement(flags=flag, boxes=own, prediction=number, **dict(zip(cells, rest)))
+        for flag, own, number, *rest in zip(flags, boxes, said, *cells.values())
+    ]
 
 
 def outcomes_of(columns: Columns) -> dict[str, Outcome]:
@@ -83,6 +100,7 @@ _TEXTS = ("item_id", "patient_id", "task", "form", "stratum", "question", "answe
 _ONCE = ("item_id", "parsed")
 """Columns whose words hardly occur twice; each word of the others is stored once."""
 _TRI_STATES = ("answer_right", "place_right", "hidden_right")
+_JUDGED = ("state", "right", "parsed", "flags", "boxes", "prediction", *_TRI_STATES)
 _ORDER = (
     *(*_TEXTS, "state", "parsed", "position", "right", *_TRI_STATES, "chance", "truth"),
     *("prediction", "tags", "flags", "boxes", "grades"),
@@ -257,6 +275,17 @@ def _box_lists(cells: Sequence[FrameBoxes]) -> pa.Array:
         "label": pa.array([label for cell in cells for label in cell.labels], pa.string()),
     }
     return _listed(cells, pa.StructArray.from_arrays(list(fields.values()), names=list(fields)))
+
+
+def _boxes_in(column: pa.ChunkedArray) -> list[FrameBoxes]:
+    """The lists of a column of boxes (`_box_lists`)."""
+    lists = column.combine_chunks()
+    boxes = lists.flatten()
+    names = ("frame", "x0", "y0", "x1", "y1")
+    table = np.stack([np.asarray(boxes.field(name), dtype=np.float64) for name in names], axis=1)
+    labels = boxes.field("label").to_pylist()
+    ends = np.cumsum([0, *np.asarray(lists.value_lengths())]).tolist()
+    return [FrameBoxes(table[start:end], labels[start:end]) for start, end in pairwise(ends)]
 
 
 def _grade_lists(cells: Sequence[Sequence[tuple[Any, ...]]]) -> pa.Array:

@@ -33,6 +33,8 @@ _GRID = ((4, 7), (8, 15), (16, 16))
 """Boxes of a quarter and an eighth of the side, half overlapping,
 and of a sixteenth, side by side: 530 a picture."""
 _GRID_OF_MANY = ((4, 4),)
+_MOST_SUGGESTED = 2048
+"""Suggestions for items alike that are remembered."""
 
 
 def boxes_of(item: Item) -> Boxes | None:
@@ -83,7 +85,8 @@ class _LabelPlaces:
         return sides, np.array(self._spans).reshape(-1, 2)[chosen]
 
 
-_Waiting = tuple[str, FrameBoxes, Sequence[tuple[float, float]]]
+_Size = tuple[float, float]
+_Waiting = tuple[str, FrameBoxes, Sequence[_Size]]
 """The patient of an item, its boxes under one label, and the sizes of its pictures."""
 _MOST_WAITING = 2000
 """Items whose boxes are taken down at a time, as rows of one array."""
@@ -168,15 +171,30 @@ class BoxPrior:
         folds = max(1, min(_FOLDS, len(patients)))
         self._fold = {patient: number % folds for number, patient in enumerate(sorted(patients))}
         self._fitted: dict[tuple[_Key, int], tuple[FloatArray, tuple[float, float]] | None] = {}
+        self._suggested: dict[object, tuple[Sequence[_Size], list[FrameBox]]] = {}
 
     def boxes(self, item: Item) -> list[FrameBox]:
-        """What other patients suggest for the item;
-        the middle of the middle picture where they do not tell."""
-        sizes = self._viewing.sizes(item)
+        """What other patients suggest for the item; the middle of the middle picture where they do
+        not tell. It is the same list for all items that are alike."""
+        sizes, labels = self._viewing.sizes(item), labels_of(item) or [""]
+        fold = self._fold.get(item.patient_id, -1)
+        key = (*labels, item.level, fold, id(sizes))
+        suggested = self._suggested.get(key)
+        # The sizes are held, so that no others can have their id.
+        if suggested is None or suggested[0] is not sizes:
+            if len(self._suggested) >= _MOST_SUGGESTED:
+                self._suggested.clear()
+            boxes = self._suggest(labels, item.level, fold, sizes)
+            suggested = self._suggested[key] = sizes, boxes
+        return suggested[1]
+
+    def _suggest(
+        self, labels: Sequence[str], level: str, fold: int, sizes: Sequence[_Size]
+    ) -> list[FrameBox]:
         known = math.isfinite(sizes[0][0])
         result: list[FrameBox] = []
-        for label in labels_of(item) or [""]:
-            fitted = self._fit((label, known, item.level), self._fold.get(item.patient_id, -1))
+        for label in labels:
+            fitted = self._fit((label, known, level), fold)
             if fitted is None and not known:
                 continue
             places, (low, high) = fitted or (np.array([[0.375, 0.375, 0.625, 0.625]]), (0.45, 0.55))

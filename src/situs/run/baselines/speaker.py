@@ -26,6 +26,7 @@ from situs.items import (
     YesNo,
     has_places,
     letter_of,
+    parts_of,
 )
 from situs.run.baselines.speech import (
     list_boxes,
@@ -50,6 +51,10 @@ __all__ = [
 ]
 
 
+_MOST_SPOKEN = 1024
+"""Lists of boxes whose value is remembered: the prior says the same of many items."""
+
+
 class Baseline(Protocol):
     """Answers an item in words, as a model would."""
 
@@ -66,6 +71,7 @@ class Speaker:
         self._seed = spec.whole("seed", 0)
         self._bench = bench
         self._viewing = viewing
+        self._spoken: dict[tuple[int, int, bool], tuple[object, object, Any]] = {}
 
     def answer(self, item: Item) -> str:
         """The answer; a compound one as one JSON object, a key a part."""
@@ -85,21 +91,37 @@ class Speaker:
         """
         if has_places(item.answer) and self._viewing.obstacle(item):
             return None
-        if isinstance(item.answer, Compound):
-            return {
-                name: self._value(item, part, item_rng(self._seed, item, f"{self.purpose}:{name}"))
-                for name, part in item.answer.parts.items()
-            }
-        return {"": self._value(item, item.answer, item_rng(self._seed, item, self.purpose))}
+        return {
+            name: self._meant_by(item, name, part) for name, part in parts_of(item.answer).items()
+        }
+
+    def meant_by(self, item: Item, name: str) -> Any:
+        """The same of one part of the answer; None where it has none."""
+        if has_places(item.answer) and self._viewing.obstacle(item):
+            return None
+        return self._meant_by(item, name, parts_of(item.answer)[name])
+
+    def _meant_by(self, item: Item, name: str, part: Simple) -> Any:
+        is_part = isinstance(item.answer, Compound)
+        purpose = f"{self.purpose}:{name}" if is_part else self.purpose
+        return self._value(item, part, item_rng(self._seed, item, purpose))
 
     def _value(self, item: Item, answer: Simple, rng: random.Random) -> Any:
         return MEANING[answer](self, item, answer, rng)
 
     def _boxes_value(self, item: Item, answer: Boxes, rng: random.Random) -> Any:
         boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
-        say = speakable_boxes if isinstance(item.answer, Compound) else spoken_boxes
-        spoken: list[Any] = say(boxes, self._viewing.space, sizes)
-        return tuple((b.get("frame", 0), b.get("label", ""), *b["bbox"]) for b in spoken)
+        is_part = isinstance(item.answer, Compound)
+        known = self._spoken.get((id(boxes), id(sizes), is_part))
+        # Both are held, so that no others can have their ids.
+        if known is None or known[0] is not boxes or known[1] is not sizes:
+            if len(self._spoken) >= _MOST_SPOKEN:
+                self._spoken.clear()
+            say = speakable_boxes if is_part else spoken_boxes
+            spoken: list[Any] = say(boxes, self._viewing.space, sizes)
+            value = tuple((b.get("frame", 0), b.get("label", ""), *b["bbox"]) for b in spoken)
+            known = self._spoken[id(boxes), id(sizes), is_part] = boxes, sizes, value
+        return known[2]
 
     def _frames_value(self, item: Item, answer: Frames, rng: random.Random) -> Any:
         return tuple(sorted(self._frames(item, answer, rng)))

@@ -184,7 +184,7 @@ def _scored_once(given: Given) -> Part:
     return known[1]
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=2048)
 def _boxes_meant(
     said: tuple[tuple[Any, ...], ...], space: AnswerSpace, sizes: tuple[Size, ...]
 ) -> Result[Sequence[FrameBox]]:

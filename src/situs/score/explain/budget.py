@@ -32,15 +32,15 @@ import msgspec
 import numpy as np
 
 from situs.facts import Fact
-from situs.items import Boxes, Choice, Frames, Item, Number, YesNo
+from situs.items import Boxes, Choice, Compound, Frames, Item, Number, YesNo
 from situs.run import Prior, Spec, Viewing
 from situs.score.compound.parts import meant_part
-from situs.score.explain.answers import Answered, answered_in
+from situs.score.explain.answers import judged_in
 from situs.score.explain.causes import STATES, Cause, Exposure, Suspicion
 from situs.score.explain.closed import closed_tests, wrong_values
 from situs.score.explain.numbers import Windows, chance_in, holds, windows_of
 from situs.score.explain.places import PlaceTest, box_tests, frame_tests
-from situs.score.explain.readings import Reading, readings
+from situs.score.explain.readings import JudgedAnswer, Reading, readings
 from situs.score.explain.study_facts import StudyFactsById
 from situs.score.metrics.registry import Given
 from situs.score.scored_run import ScoredRun, open_replies, read_run
@@ -138,6 +138,9 @@ class _ClosedCase(NamedTuple):
 class _Found:
     """What is gathered while going through the answers."""
 
+    counted: int = 0
+    """Answers that count."""
+    wrong: int = 0
     suspicions: dict[str, dict[Cause, float | None]] = field(
         default_factory=lambda: defaultdict(dict)
     )
@@ -153,9 +156,15 @@ def signatures(bench: Path | None, run: Path) -> Budget:
 
 def budget_of(run: ScoredRun) -> Budget:
     """The error budget of a scored run."""
-    bench, shown = run.bench, run.replies.viewing
-    prior = Prior(bench, Spec("prior"), shown)
-    return budget_from(answered_in(run), StudyFactsById(bench), shown, prior)
+    columns, shown = run.columns, run.replies.viewing
+    counted = columns.tri_state("right") >= 0
+    counted &= ~columns.has_state("unjudged")
+    prior = Prior(run.bench, Spec("prior"), shown)
+    gathered = _Found(int(counted.sum()), int((counted & ~columns.right).sum()))
+    facts = StudyFactsById(run.bench)
+    for one in judged_in(run, lambda item, right: not right or _may_be_luck(item)):
+        _gather(one, facts, shown, prior, gathered)
+    return _budget(gathered)
 
 
 class ExpectsAnswers(Protocol):
@@ -167,8 +176,8 @@ class ExpectsAnswers(Protocol):
     def number(self, item: Item) -> float | None:
         """The number that other patients suggest."""
 
-    def meant(self, item: Item) -> Mapping[str, Any] | None:
-        """What they suggest, part by part (`Speaker.meant`)."""
+    def meant_by(self, item: Item, name: str) -> Any:
+        """What they suggest of one part of the answer (`Speaker.meant_by`); None if nothing."""
 
 
 class FactsOfItems(Protocol):
@@ -179,32 +188,55 @@ class FactsOfItems(Protocol):
 
 
 def budget_from(
-    answered: Iterable[Answered], facts: FactsOfItems, viewing: Viewing, prior: ExpectsAnswers
+    answered: Iterable[JudgedAnswer], facts: FactsOfItems, viewing: Viewing, prior: ExpectsAnswers
 ) -> Budget:
     """The error budget of scored answers."""
-    gathered, counted, wrong = _Found(), 0, 0
+    gathered = _Found()
     for one in answered:
-        item, row, scored = one.item, one.row, one.scored
-        if scored.outcome.right is None or scored.outcome.state == "unjudged":
-            continue
-        counted += 1
-        wrong += not scored.outcome.right
-        if not scored.outcome.right:
-            gathered.suspicions[item.item_id]  # an entry even if no cause fits
-        if row is None or scored.outcome.state != "answered":
-            gathered.suspicions[item.item_id][Cause(scored.outcome.state)] = None
-            continue
-        for reading in readings(item, row, viewing, scored):
-            _look(item, reading, facts.of(item), viewing, prior, gathered)
+        if one.judgement.right is not None and one.judgement.state != "unjudged":
+            gathered.counted += 1
+            gathered.wrong += not one.judgement.right
+            _gather(one, facts, viewing, prior, gathered)
+    return _budget(gathered)
+
+
+def _budget(gathered: _Found) -> Budget:
     _number_chances(gathered)
     _closed_exposures(gathered)
-    return Budget(counted, wrong, _rows(gathered), _answers(gathered), _warnings(gathered))
+    rows, warnings = _rows(gathered), _warnings(gathered)
+    return Budget(gathered.counted, gathered.wrong, rows, _answers(gathered), warnings)
+
+
+def _may_be_luck(item: Item) -> bool:
+    """Whether a right answer says something as well: with options, how often a guess is right."""
+    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    return any(isinstance(part, YesNo | Choice) for part in parts)
+
+
+def _gather(
+    one: JudgedAnswer,
+    facts: FactsOfItems,
+    viewing: Viewing,
+    prior: ExpectsAnswers,
+    gathered: _Found,
+) -> None:
+    """Gather the causes of one answer, if it counts."""
+    item, judgement = one.item, one.judgement
+    if judgement.right is None or judgement.state == "unjudged":
+        return
+    if not judgement.right:
+        gathered.suspicions[item.item_id]  # an entry even if no cause fits
+    if judgement.state != "answered":
+        gathered.suspicions[item.item_id][Cause(judgement.state)] = None
+        return
+    for reading in readings(one, viewing):
+        _look(item, reading, facts, viewing, prior, gathered)
 
 
 def _look(
     item: Item,
     reading: Reading,
-    facts: Mapping[str, Fact],
+    facts: FactsOfItems,
     viewing: Viewing,
     prior: ExpectsAnswers,
     gathered: _Found,
@@ -215,7 +247,7 @@ def _look(
         return
     match reading.truth:
         case YesNo() | Choice():
-            _look_closed(item, reading, facts, prior, gathered)
+            _look_closed(item, reading, facts.of(item), prior, gathered)
         case Number() if not reading.part.right:
             _look_number(item, reading, viewing, prior, gathered)
         case Frames() if not reading.part.right:
@@ -291,13 +323,13 @@ def _spacings(item: Item, shown: Viewing) -> tuple[list[float], list[float]]:
 
 def _prior_said(
     item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers
-) -> list[Any] | None:
+) -> Sequence[Any] | None:
     """What the prior says of the same part."""
-    meant = prior.meant(item)
+    meant = prior.meant_by(item, reading.name)
     if meant is None:
         return None
-    part = meant_part(item, reading.truth, meant[reading.name], shown)
-    return list(part.said) if isinstance(part, Given) and part.said else None
+    part = meant_part(item, reading.truth, meant, shown)
+    return part.said if isinstance(part, Given) and part.said else None
 
 
 def _keep_places(item: Item, tests: Mapping[Cause, PlaceTest], found: _Found) -> None:

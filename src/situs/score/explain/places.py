@@ -7,9 +7,11 @@ wrong answers that undoing would put right as well.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +35,12 @@ _PLACES = 5
 _LIKE_PRIOR = 0.5
 
 FloatArray = NDArray[np.float64]
-Undo = Callable[[FloatArray], FloatArray]
-"""Rows of boxes (`FrameBoxes.table`) at many places as they were before a slip: places × boxes × 5,
-a frame that is not there being negative."""
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Measured = Callable[[list[FrameBox], list[FrameBox]], bool]
+"""Whether boxes overlap the true ones enough, to the last bit."""
+_GRID = np.array(list(itertools.product(np.arange(_PLACES) / (_PLACES - 1), repeat=2)))
+"""How far each place of the grid lies along x and y, as shares of the room there is."""
 
 
 def frame_tests(
@@ -69,28 +74,34 @@ def frame_tests(
 
 
 def box_tests(
-    item: Item, truth: Boxes, said: list[FrameBox], shown: Viewing, prior: list[FrameBox] | None
+    item: Item,
+    truth: Boxes,
+    said: Sequence[FrameBox],
+    shown: Viewing,
+    prior: Sequence[FrameBox] | None,
 ) -> dict[Cause, PlaceTest]:
     """Every cause that could show in boxes drawn wrongly."""
     if not said:
         return {}
-    true, named = (FrameBoxes.of(one) for one in same_labels(shown.boxes(item, truth.boxes), said))
-    sizes = shown.sizes(item)
-    frames = shown.layout(item).frames
-    right = _Test(true, named.labels, least_overlap(item), partial(boxes_right, item))
-    undos = _undos(shown.layout(item), sizes)
-    moved = _moved(named.table, sizes, len(frames))
-    moved = moved[~right.holds(moved)]
+    layout = shown.layout(item)
+    true, named = (
+        FrameBoxes.of(one)
+        for one in same_labels(shown.boxes(item, truth.boxes), FrameBoxes.of(said))
+    )
+    slips = _slips_of(layout)
     # What was said stands first, before the places to which it is moved.
-    places = np.concatenate([named.table[None], moved])
+    places = _Places(named, _shifts(named.table, layout.sizes), slips)
+    shows = places.overlapping(true, least_overlap(item), partial(boxes_right, item))
+    is_right, undone = shows[0], shows[1:]
+    wrong = np.flatnonzero(~is_right[1:]) + 1
     result = {}
-    for cause, ways in undos.items():
-        shows = np.logical_or.reduce([right.holds(undo(places)) for undo in ways])
-        result[cause] = bool(shows[0]), _share(shows[1:].tolist())
+    for cause, rows in slips.rows.items():
+        fits = np.logical_or.reduce(undone[rows])
+        result[cause] = bool(fits[0]), _share(fits[wrong].tolist())
     if prior:
         expected = FrameBoxes.of(same_labels(prior, prior)[0])
-        alike = _Test(expected, named.labels, _LIKE_PRIOR, _like_prior).holds(places)
-        result[Cause.PRIOR] = bool(alike[0]), _share(alike[1:].tolist())
+        alike = places.like(expected)
+        result[Cause.PRIOR] = bool(alike[0]), _share(alike[wrong].tolist())
     return result
 
 
@@ -98,34 +109,44 @@ def _like_prior(prior: list[FrameBox], boxes: list[FrameBox]) -> bool:
     return tube_iou(prior, same_labels(prior, boxes)[1]) >= _LIKE_PRIOR
 
 
-def _undos(layout: Layout, sizes: Sequence[tuple[float, float]]) -> dict[Cause, list[Undo]]:
-    """How each slip is undone; several ways where it is not known which of them it was."""
-    undos: dict[Cause, list[Undo]] = {}
-    sides, last = np.array(sizes, dtype=np.float64), len(layout.frames) - 1
-    known = all(math.isfinite(width) for width, _ in sizes)
+@dataclass(frozen=True, slots=True)
+class _Slips:
+    """The slips that could show on some pictures, and how each is undone (`place_kernels`)."""
+
+    sides: FloatArray
+    """Width and height of each picture."""
+    ways: IntArray
+    """The first is none."""
+    rows: dict[Cause, list[int]]
+    """The ways of each cause, counted behind the first; several where it is not known which of them
+    it was."""
+
+
+@lru_cache(maxsize=64)
+def _slips_of(layout: Layout) -> _Slips:
+    from situs.score.explain import place_kernels as kernels
+
+    sides, last = np.array(layout.sizes, dtype=np.float64), len(layout.frames) - 1
+    ways: dict[Cause, list[tuple[int, int]]] = {}
+    known = all(math.isfinite(width) for width, _ in layout.sizes)
     planes = {frame.plane for frame in layout.frames}
     plane = planes.pop() if len(planes) == 1 else None
     if known and not planes:
-        undos.setdefault(_across(plane), []).append(lambda places: _flipped(places, sides, 1))
-        undos.setdefault(_down(plane), []).append(lambda places: _flipped(places, sides, 2))
+        ways.setdefault(_across(plane), []).append((kernels.FLIPPED_X, 0))
+        ways.setdefault(_down(plane), []).append((kernels.FLIPPED_Y, 0))
     if known:
-        undos[Cause.BOX_SCALE] = [
-            lambda places: _scaled(places, sides, 0.001),
-            lambda places: _scaled(places, sides, 1000.0),
-        ]
-    undos[Cause.BOX_ORDER] = [_ends_for_sizes, _sizes_for_ends, _exchanged]
+        ways[Cause.BOX_SCALE] = [(kernels.FROM_THOUSANDTHS, 0), (kernels.TO_THOUSANDTHS, 0)]
+    orders = kernels.ENDS_FOR_SIZES, kernels.SIZES_FOR_ENDS, kernels.EXCHANGED
+    ways[Cause.BOX_ORDER] = [(order, 0) for order in orders]
     if last > 0:
-        undos[Cause.OFF_BY_ONE] = [
-            lambda places: _stepped(places, -1),
-            lambda places: _stepped(places, 1),
-        ]
-        undos[Cause.OFF_BY_TWO] = [
-            lambda places: _stepped(places, -2),
-            lambda places: _stepped(places, 2),
-        ]
+        ways[Cause.OFF_BY_ONE] = [(kernels.STEPPED, -1), (kernels.STEPPED, 1)]
+        ways[Cause.OFF_BY_TWO] = [(kernels.STEPPED, -2), (kernels.STEPPED, 2)]
         if not planes:
-            undos.setdefault(_through(plane), []).append(lambda places: _reversed(places, last))
-    return undos
+            ways.setdefault(_through(plane), []).append((kernels.REVERSED, last))
+    every = [way for own in ways.values() for way in own]
+    numbers = iter(range(len(every)))
+    rows = {cause: [next(numbers) for _ in own] for cause, own in ways.items()}
+    return _Slips(sides, np.array([(kernels.SAME, 0), *every], dtype=np.int64), rows)
 
 
 def _is_shifted(named: Iterable[int], true: Iterable[int], step: int) -> bool:
@@ -151,143 +172,76 @@ def _share(shown: Iterable[bool]) -> float:
     return sum(values) / len(values) if values else 1.0
 
 
-class _Test:
-    """Whether boxes overlap others enough, asked of the same boxes at many places.
+class _Places:
+    """Boxes at many places: what was said, and to where it is moved."""
 
-    Nearly all places are dismissed by bounds, all of them at once; the few that are left are
-    measured. What both mark is at most the sum of what any two boxes share, and what either marks
-    at least the largest box of each frame. Where every label overlaps enough by itself, all of them
-    together do.
-    """
+    def __init__(self, said: FrameBoxes, shifts: FloatArray, slips: _Slips) -> None:
+        self._said = said
+        self._shifts = shifts
+        self._slips = slips
 
-    def __init__(
+    def overlapping(self, true: FrameBoxes, least: float, measured: Measured) -> BoolArray:
+        """For every way to undo a slip, and every place, whether the boxes of each label then
+        overlap the true ones enough; places at which that hangs on rounding, or boxes lie on each
+        other, are measured."""
+        return self._told(true, self._said.labels, self._slips.ways, least, measured, pooled=False)
+
+    def like(self, prior: FrameBoxes) -> BoolArray:
+        """For every place whether the boxes lie like those that other patients suggest."""
+        labels = same_labels(prior, self._said)[1]
+        names = FrameBoxes.of(labels).labels
+        none = self._slips.ways[:1]
+        return np.asarray(self._told(prior, names, none, _LIKE_PRIOR, _like_prior, pooled=True)[0])
+
+    def _told(
         self,
         true: FrameBoxes,
-        labels: Sequence[str],
+        names: Sequence[str],
+        ways: IntArray,
         least: float,
-        measured: Callable[[list[FrameBox], list[FrameBox]], bool],
-    ) -> None:
-        self._true = true
-        self._labels = labels
-        # A millionth is left for rounding.
-        self._least = least * (1.0 - 1e-6)
-        self._measured = measured
+        measured: Measured,
+        *,
+        pooled: bool,
+    ) -> BoolArray:
+        # A run whose wrong answers are not asked about needs no compiled kernels.
+        from situs.score.explain import place_kernels as kernels
 
-    def holds(self, places: FloatArray) -> NDArray[np.bool_]:
-        """For each place whether it is so."""
-        result = np.zeros(len(places), dtype=bool)
-        if not len(self._true) or not len(self._labels):
-            return result
-        truth = list(self._true)
-        near = np.flatnonzero(self._may_meet(places))
-        for place in near[self._may_overlap(places[near])].tolist() if len(near) else ():
-            rows = places[place]
-            there = np.flatnonzero(rows[:, 0] >= 0).tolist()
-            boxes = FrameBoxes(rows[there], [self._labels[row] for row in there])
-            result[place] = bool(there) and self._measured(truth, list(boxes))
-        return result
-
-    def _may_meet(self, places: FloatArray) -> NDArray[np.bool_]:
-        """Whether the hulls of both meet at all, and their stretches of frames."""
-        true = self._true.table
-        low, high = places[..., :3].min(axis=1), places[..., [0, 3, 4]].max(axis=1)
-        meets = (low[:, 1:] < true[:, 3:].max(axis=0)) & (high[:, 1:] > true[:, 1:3].min(axis=0))
-        near = (low[:, 0] <= true[:, 0].max()) & (high[:, 0] >= true[:, 0].min())
-        return np.asarray(near & meets.all(axis=1))
-
-    def _may_overlap(self, places: FloatArray) -> NDArray[np.bool_]:
-        true = self._true.table
-        t, p = true[None, None], places[:, :, None]
-        sides = np.minimum(t[..., 3:], p[..., 3:]) - np.maximum(t[..., 1:3], p[..., 1:3])
-        shared = np.maximum(sides[..., 0], 0.0) * np.maximum(sides[..., 1], 0.0)
-        shared[t[..., 0] != p[..., 0]] = 0.0
-        both = shared.sum(axis=(1, 2))
-        either = np.maximum(_least_area(true[None]), _least_area(places))
-        return np.asarray((both > 0) & (both >= self._least * either))
+        numbers: dict[Hashable, int] = {}
+        said = _numbered(self._said.table, names, numbers)
+        truth = _numbered(true.table, true.labels, numbers)
+        sides = self._slips.sides
+        verdicts = kernels.where_they_overlap(said, truth, self._shifts, ways, sides, least, pooled)
+        for way, place in zip(*np.nonzero(verdicts == kernels.UNSURE)):
+            labelled = _numbered(self._said.table, range(len(said)), {})
+            rows = kernels.undone_boxes(labelled, self._shifts[place], ways[way], sides)
+            labels = [self._said.labels[int(row)] for row in rows[:, 5]]
+            boxes = FrameBoxes(rows[:, :5], labels)
+            verdicts[way, place] = measured(list(true), list(boxes))
+        return np.asarray(verdicts == kernels.YES)
 
 
-def _least_area(places: FloatArray) -> FloatArray:
-    """The sum over frames of the largest box there, for each place; all places have the boxes in
-    the same groups of a frame."""
-    areas = (places[..., 3] - places[..., 1]) * (places[..., 4] - places[..., 2])
-    areas = np.where(places[..., 0] < 0, 0.0, areas)
-    order = np.argsort(places[0, :, 0], kind="stable")
-    frames = places[0, order, 0]
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(frames) != 0]))
-    return np.asarray(np.maximum.reduceat(areas[:, order], starts, axis=1).sum(axis=1))
+def _numbered(
+    boxes: FloatArray, labels: Iterable[Hashable], numbers: dict[Hashable, int]
+) -> FloatArray:
+    """The boxes with the number of each label; one that has none yet is given the next."""
+    rows = np.empty((len(boxes), 6))
+    rows[:, :5] = boxes
+    rows[:, 5] = [numbers.setdefault(one, len(numbers)) for one in labels]
+    return rows
 
 
-def _sides(places: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Width and height of the picture of each box."""
-    return np.asarray(sizes[np.clip(places[..., 0], 0, len(sizes) - 1).astype(np.int64)])
-
-
-def _flipped(places: FloatArray, sizes: FloatArray, side: int) -> FloatArray:
-    """Along x (1) or y (2)."""
-    whole = _sides(places, sizes)[..., side - 1]
-    flipped = places.copy()
-    flipped[..., side], flipped[..., side + 2] = (
-        whole - places[..., side + 2],
-        whole - places[..., side],
-    )
-    return flipped
-
-
-def _scaled(places: FloatArray, sizes: FloatArray, factor: float) -> FloatArray:
-    """0.001: what was said in thousandths and read as pixels; 1000: the other way round."""
-    whole = np.tile(_sides(places, sizes), 2)
-    scaled = places.copy()
-    scaled[..., 1:] *= whole * factor if factor < 1 else factor / whole
-    return scaled
-
-
-def _ends_for_sizes(places: FloatArray) -> FloatArray:
-    """What was read as far corners were sizes."""
-    ends = places.copy()
-    ends[..., 3:] = places[..., 1:3] + places[..., 3:]
-    return ends
-
-
-def _sizes_for_ends(places: FloatArray) -> FloatArray:
-    """What was read as sizes were far corners."""
-    ends = places.copy()
-    ends[..., 3:] = np.maximum(places[..., 1:3], places[..., 3:] - places[..., 1:3])
-    return ends
-
-
-def _exchanged(places: FloatArray) -> FloatArray:
-    """x for y."""
-    return places[..., [0, 2, 1, 4, 3]]
-
-
-def _stepped(places: FloatArray, step: int) -> FloatArray:
-    stepped = places.copy()
-    stepped[..., 0] += step
-    return stepped
-
-
-def _reversed(places: FloatArray, last: int) -> FloatArray:
-    """In the other order of frames."""
-    turned = places.copy()
-    turned[..., 0] = last - places[..., 0]
-    return turned
-
-
-def _moved(boxes: FloatArray, sizes: Sequence[tuple[float, float]], count: int) -> FloatArray:
-    """The boxes as one piece, at a grid of places on the pictures,
-    and on every stretch of pictures they fit on."""
-    frame = int(boxes[0, 0])
-    width, height = sizes[min(frame, len(sizes) - 1)]
+def _shifts(boxes: FloatArray, sizes: Sequence[tuple[float, float]]) -> FloatArray:
+    """How the boxes are moved as one piece: not at all, onto every stretch of pictures they fit on,
+    and to a grid of places on the pictures."""
+    width, height = sizes[min(int(boxes[0, 0]), len(sizes) - 1)]
     x0, y0 = boxes[:, 1:3].min(axis=0).tolist()
     x1, y1 = boxes[:, 3:].max(axis=0).tolist()
     first, last = int(boxes[:, 0].min()), int(boxes[:, 0].max())
-    shifts = [
-        (float(step), 0.0, 0.0, 0.0, 0.0) for step in range(-first, max(count - last, 1 - first))
-    ]
-    if math.isfinite(width):
-        for column in range(_PLACES):
-            for row in range(_PLACES):
-                dx = column / (_PLACES - 1) * max(0.0, width - (x1 - x0)) - x0
-                dy = row / (_PLACES - 1) * max(0.0, height - (y1 - y0)) - y0
-                shifts.append((0.0, dx, dy, dx, dy))
-    return np.asarray(boxes[None] + np.array(shifts)[:, None])
+    steps = np.arange(-first, max(len(sizes) - last, 1 - first))
+    is_known = math.isfinite(width)
+    shifts = np.zeros((1 + len(steps) + is_known * len(_GRID), 5))
+    shifts[1 : 1 + len(steps), 0] = steps
+    if is_known:
+        room = [max(0.0, width - (x1 - x0)), max(0.0, height - (y1 - y0))]
+        shifts[1 + len(steps) :, 1:3] = shifts[1 + len(steps) :, 3:] = _GRID * room - [x0, y0]
+    return shifts

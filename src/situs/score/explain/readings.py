@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from situs.items import (
     Boxes,
@@ -22,11 +22,11 @@ from situs.items import (
 from situs.run import AnswerRow, Viewing
 from situs.score.compound.parts import Part, reading_of, score_reading
 from situs.score.compound.split import split_response
-from situs.score.outcomes import Scored
+from situs.score.judgements import Judgement, state_of_part
 from situs.score.read.result import Parsed, Result, Unparsed
 from situs.score.replies import read_reply
 
-__all__ = ["Reading", "readings"]
+__all__ = ["JudgedAnswer", "Reading", "readings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +46,35 @@ class Reading:
         return self.result.value if isinstance(self.result, Parsed) else None
 
 
-def readings(
-    item: Item, row: AnswerRow, shown: Viewing, scored: Scored | None = None
-) -> list[Reading]:
-    """Every part of a reply that reads as an answer, with what was read; free text is left to
-    judges.
+class JudgedAnswer(Protocol):
+    """One item with what became of the answer to it."""
 
-    Of an answer that was scored already (`scored`), only one of several parts is read again.
+    @property
+    def item(self) -> Item:
+        """What was asked."""
+
+    @property
+    def judgement(self) -> Judgement:
+        """What became of it."""
+
+    @property
+    def row(self) -> AnswerRow | None:
+        """The reply."""
+
+
+def readings(one: JudgedAnswer, shown: Viewing) -> list[Reading]:
+    """Every part of an answer that was read and judged; free text is left to judges.
+
+    Only the reply to a question of several parts is read again, unless they are boxes and grades.
     """
+    item, judgement = one.item, one.judgement
     if not isinstance(item.answer, Compound):
-        if scored is not None:
-            return [_reading_of(item, item.answer, scored, shown)]
-        return _read(item, {"": item.answer}, {"": row.response}, shown)
+        return [_reading_of(item, item.answer, judgement, shown)]
     parts = item.answer.parts
-    if scored is not None and (known := _boxes_and_grades(parts, scored)):
-        return known
-    return _read(item, parts, split_response(row.response, dict(parts)), shown)
+    if sorted(type(part).__name__ for part in parts.values()) == ["Boxes", "Grades"]:
+        return [_part_of(name, truth, judgement) for name, truth in parts.items()]
+    response = "" if one.row is None else one.row.response
+    return _read(item, parts, split_response(response, dict(parts)), shown)
 
 
 def _read(
@@ -76,45 +89,37 @@ def _read(
     return readings
 
 
-def _boxes_and_grades(parts: Mapping[str, Simple], scored: Scored) -> list[Reading]:
-    """The readings of boxes with grades that were scored, if both were read without anything to be
-    said about it; else none. What the grades are is told by the score alone."""
-    kinds = sorted(type(part).__name__ for part in parts.values())
-    outcome = scored.outcome
-    if kinds != ["Boxes", "Grades"] or outcome.state != "answered" or outcome.flags:
-        return []
-    right = {True: bool(scored.place_right), False: bool(scored.answer_right)}
-    return [
-        Reading(
-            name,
-            truth,
-            Part("answered", right[isinstance(truth, Boxes)], outcome.parsed),
-            Parsed(list(outcome.boxes) if isinstance(truth, Boxes) else None),
-        )
-        for name, truth in parts.items()
-    ]
+def _part_of(name: str, truth: Simple, judgement: Judgement) -> Reading:
+    """The boxes, or the grades, of an answer that has nothing else beside them. What the grades are
+    is told by the score alone."""
+    is_place = isinstance(truth, Boxes)
+    right = judgement.place_right if is_place else judgement.answer_right
+    state = state_of_part(judgement, name)
+    part = Part(state, bool(right), judgement.parsed)
+    if state != "answered":
+        return Reading(name, truth, part, Unparsed(judgement.parsed))
+    return Reading(name, truth, part, Parsed(judgement.boxes if is_place else None))
 
 
-def _reading_of(item: Item, truth: Simple, scored: Scored, shown: Viewing) -> Reading:
+def _reading_of(item: Item, truth: Simple, judgement: Judgement, shown: Viewing) -> Reading:
     """The reading that a score was made of."""
-    outcome = scored.outcome
-    part = Part(outcome.state, bool(outcome.right), outcome.parsed, flags=outcome.flags)
-    if outcome.state != "answered":
-        return Reading("", truth, part, Unparsed(outcome.parsed))
-    return Reading("", truth, part, Parsed(_said(item, truth, scored, shown), outcome.flags))
+    part = Part(judgement.state, bool(judgement.right), judgement.parsed, flags=judgement.flags)
+    if judgement.state != "answered":
+        return Reading("", truth, part, Unparsed(judgement.parsed))
+    return Reading("", truth, part, Parsed(_said(item, truth, judgement, shown), judgement.flags))
 
 
-def _said(item: Item, truth: Simple, scored: Scored, shown: Viewing) -> Any:
-    parsed = scored.outcome.parsed
+def _said(item: Item, truth: Simple, judgement: Judgement, shown: Viewing) -> Any:
+    parsed = judgement.parsed
     match truth:
         case YesNo():
             return parsed == "yes"
         case Choice():
             return next(o.value for o in item.options if letter_of(item, o.value) == parsed)
         case Number():
-            return scored.prediction
+            return judgement.prediction
         case Boxes():
-            return list(scored.outcome.boxes)
+            return judgement.boxes
         case Frames():
             numbers = re.findall(r"[0-9]+", parsed)
             return tuple(int(number) - shown.space.frame_base for number in numbers)
