@@ -19,7 +19,7 @@ from situs.score.compound.parts import Part, is_place
 from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
 from situs.space import FrameBox
 
-__all__ = ["Judgement", "Judgements", "not_counted", "state_of_part"]
+__all__ = ["Judgement", "Judgements", "not_counted", "single_judgement", "state_of_part"]
 
 _WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
 
@@ -72,11 +72,11 @@ class Judgements:
         # The part is held, so that no other one can have its id.
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = part, _single(item, part)
+            known = self._known[key] = part, single_judgement(item, part)
         return known[1]
 
 
-def _single(item: Item, part: Part) -> Judgement:
+def single_judgement(item: Item, part: Part) -> Judgement:
     """Of an answer of one part."""
     return Judgement(
         part.state,

@@ -4,6 +4,7 @@ many as an Arrow table, as it is stored."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "GradeCell",
+    "JudgedArrays",
     "asked_arrays",
+    "box_lists",
     "columns_of",
+    "grade_cells",
+    "grade_lists",
     "judged_table",
     "judgements_of",
     "outcome_at",
@@ -101,6 +107,16 @@ _ONCE = ("item_id", "parsed")
 """Columns whose words hardly occur twice; each word of the others is stored once."""
 _TRI_STATES = ("answer_right", "place_right", "hidden_right")
 _JUDGED = ("state", "right", "parsed", "flags", "boxes", "prediction", *_TRI_STATES)
+_JUDGED_COLUMNS = (
+    "state",
+    "parsed",
+    "right",
+    *_TRI_STATES,
+    "prediction",
+    "flags",
+    "boxes",
+    "grades",
+)
 _ORDER = (
     *(*_TEXTS, "state", "parsed", "position", "right", *_TRI_STATES, "chance", "truth"),
     *("prediction", "tags", "flags", "boxes", "grades"),
@@ -133,8 +149,60 @@ def asked_arrays(items: Sequence[Item]) -> Arrays:
     return arrays
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedArrays:
+    """The columns that tell what became of some answers."""
+
+    arrays: Arrays
+    """Also of the metrics of single answers."""
+    kinds: Sequence[tuple[str, ...]]
+    """The metrics of which each answer has a value."""
+
+    @classmethod
+    def of(cls, judged: Sequence[Judgement]) -> JudgedArrays:
+        """Made of the judgements that differ."""
+        import pyarrow as pa
+
+        distinct = {id(one): one for one in judged}
+        places = {key: place for place, key in enumerate(distinct)}
+        arrays = _judgement_arrays(list(distinct.values()))
+        if len(distinct) < len(judged):
+            rows = pa.array([places[id(one)] for one in judged], pa.int64())
+            arrays = {name: column.take(rows) for name, column in arrays.items()}
+        return cls(arrays, [tuple(one.values) for one in judged])
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Sequence[int], JudgedArrays]]) -> JudgedArrays:
+        """Of answers that were judged in different ways, in their order: with each part the places
+        of its answers among all."""
+        import pyarrow as pa
+
+        if len(parts) == 1:
+            return parts[0][1]
+        rows = np.concatenate([np.asarray(places, dtype=np.int64) for places, _ in parts])
+        order = np.argsort(rows)
+        kinds = [kind for _, part in parts for kind in part.kinds]
+        kinds = [kinds[place] for place in order.tolist()]
+        columns = (
+            *_JUDGED_COLUMNS,
+            *dict.fromkeys(n for kind in dict.fromkeys(kinds) for n in kind),
+        )
+        arrays = {}
+        for name in columns:
+            of_parts = [part.column(name) for _, part in parts]
+            arrays[name] = pa.concat_arrays(of_parts).take(pa.array(order))
+        return cls(arrays, kinds)
+
+    def column(self, name: str) -> Any:
+        """A column; of a metric that none of these answers has, an empty one."""
+        import pyarrow as pa
+
+        known = self.arrays.get(name)
+        return pa.nulls(len(self.kinds), pa.float64()) if known is None else known
+
+
 def judged_table(
-    asked: Mapping[str, Any], judged: Sequence[Judgement], first: int = 0, *, unjudged: bool = True
+    asked: Mapping[str, Any], judged: JudgedArrays, first: int = 0, *, unjudged: bool = True
 ) -> pa.Table:
     """Answers as an Arrow table, as it is stored: `first` is the place of the first item in the
     bench.
@@ -145,29 +213,16 @@ def judged_table(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    arrays = {**asked, **_judged_arrays(judged)}
-    if not unjudged and any(one.state == "unjudged" for one in judged):
-        counts = pc.invert(pc.equal(pc.cast(arrays["state"], pa.string()), "unjudged"))
+    arrays = {**asked, **judged.arrays}
+    counts = pc.not_equal(arrays["state"], "unjudged")
+    arrays["state"] = arrays["state"].dictionary_encode()
+    if not unjudged and not pc.all(counts).as_py():
         arrays = {name: column.filter(counts) for name, column in arrays.items()}
     count = len(arrays["item_id"])
     arrays["position"] = pa.array(range(first, first + count), pa.int64())
     # A metric that only those have who were left out has no column.
     values = [k for k, column in arrays.items() if k not in _FIXED and column.null_count < count]
     return pa.table({name: arrays[name] for name in (*_ORDER, *values)})
-
-
-def _judged_arrays(judged: Sequence[Judgement]) -> Arrays:
-    """The columns that tell what became of the answers, made of the judgements that differ."""
-    import pyarrow as pa
-
-    distinct = {id(one): one for one in judged}
-    places = {key: place for place, key in enumerate(distinct)}
-    arrays = _judgement_arrays(list(distinct.values()))
-    if len(distinct) < len(judged):
-        rows = pa.array([places[id(one)] for one in judged], pa.int64())
-        arrays = {name: column.take(rows) for name, column in arrays.items()}
-    arrays["state"] = arrays["state"].dictionary_encode()
-    return arrays
 
 
 def _judgement_arrays(distinct: Sequence[Judgement]) -> Arrays:
@@ -182,8 +237,11 @@ def _judgement_arrays(distinct: Sequence[Judgement]) -> Arrays:
     said = [None if one is None else str(one) for one in fields["prediction"]]
     arrays["prediction"] = pa.array(said, pa.string())
     arrays["flags"] = pa.array(fields["flags"], pa.list_(pa.string()))
-    arrays["boxes"] = _box_lists([FrameBoxes.of(boxes) for boxes in fields["boxes"]])
-    arrays["grades"] = _grade_lists([_grade_cells(one) if one.grades else () for one in distinct])
+    boxes = [FrameBoxes.of(one) for one in fields["boxes"]]
+    table = np.concatenate([np.empty((0, 5)), *(one.table for one in boxes)])
+    labels = [label for one in boxes for label in one.labels]
+    arrays["boxes"] = box_lists(table, labels, list(map(len, boxes)))
+    arrays["grades"] = grade_lists([grade_cells(one) if one.grades else () for one in distinct])
     arrays |= _value_arrays(fields["values"])
     return arrays
 
@@ -236,7 +294,7 @@ def scored_table(scored: Sequence[Scored]) -> pa.Table:
     for name in ("chance", "truth"):
         asked[name] = pa.array([getattr(row, name) for row in scored], pa.float64())
     asked["tags"] = pa.array([row.tags for row in scored], pa.list_(pa.string()))
-    return judged_table(asked, [row.judgement for row in scored])
+    return judged_table(asked, JudgedArrays.of([row.judgement for row in scored]))
 
 
 def columns_of(tables: list[pa.Table]) -> Columns:
@@ -264,21 +322,21 @@ _GRADE = {
 """The fields of a grade, and their types."""
 
 
-def _box_lists(cells: Sequence[FrameBoxes]) -> pa.Array:
-    """A column of lists of boxes."""
+def box_lists(table: NDArray[np.float64], labels: Sequence[str], counts: Sequence[int]) -> pa.Array:
+    """A column of lists of so many boxes each, from the rows and labels of all (`FrameBoxes`)."""
     import pyarrow as pa
 
-    table = np.concatenate([np.empty((0, 5)), *(cell.table for cell in cells)])
     fields = {
         "frame": pa.array(table[:, 0].astype(np.int64)),
         **{name: pa.array(side) for name, side in zip(("x0", "y0", "x1", "y1"), table.T[1:])},
-        "label": pa.array([label for cell in cells for label in cell.labels], pa.string()),
+        "label": pa.array(labels, pa.string()),
     }
-    return _listed(cells, pa.StructArray.from_arrays(list(fields.values()), names=list(fields)))
+    entries = pa.StructArray.from_arrays(list(fields.values()), names=list(fields))
+    return _listed(counts, entries)
 
 
 def _boxes_in(column: pa.ChunkedArray) -> list[FrameBoxes]:
-    """The lists of a column of boxes (`_box_lists`)."""
+    """The lists of a column of boxes (`box_lists`)."""
     lists = column.combine_chunks()
     boxes = lists.flatten()
     names = ("frame", "x0", "y0", "x1", "y1")
@@ -288,7 +346,7 @@ def _boxes_in(column: pa.ChunkedArray) -> list[FrameBoxes]:
     return [FrameBoxes(table[start:end], labels[start:end]) for start, end in pairwise(ends)]
 
 
-def _grade_lists(cells: Sequence[Sequence[tuple[Any, ...]]]) -> pa.Array:
+def grade_lists(cells: Sequence[Sequence[tuple[Any, ...]]]) -> pa.Array:
     """A column of lists of grades: each field of all grades is one array,
     which is quicker than grade by grade."""
     import pyarrow as pa
@@ -298,18 +356,24 @@ def _grade_lists(cells: Sequence[Sequence[tuple[Any, ...]]]) -> pa.Array:
     arrays = [
         pa.array(column, pa.type_for_alias(kind)) for column, kind in zip(columns, _GRADE.values())
     ]
-    return _listed(cells, pa.StructArray.from_arrays(arrays, names=list(_GRADE)))
+    entries = pa.StructArray.from_arrays(arrays, names=list(_GRADE))
+    return _listed(list(map(len, cells)), entries)
 
 
-def _listed(cells: Sequence[Sequence[Any]], entries: pa.Array) -> pa.Array:
-    """The entries of all cells, one after the other, as lists."""
+def _listed(counts: Sequence[int], entries: pa.Array) -> pa.Array:
+    """The entries of all cells, one after the other, as lists of so many."""
     import pyarrow as pa
 
-    ends = np.cumsum([0, *map(len, cells)])
+    ends = np.cumsum([0, *counts])
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), entries)
 
 
-def _grade_cells(row: Judgement) -> list[tuple[str, int, int | None, bool, int | None]]:
+GradeCell = tuple[str, int, int | None, bool, int | None]
+"""The fields of one grade, in the order of `_GRADE`."""
+
+
+def grade_cells(row: Judgement) -> list[GradeCell]:
+    """The grades of an answer as they are stored."""
     return [
         (name, truth, told, name in row.nominal, row.absent.get(name, 0))
         for name, truth, told in row.grades

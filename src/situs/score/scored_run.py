@@ -34,11 +34,12 @@ from situs.run import (
 )
 from situs.score.blind.sample import BlindSample
 from situs.score.columns import Columns
-from situs.score.judgements import Judgement
 from situs.score.metrics.registry import known_metrics
-from situs.score.outcomes import Asked, Outcome, Scored, judge_answers
+from situs.score.outcomes import Asked, Outcome, Scored
+from situs.score.plain_answers import judged_replies
 from situs.score.read import known_language
 from situs.score.records import (
+    JudgedArrays,
     asked_arrays,
     columns_of,
     judged_table,
@@ -258,7 +259,7 @@ def score_columns(answers: Replies, *, beside_blind: bool = False) -> Columns:
     """Read and score every answer, once."""
     items = answers.items_once() if beside_blind else answers.items()
     tables = [
-        judged_table(asked_arrays(batch), _judge_batch(answers, batch), first)
+        judged_table(asked_arrays(batch), _judged(answers, batch), first)
         for first, batch in _batches(items)
     ]
     if not tables:
@@ -266,13 +267,13 @@ def score_columns(answers: Replies, *, beside_blind: bool = False) -> Columns:
     return columns_of(tables)
 
 
-def _judge_batch(answers: Replies, items: Sequence[Item]) -> list[Judgement]:
+def _judged(answers: Replies, items: Sequence[Item]) -> JudgedArrays:
+    """What became of the answers to a batch of items."""
     gives, shown, hidden = answers.gives, answers.viewing, answers.hidden
-    read = []
-    for item in items:
-        asked = Asked.of(item, gives, shown=shown, hidden=hidden.get(item.item_id, ()))
-        read.append(asked.answered(answers.rows.get(item.item_id)))
-    return judge_answers(read)
+    asked = [
+        Asked.of(item, gives, shown=shown, hidden=hidden.get(item.item_id, ())) for item in items
+    ]
+    return judged_replies(asked, [answers.rows.get(item.item_id) for item in items])
 
 
 def _batches(items: Iterable[Item], size: int = _BATCH) -> Iterator[tuple[int, list[Item]]]:

@@ -14,7 +14,7 @@ from situs.run import AnswerRow, Baseline, Spec, blind_rows, make_baseline
 from situs.score.blind.memory import Memory, asked_key
 from situs.score.columns import Columns
 from situs.score.outcomes import Asked, ReadAnswer, judge_answers
-from situs.score.records import asked_arrays, columns_of, judged_table
+from situs.score.records import JudgedArrays, asked_arrays, columns_of, judged_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +80,7 @@ def _columns(answers: Replies, asked: Iterable[Item], names: Sequence[str]) -> d
     so that all share what is shown of it, scored in batches."""
     bench, shown = answers.bench, answers.viewing
     baselines = {name: make_baseline(bench, Spec(name), viewing=shown) for name in names}
-    tables = {name: [judged_table(asked_arrays([]), [])] for name in names}
+    tables = {name: [judged_table(asked_arrays([]), JudgedArrays.of([]))] for name in names}
     stream = iter(asked)
     while batch := list(islice(stream, _BATCH)):
         shown.look_ahead(batch)
@@ -104,7 +104,7 @@ def _add_judged(
     asked = asked_arrays(items)
     for name, answers in read.items():
         # Nobody looks at the boxes of a blind row, and a grid has hundreds.
-        judged = judge_answers(answers, with_boxes=False)
+        judged = JudgedArrays.of(judge_answers(answers, with_boxes=False))
         first = sum(map(len, tables[name]))
         tables[name].append(judged_table(asked, judged, first, unjudged=False))
 

@@ -54,14 +54,17 @@ __all__ = [
     "Part",
     "Reading",
     "boxes_right",
+    "boxes_words",
     "frames_right",
     "is_place",
     "least_overlap",
     "meant_part",
     "read_part",
     "reading_of",
+    "reads_item",
     "score_reading",
     "score_readings",
+    "scored_once",
     "unread_part",
     "without_places",
 ]
@@ -139,8 +142,8 @@ def meant_part(item: Item, answer: Simple, meant: Any, shown: Viewing | None) ->
     """What a baseline means by its words (`meant`), as reading them would give it."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    if isinstance(answer, _PLACELESS) and not _reads_item(type(answer)):
-        return _scored_once(Given(item, answer, meant))
+    if isinstance(answer, _PLACELESS) and not reads_item(type(answer)):
+        return scored_once(Given(item, answer, meant))
     result: Result[Any] = Parsed(meant)
     if isinstance(answer, Boxes) and shown is not None:
         result = _boxes_meant(meant, shown.space, tuple(shown.sizes(item)))
@@ -157,11 +160,12 @@ _MOST_REMEMBERED = 1 << 14
 _REMEMBERED: dict[tuple[object, ...], tuple[tuple[Metric, ...], Part]] = {}
 
 
-def _reads_item(kind: type[Simple]) -> bool:
+def reads_item(kind: type[Simple]) -> bool:
+    """Whether a metric of a kind of answer reads more of the item than alike items share."""
     return any(metric.by_item for metric in metrics_of(kind))
 
 
-def _scored_once(given: Given) -> Part:
+def scored_once(given: Given) -> Part:
     """The score of an answer without a place:
     thousands of items share their answer, options and tags."""
     item, answer, said = given.item, given.answer, given.said
@@ -227,12 +231,12 @@ def score_readings(readings: Sequence[Reading], *, with_boxes: bool = True) -> l
         for given, right, own in zip(boxes, matched.right, values):
             given.shared.update(right=right, values=own)
     kinds = {type(one.answer) for one in placed if type(one) is Given}
-    alike = {kind for kind in kinds if issubclass(kind, _REPEATED) and not _reads_item(kind)}
+    alike = {kind for kind in kinds if issubclass(kind, _REPEATED) and not reads_item(kind)}
     return [
         (
             one
             if isinstance(one, Part)
-            else _scored_once(one)
+            else scored_once(one)
             if type(one.answer) in alike
             else _scored(one, with_boxes)
         )
@@ -342,7 +346,8 @@ def _score_boxes(given: Given, answer: Boxes) -> Scored:
     right: bool | None = given.shared.get("right")
     if right is None:
         right = _boxes_right(given)
-    return right, _boxes_words(given.said, _viewing(given))
+    boxes, base = FrameBoxes.of(given.said), _viewing(given).space.frame_base
+    return right, boxes_words(boxes.table.tolist(), boxes.labels, base)
 
 
 def _score_text(given: Given, answer: Text) -> Scored:
@@ -431,16 +436,16 @@ def least_overlap(item: Item) -> float:
     return RIGHT_TUBE_IOU_APPROXIMATE if "approximate" in item.tags else RIGHT_TUBE_IOU
 
 
-def _boxes_words(said: Sequence[FrameBox], shown: Viewing) -> str:
-    boxes, base = FrameBoxes.of(said), shown.space.frame_base
+def boxes_words(rows: Sequence[Sequence[float]], labels: Sequence[str], first_picture: int) -> str:
+    """The first boxes in words: their labels, pictures and sides (`FrameBoxes.table`)."""
     words = "; ".join(
         [
-            f"{label}{', ' if label else ''}picture {int(frame) + base}:"
+            f"{label}{', ' if label else ''}picture {int(frame) + first_picture}:"
             f" {x0:.0f}–{x1:.0f} × {y0:.0f}–{y1:.0f}"
-            for (frame, x0, y0, x1, y1), label in zip(boxes.table[:3].tolist(), boxes.labels)
+            for (frame, x0, y0, x1, y1), label in zip(rows[:3], labels)
         ]
     )
-    return (words + ("; …" if len(said) > 3 else "")) or "no box"
+    return (words + ("; …" if len(rows) > 3 else "")) or "no box"
 
 
 def _grades(answer: Simple) -> dict[str, int]:

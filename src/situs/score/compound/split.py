@@ -15,9 +15,9 @@ from situs.score.read.box_forms.stated import stated_in_json
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.loose_json import Loose, loose_values, proper_json
 
-__all__ = ["MOST_CHARACTERS", "part_text", "plain_names", "split_response"]
+__all__ = ["part_text", "plain_names", "split_response"]
 
-MOST_CHARACTERS = 200_000
+_MOST_CHARACTERS = 200_000
 """Of a reply that is taken apart."""
 _DEEPEST = 6
 _SHORT = 200
@@ -31,7 +31,7 @@ def split_response(response: str, parts: dict[str, Simple]) -> dict[str, str]:
     that begin with "name:". What is not named so is read from the rest of the reply, without boxes
     where the part is none.
     """
-    text = visible(response, MOST_CHARACTERS)
+    text = visible(response, _MOST_CHARACTERS)
     if text == response and (stated := _stated_fields(response, parts)) is not None:
         return stated
     fields, remainder = _fields(text, parts)
@@ -73,8 +73,8 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 @functools.lru_cache(maxsize=1 << 8)
 def plain_names(names: tuple[str, ...]) -> list[str] | None:
-    """The names as keys; None if two of them may be taken for each other."""
-    is_plain = len({_key(name) for name in names}) == len(names)
+    """The names as keys; None if two of them may be taken for each other, or one for thinking."""
+    is_plain = len({_key(name) for name in names}) == len(names) and "[" not in "".join(names)
     return [f'"{name}"' for name in names] if is_plain else None
 
 

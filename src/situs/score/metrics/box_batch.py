@@ -57,9 +57,9 @@ def match_boxes(answers: Sequence[Given], least: Sequence[float]) -> MatchedBoxe
 
     An answer is right where the tube IoU of every label is at least its own of `least`.
     """
-    batch = BoxBatch(*zip(*map(_labelled, answers)))
+    batch = BoxBatch.of(*zip(*map(_labelled, answers)))
     plain = np.flatnonzero(~batch.is_crowded)
-    alone = batch if len(plain) == len(answers) else batch.of(plain)
+    alone = batch if len(plain) == len(answers) else batch.only(plain)
     values = {name: _spread(column, plain, len(answers)) for name, column in alone.scores.items()}
     reached = alone.reaches(np.array(least, dtype=np.float64)[plain])
     right: list[bool | None] = [None] * len(answers)
@@ -151,12 +151,8 @@ class BoxRows:
 class BoxBatch:
     """Many answers, each with its true boxes and those that were said, under comparable labels."""
 
-    def __init__(self, truth: Sequence[Labelled], said: Sequence[Labelled]) -> None:
-        labels = {"": 0}
-        rows = BoxRows.of(truth, labels), BoxRows.of(said, labels)
-        self._fill(len(truth), len(labels), *rows)
-
-    def _fill(self, count: int, labels: int, truth: BoxRows, said: BoxRows) -> None:
+    def __init__(self, count: int, labels: int, truth: BoxRows, said: BoxRows) -> None:
+        """So many answers and labels."""
         self.count, self.labels = count, labels
         self.truth, self.said = truth, said
         both = np.concatenate([self.truth.frame, self.said.frame])
@@ -165,14 +161,19 @@ class BoxBatch:
         places = groups * max(1, len(frames)) + number
         self._true_places, self._said_places = np.split(places, [len(self.truth.owner)])
 
-    def of(self, answers: IntArray) -> BoxBatch:
+    @classmethod
+    def of(cls, truth: Sequence[Labelled], said: Sequence[Labelled]) -> BoxBatch:
+        """From the boxes of each answer."""
+        labels = {"": 0}
+        rows = BoxRows.of(truth, labels), BoxRows.of(said, labels)
+        return cls(len(truth), len(labels), *rows)
+
+    def only(self, answers: IntArray) -> BoxBatch:
         """Some of the answers."""
         number = np.full(self.count, -1)
         number[answers] = np.arange(len(answers))
         rows = (one.at(number[one.owner] >= 0, number) for one in (self.truth, self.said))
-        batch = BoxBatch.__new__(BoxBatch)
-        batch._fill(len(answers), self.labels, *rows)
-        return batch
+        return BoxBatch(len(answers), self.labels, *rows)
 
     @property
     def is_crowded(self) -> BoolArray:

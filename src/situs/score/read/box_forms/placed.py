@@ -13,7 +13,7 @@ from situs.score.read.box_forms.record import Mention
 from situs.score.read.box_forms.stated import StatedBoxes
 from situs.space import FrameBoxes, picture_sides
 
-__all__ = ["TOLERANCE", "Size", "placed_as_asked"]
+__all__ = ["TOLERANCE", "Size", "may_be_as_asked", "placed_as_asked", "placed_rows"]
 
 Size: TypeAlias = tuple[float, float]
 TOLERANCE = 1.05
@@ -35,35 +35,52 @@ def placed_as_asked(
     rows: list[int] = []
     stated: list[StatedBoxes] = []
     for row, (mentions, space, sizes) in enumerate(replies):
-        # One picture needs no number, so that another one may be meant by it.
-        if len(sizes) > 1 and (space.box_scale, space.box_order) == ("pixel", "xyxy"):
+        if may_be_as_asked(space, sizes):
             boxes = StatedBoxes.of(mentions)
             if boxes is not None and boxes.frames:
                 rows.append(row)
                 stated.append(boxes)
     if not rows:
         return placed
-    bases = [replies[row][1].frame_base for row in rows]
-    table, is_plain = _placed(stated, bases, [replies[row][2] for row in rows])
+    table, is_plain = placed_rows(
+        [frame for one in stated for frame in one.frames],
+        [numbers for one in stated for numbers in one.numbers],
+        [len(one.frames) for one in stated],
+        [replies[row][1].frame_base for row in rows],
+        [replies[row][2] for row in rows],
+    )
     end = 0
-    for row, boxes, is_asked in zip(rows, stated, is_plain):
+    for row, boxes, is_asked in zip(rows, stated, is_plain.tolist()):
         start, end = end, end + len(boxes.frames)
         if is_asked:
             placed[row] = FrameBoxes(table[start:end], boxes.labels)
     return placed
 
 
-def _placed(
-    stated: Sequence[StatedBoxes], bases: Sequence[int], sizes: Sequence[Sequence[Size]]
-) -> tuple[FloatArray, list[bool]]:
-    """The rows of all boxes (`FrameBoxes.table`), cut off at the edges of their pictures, and
-    whether all boxes of each reply are as they were asked for."""
-    counts = [len(one.frames) for one in stated]
+def may_be_as_asked(space: AnswerSpace, sizes: Sequence[Size]) -> bool:
+    """Whether boxes are asked for in pixels, corner by corner, on pictures that have numbers."""
+    # One picture needs no number, so that another one may be meant by it.
+    return len(sizes) > 1 and (space.box_scale, space.box_order) == ("pixel", "xyxy")
+
+
+def placed_rows(
+    frames: Sequence[int],
+    numbers: Sequence[tuple[float, float, float, float]],
+    counts: list[int],
+    bases: Sequence[int],
+    sizes: Sequence[Sequence[Size]],
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """The rows of the boxes of many replies (`FrameBoxes.table`), cut off at the edges of their
+    pictures, and whether all boxes of each reply are as they were asked for.
+
+    A reply has so many boxes (`counts`), on pictures of these sizes whose first has the number
+    `bases`.
+    """
     starts = np.cumsum([0, *counts[:-1]])
-    table = np.empty((sum(counts), 5))
-    table[:, 0] = [frame for one in stated for frame in one.frames]
+    table = np.empty((len(frames), 5))
+    table[:, 0] = frames
     table[:, 0] -= np.repeat(bases, counts)
-    table[:, 1:] = [numbers for one in stated for numbers in one.numbers]
+    table[:, 1:] = numbers
     sides, is_shown = picture_sides(table[:, 0], sizes, counts)
     low, high = table[:, 1:3], table[:, 3:]
     is_plain = is_shown & (high > low).all(axis=1)
@@ -79,7 +96,7 @@ def _placed(
     # Up to 1 they may be shares of the sides, and beyond the largest side thousandths.
     in_pixels = (highest > TOLERANCE) & (highest <= np.minimum(largest * TOLERANCE, _HIGHEST))
     all_plain = np.logical_and.reduceat(is_plain, starts) & in_pixels
-    return table, (all_plain & ~_repeats(table, counts, starts)).tolist()
+    return table, all_plain & ~_repeats(table, counts, starts)
 
 
 def _repeats(table: FloatArray, counts: list[int], starts: IntArray) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ on thousands of replies.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Annotated, overload
 
@@ -21,6 +21,7 @@ from situs.score.read.box_forms.record import Mention, label_before
 __all__ = [
     "StatedBox",
     "StatedBoxes",
+    "are_plain_labels",
     "as_stated",
     "is_plain_text",
     "stated_boxes",
@@ -156,9 +157,14 @@ def as_stated(boxes: Sequence[StatedBox]) -> StatedBoxes | None:
         return None
     frames, numbers, labels = zip(*rows)
     named = [label or "" for label in labels]
-    if not all(_is_plain(label) for label in set(named)):
+    if not are_plain_labels(named):
         return None
     return StatedBoxes(list(frames), list(numbers), named)
+
+
+def are_plain_labels(labels: Iterable[str]) -> bool:
+    """Whether each is the plain name of a thing, or nothing."""
+    return all(map(_is_plain, set(labels)))
 
 
 @lru_cache(maxsize=4096)
