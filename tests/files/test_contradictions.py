@@ -19,7 +19,7 @@ from bench_rows import rows_of, write_rows
 from situs.bench import open_bench
 from situs.bench.tables import table_schema, whole_table
 from situs.errors import SitusError
-from situs.items.average import AverageAnatomy
+from situs.items.average import AverageAnatomy, Place
 from situs.score.scored_run import open_replies, read_run
 
 RECIPE = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
@@ -361,5 +361,7 @@ def test_a_place_that_is_none_teaches_nothing(value: Any) -> None:
         for study, held in (("s1", value), ("s2", (1.0, 2.0, 3.0)))
     ]
     average = AverageAnatomy(facts, {"s1": "p1", "s2": "p2"})
-    places = average.points("centroid", "liver", n=3, without="p3", cut=True)
-    assert places == {"p2": (1.0, 2.0, 3.0)}
+    lateral = Place(0, of=3)
+    others = average.apart("centroid", "liver", "liver", lateral, without="p3")
+    assert others.count == 1
+    assert others.mean == 0.0

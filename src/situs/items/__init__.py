@@ -11,7 +11,7 @@ from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import lettered
 from situs.items.arrangement.twin_check import Twins
 from situs.items.arrangement.twins import Outline, arrange, outline
-from situs.items.average import AverageAnatomy, clear_sign
+from situs.items.average import AverageAnatomy
 from situs.items.gate import pose
 from situs.items.grades.graded import GRADED, graded_questions, pose_grades, scale_tags
 from situs.items.kinds import (
@@ -117,7 +117,6 @@ __all__ = [
     "candidates",
     "choose_tasks",
     "class_of",
-    "clear_sign",
     "compose",
     "declared_mix",
     "declared_quotas",

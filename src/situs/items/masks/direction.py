@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from situs.anatomy import is_sided_lesion
 from situs.base.files import digest
 from situs.facts import Fact, Ledger, number, span
-from situs.items.average import AverageAnatomy, clear_sign
+from situs.items.average import AverageAnatomy, Others, Place
 from situs.items.masks.shared import (
     FAR,
     OWN_ORGAN,
@@ -111,12 +111,10 @@ class DirectionTask:
         p = item.parameters
         if item.form == "yes_no":
             claim = Direction(p["claim"])
-            sign = clear_sign(_steps_mm(item, claim.axis, average))
+            sign = _steps_mm(item, claim.axis, average).sign()
             return ["yes" if sign == claim.sign else "no"] if sign else []
         steps = {axis: _steps_mm(item, axis, average) for axis in map(Axis, p["plane"].split("+"))}
-        means = {
-            axis: sum(values) / len(values) for axis, values in steps.items() if clear_sign(values)
-        }
+        means = {axis: others.mean for axis, others in steps.items() if others.sign()}
         if not means:
             return []
         axis = max(means, key=lambda key: abs(means[key]))
@@ -195,15 +193,10 @@ class DirectionTask:
         return NotAsked("no single axis dominates")
 
 
-def _steps_mm(item: Item, axis: Axis, average: AverageAnatomy) -> list[float]:
-    """How far a lies from b along an axis in each of the other patients."""
-    first, second = (
-        average.points("centroid", item.parameters[key], n=3, without=item.patient_id, cut=True)
-        for key in ("a", "b")
-    )
-    both = sorted(first.keys() & second.keys())
-    along = axis.world_index
-    return [first[patient][along] - second[patient][along] for patient in both]
+def _steps_mm(item: Item, axis: Axis, average: AverageAnatomy) -> Others:
+    """How far a lies from b along an axis in the other patients."""
+    p, along = item.parameters, Place(axis.world_index, of=3)
+    return average.apart("centroid", p["a"], p["b"], along, without=item.patient_id)
 
 
 def _pairs(ledger: Ledger, bearings: list[Subject]) -> Iterator[tuple[Subject, Subject]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from situs.anatomy import compared, measured
 from situs.facts import Fact, Ledger, axial_spacing_mm, end_is_cut, number, span
-from situs.items.average import AverageAnatomy, clear_sign
+from situs.items.average import AverageAnatomy
 from situs.items.masks.shared import (
     BEYOND,
     CANNOT_TELL,
@@ -99,8 +99,7 @@ class Extent:
             return [p["a"] if longest > 0 else p["b"]] if sign else []
         if "cm" in p:
             limit = math.log(10.0 * float(p["cm"]))
-            logs = average.logs(_KIND, p["of"], without=patient)
-            sign = clear_sign(value - limit for value in logs.values())
+            sign = average.sizes(_KIND, p["of"], without=patient).sign(beyond=limit)
             return ["yes" if sign > 0 else "no"] if sign else []
         return []
 

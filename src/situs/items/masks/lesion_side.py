@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from situs.anatomy import is_sided_lesion
 from situs.facts import Ledger, number
-from situs.items.average import AverageAnatomy, clear_sign
+from situs.items.average import AverageAnatomy
 from situs.items.masks.shared import compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Item, Option, Step
@@ -48,7 +48,7 @@ class LesionSide:
         shares = average.numbers(
             "right_share", item.parameters["of"], without=item.patient_id, cut=True
         )
-        sign = clear_sign(share - 0.5 for share in shares.values())
+        sign = shares.sign(beyond=0.5)
         return ["right" if sign > 0 else "left"] if sign else []
 
     def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:

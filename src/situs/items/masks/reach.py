@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from situs.anatomy import reaching
 from situs.facts import Fact, Ledger, end_is_cut, number, span
-from situs.items.average import AverageAnatomy, clear_sign
+from situs.items.average import AverageAnatomy, Place
 from situs.items.masks.shared import CUT, ISLANDS, by_canonical, compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Item, Option
@@ -58,12 +58,8 @@ class Reach:
     def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
         """Which of the two reaches further in others."""
         p, end = item.parameters, item.parameters["end"]
-        first, second = (
-            average.points("box", p[key], n=6, without=item.patient_id, cut=True)
-            for key in ("a", "b")
-        )
-        both = sorted(first.keys() & second.keys())
-        sign = clear_sign(first[one][_OF_BOX[end]] - second[one][_OF_BOX[end]] for one in both)
+        place = Place(_OF_BOX[end], of=6)
+        sign = average.apart("box", p["a"], p["b"], place, without=item.patient_id).sign()
         further = sign if end == "top" else -sign
         return [p["a"] if further > 0 else p["b"]] if sign else []
 

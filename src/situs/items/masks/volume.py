@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from situs.anatomy import measured
 from situs.facts import Fact, Ledger, is_cut, number, span
-from situs.items.average import AverageAnatomy, clear_sign
+from situs.items.average import AverageAnatomy
 from situs.items.masks.shared import CUT, compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Answer, Choice, Item, Number, Option, YesNo
@@ -97,8 +97,7 @@ class VolumeEstimate:
         of, patient = item.parameters["of"], item.patient_id
         if item.parameters.get("ask") == "more_than":
             limit = math.log(float(item.parameters["ml"]))
-            logs = average.logs("volume", of, without=patient)
-            sign = clear_sign(value - limit for value in logs.values())
+            sign = average.sizes("volume", of, without=patient).sign(beyond=limit)
             return ["yes" if sign > 0 else "no"] if sign else []
         mean = average.mean_size("volume", of, without=patient)
         if mean is None:
