@@ -363,5 +363,5 @@ def test_a_place_that_is_none_teaches_nothing(value: Any) -> None:
     average = AverageAnatomy(facts, {"s1": "p1", "s2": "p2"})
     lateral = Place(0, of=3)
     others = average.apart("centroid", "liver", "liver", lateral, without="p3")
-    assert others.count == 1
+    assert others.patients == 1
     assert others.mean == 0.0

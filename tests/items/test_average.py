@@ -33,7 +33,7 @@ def test_each_patient_is_compared_with_all_others(values: list[float]) -> None:
     for number in range(len(values)):
         rest = values[:number] + values[number + 1 :]
         others = average.numbers("volume", "liver", without=f"p{number}")
-        assert others.count == len(rest)
+        assert others.patients == len(rest)
         if rest:
             assert others.mean == pytest.approx(statistics.fmean(rest), rel=1e-12)
         if len(rest) > 1:
@@ -43,7 +43,7 @@ def test_each_patient_is_compared_with_all_others(values: list[float]) -> None:
 
 def test_who_is_nobody_of_them_is_compared_with_all() -> None:
     average = anatomy([10.0, 1000.0])
-    assert average.numbers("volume", "liver", without="p7").count == 2
+    assert average.numbers("volume", "liver", without="p7").patients == 2
     assert average.mean_size("volume", "liver", without="p7") == pytest.approx(100.0)
     assert average.mean_size("volume", "spleen", without="p7") is None
 
@@ -96,4 +96,4 @@ def test_places_are_compared_along_one_axis() -> None:
     ]
     average = AverageAnatomy(facts, {"s0": "p0", "s1": "p1", "s2": "p2"})
     others = average.apart("centroid", "liver", "spleen", Place(2, of=3), without="p9")
-    assert (others.count, others.mean) == (2, 7.0)
+    assert (others.patients, others.mean) == (2, 7.0)

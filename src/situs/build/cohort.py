@@ -72,6 +72,7 @@ def build_bench(
         placements = arrange(
             outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins
         )
+        outlines.clear()  # the larger part of what a cohort holds in memory
         outcomes = map(work.spool(scratch).read, finished)
         with BenchWriter(scratch, source, options, terms) as writer:
             writer.trust({job.study_id: job.trusted for job in jobs if job.trusted})

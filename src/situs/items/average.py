@@ -44,7 +44,7 @@ class Place(NamedTuple):
 class Others(NamedTuple):
     """What patients have, all but one."""
 
-    count: int
+    patients: int
     mean: float
     error: float
     """The standard error of the mean."""
@@ -54,7 +54,7 @@ class Others(NamedTuple):
 
         One other patient alone tells nothing.
         """
-        if self.count < 2:
+        if self.patients < 2:
             return 0
         far = self.mean - beyond
         if abs(far) <= _CLEAR * self.error or far == 0:
@@ -65,7 +65,7 @@ class Others(NamedTuple):
 class _Sums(NamedTuple):
     """Values as sums about their middle, from which one value can be taken out again."""
 
-    count: int
+    patients: int
     middle: float
     total: float
     squares: float
@@ -84,10 +84,10 @@ class _Sums(NamedTuple):
         """What the others come to; None where so little would be left of the squares that their
         difference is noise."""
         if value is None:
-            count, total, squares = self.count, self.total, self.squares
+            count, total, squares = self.patients, self.total, self.squares
         else:
             far = value - self.middle
-            count, total, squares = self.count - 1, self.total - far, self.squares - far * far
+            count, total, squares = self.patients - 1, self.total - far, self.squares - far * far
         if count < 1:
             return Others(0, 0.0, 0.0)
         spread = squares - total * total / count
@@ -157,7 +157,7 @@ class AverageAnatomy:
     def mean_size(self, kind: str, *keys: str, without: str) -> float | None:
         """Geometric mean of a size in the other patients; None where nobody else has it."""
         others = self.sizes(kind, *keys, without=without)
-        return math.exp(others.mean) if others.count else None
+        return math.exp(others.mean) if others.patients else None
 
     def compare(self, kind: str, a: str, b: str, *, without: str) -> int:
         """Which of two sizes is larger in others: +1 the first, -1 the second, 0 not clear."""

@@ -17,6 +17,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from sys import intern
 
 import msgspec
 
@@ -77,7 +79,11 @@ class Outline(msgspec.Struct, frozen=True):
 
 
 def outline(candidate: Candidate, split: str = "") -> Outline:
-    """The outline of a candidate of a patient in that split."""
+    """The outline of a candidate of a patient in that split.
+
+    Outlines of a whole cohort are in memory at once, and the same words stand in most of them:
+    each is held once.
+    """
     item = candidate.item
     countable = {
         "yes_no": ("yes", "no"),
@@ -86,24 +92,29 @@ def outline(candidate: Candidate, split: str = "") -> Outline:
     pool = tuple(option.value for option in item.options) or countable.get(item.form, ())
     return Outline(
         item.item_id,
-        item.study_id,
-        item.patient_id,
-        item.task,
-        item.form,
-        item.question,
-        candidate.key,
-        pool,
-        candidate.family,
+        intern(item.study_id),
+        intern(item.patient_id),
+        intern(item.task),
+        intern(item.form),
+        intern(item.question),
+        None if candidate.key is None else intern(candidate.key),
+        _held_once(pool),
+        intern(candidate.family),
         candidate.primary,
         candidate.named_only,
         candidate.textbook,
-        f"{item.task}.{item.parameters.get('ask', item.form)}",
+        intern(f"{item.task}.{item.parameters.get('ask', item.form)}"),
         class_of(item),
-        candidate.must_offer,
+        intern(candidate.must_offer),
         has_lettered_marks(item),
         split,
-        item.series,
+        intern(item.series),
     )
+
+
+@lru_cache(maxsize=4096)
+def _held_once(pool: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(intern, pool))
 
 
 _RULES = TwinRules()
