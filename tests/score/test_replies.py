@@ -232,6 +232,8 @@ def test_lists_by_other_authors(name, least_read):
         ("once_more.json", 0.98),
         ("unusual.json", 0.94),
         ("fresh_author.json", 0.94),
+        ("many_voices.json", 0.99),
+        ("many_voices_again.json", 0.97),
     ],
 )
 def test_lists_by_question(name, least_read):

@@ -28,6 +28,7 @@ OPTIONS = (Option("a", "the left kidney"), Option("b", "the right kidney"))
 READERS = {
     "yes_no": parse_yes_no,
     "affirmed": lambda text: parse_yes_no(text, "Does the lesion extend into the orbit?"),
+    "present": lambda text: parse_yes_no(text, "Is a tear annotated on this slice?"),
     "choice": lambda text: parse_choice(text, OPTIONS),
     "choices": lambda text: parse_choices(text, OPTIONS),
     "compared": lambda text: parse_choice(text, OPTIONS, "Which kidney is larger by volume?"),
@@ -43,7 +44,8 @@ SEEDS = [
     "[", '{"a":', "<think>", "<bbx>[", "Frame 1 ", "1 mm ", "A: no\n", "not A ", "no. ", '"', "wait A ",
     "B, but C, ", "1 to ", "A is ", "(A", "is not A or ",
     "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ", "yes, but no ", "(",
-    "it extends, ", "1. It ",
+    "it extends, ", "1. It ", "no tear, but the ", "size and ", "left and right, the former ",
+    "consistent with a ",
 ]  # fmt: skip
 
 

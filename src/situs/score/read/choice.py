@@ -19,6 +19,7 @@ from situs.score.read.arrangement.ranking import first_ranked, ranked_option
 from situs.score.read.arrangement.shared_structures import conclude_shared, mark_beside_x
 from situs.score.read.likelihoods import likeliest
 from situs.score.read.option_names import ALPHABET, OptionNames, as_options_write
+from situs.score.read.option_names.referred import former_and_latter
 from situs.score.read.option_names.runs import without_runs
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
@@ -90,6 +91,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     first = first_ranked(plain, mentions, names.count, question)
     if first is not None:
         return Parsed(options[first].value)
+    mentions += former_and_latter(plain, mentions)
     mentions += _yes_no(plain, names)
     sentences = statements(
         plain, mentions, english(), question=question, offered=names.offered, single=True

@@ -48,7 +48,8 @@ _RANGE = re.compile(
 _SINCE = re.compile(r"\bsince (?=(?:the )?(?:[a-z]+ )?(?:number )?[0-9])", re.IGNORECASE)
 _IS_END = re.compile(r"\b([0-9]+) (?:is|=) (first|last)\b", re.IGNORECASE)
 _UP_TO = re.compile(
-    r"\b(?:up to|until|till|as far as|down to|no later than) (?:and including )?(?:the )?$",
+    r"\b(?:up to|until|till|as far as|down to|no later than) (?:and including )?(?:the )?"
+    rf"(?:{_WORD} )?#?$",
     re.IGNORECASE,
 )
 _OPEN_ENDED = re.compile(
@@ -96,7 +97,7 @@ _IN_WORDS = re.compile(
     re.IGNORECASE,
 )
 # "S8–S22": slices, where the last of two vertebrae of the sacrum would be S5.
-_SHORT = re.compile(r"\bS([0-9]{1,3})\s*(?:-|–|—|to)\s*S((?:[6-9]|[0-9]{2,3}))\b")
+_SHORT = re.compile(r"\b[Ss]([0-9]{1,3})\s*(?:-|–|—|to)\s*[Ss]((?:[6-9]|[0-9]{2,3}))\b")
 # "14,15,16": numbers of pictures have no decimals, so that a comma between them parts them.
 _TIGHT = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")
 _AFTER_LABEL = re.compile(
@@ -118,7 +119,8 @@ class _Listed:
     start: int
     end: int
     numbers: set[int] = field(default_factory=set)
-    ranged: bool = False
+    ranges: int = 0
+    """How many of its members are ranges rather than single numbers."""
     measured: bool = False
     """With a unit: no frames at all."""
     label: str = ""
@@ -130,6 +132,11 @@ class _Listed:
     """The number that stands last."""
     open_ended: bool = False
     """Goes on to where no number stands ("slice 6 to the end")."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether ranges in it leave a gap ("9-12 and 15-21"): they are not one range."""
+        return self.ranges > 1 and len(self.numbers) <= max(self.numbers) - min(self.numbers)
 
 
 @remembered
@@ -193,7 +200,7 @@ def _from_prose(
         english(),
         apart=True,
     )
-    if contiguous and len(groups) == 1 and not groups[0].ranged and refuses(plain):
+    if contiguous and len(groups) == 1 and not groups[0].ranges and refuses(plain):
         return Unparsed("one frame and a refusal")
     if contiguous:
         _beside_subject(sentences, groups, plain, question)
@@ -269,7 +276,9 @@ def _chosen(
         return doubted if isinstance(doubted, Unparsed) else None
     if not contiguous:
         return {number for group in asserted for number in group.numbers}
-    ranges = [group for group in asserted if group.ranged or len(group.numbers) > 1]
+    ranges = [group for group in asserted if group.ranges or len(group.numbers) > 1]
+    if any(group.interrupted for group in ranges):
+        return Unparsed("several ranges")
     if ranges:
         hulls = {(min(group.numbers), max(group.numbers)) for group in ranges}
         return _spelled(*hulls.pop()) if len(hulls) == 1 else Unparsed("several ranges")
@@ -332,7 +341,7 @@ def _deciding(found: Sequence[Statement], groups: Sequence[_Listed]) -> list[Cla
         last = next(one for one in found if claims[-1] in one.claims)
         within = [claim for claim in last.claims if claim in claims]
         concluded = [claim for claim in within if claim.role is Role.CONCLUDED]
-        if len(concluded) == len(within) or groups[int(str(claims[-1].values[0]))].ranged:
+        if len(concluded) == len(within) or groups[int(str(claims[-1].values[0]))].ranges:
             claims = concluded
     latest = claims[-1].turns if claims else 0
     return [
@@ -370,7 +379,7 @@ def _grouped(plain: str) -> list[_Listed]:
             group = found[-1]
             low, high = sorted((group.last, value)) if joint == "range" else (value, value)
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
-            group.ranged |= joint == "range"
+            group.ranges += joint == "range"
             group.end, group.last = match.end(), value
         found[-1].behind = plain[match.end() : match.end() + 30].split(".")[0]
         found[-1].open_ended = _OPEN_ENDED.match(plain, match.end()) is not None

@@ -30,6 +30,18 @@ _GRADE = re.compile(
     r"(?![\w/]|[.,][0-9]|\s*(?:%|percent|mm\b|cm\b)|\s*[–-]\s*[0-9])"
 )
 _GRADE_FIRST = re.compile(r"\b(grade|score)[ -]([0-9](?:/[0-9])?) ([a-z]+)\b", re.IGNORECASE)
+# "2 for size, 1 for depth"
+_FOR = re.compile(
+    r"\b([0-9]) (?:for|in|on) (?:the )?([a-z]+)\b(?=[ .!]*(?:$|[,;\n]|and\b))", re.IGNORECASE
+)
+# "Size and depth are both 0", "size and depth: 2, 1": grades of several sub-scores.
+_JOINING = frozenset({"both", "all", "the", "and"})
+_SHARED = re.compile(
+    r"\b(?P<names>(?:(?:both|all) )?(?:the )?[a-z]+(?:(?:,| and|, and|/) ?(?:the )?[a-z]+){1,4})"
+    r"(?: (?:grades?|scores?))? ?(?:are|is|were|=|:) ?(?:both |all |each )?(?:grade )?"
+    r"(?P<grades>[0-9](?:(?:,|,? and| ?/) ?[0-9]){0,4})(?! ?(?:[.,/]|and|or|to|-|–)? ?[0-9])",
+    re.IGNORECASE,
+)
 _MOST_PASSAGES = 60
 
 
@@ -51,7 +63,24 @@ def passages(
         word = match[3].lower()
         return f"{match[3]} {match[1]} {match[2]}" if same.get(word, word) in owner else match[0]
 
+    def named_behind(match: re.Match[str]) -> str:
+        word = match[2].lower()
+        return f"{match[2]} {match[1]}" if same.get(word, word) in owner else match[0]
+
+    def shared(match: re.Match[str]) -> str:
+        words = [word.lower() for word in _WORD.findall(match["names"])]
+        names = [word for word in words if word not in _JOINING]
+        if not all(same.get(word, word) in owner for word in names):
+            return match[0]
+        grades = re.findall("[0-9]", match["grades"])
+        grades = grades * len(names) if len(grades) == 1 else grades
+        if len(grades) != len(names):
+            return match[0]
+        return ", ".join(f"{name} {grade}" for name, grade in zip(names, grades))
+
     plain = _GRADE_FIRST.sub(turned, plain)  # "grade 1 osteophytes"
+    plain = _FOR.sub(named_behind, plain)
+    plain = _SHARED.sub(shared, plain)
     named = [
         (match.start(), match.end(), owner[word])
         for match in _WORD.finditer(plain)

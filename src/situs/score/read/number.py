@@ -23,12 +23,13 @@ from situs.score.read.numbers.roles import (
 )
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.totals import sum_of_parts, total
+from situs.score.read.numbers.turned_ratios import without_turned_ratios
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import (
     count_in_words,
-    difference,
     digits_for_words,
     times_as_numbers,
+    without_differences,
 )
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import content_words
@@ -84,9 +85,11 @@ def parse_number(
     if isinstance(plain, Unparsed):
         return plain
     if asked == RATIO:
-        if difference(plain):
-            return Unparsed("a difference, not a ratio")
-        plain = times_as_numbers(digits_for_words(plain))
+        without = without_differences(plain)
+        ratio = times_as_numbers(digits_for_words(without_turned_ratios(without, question)))
+        result = _Reader(ratio, asked, ranges, question).read()
+        differs = without != plain and not isinstance(result, Parsed)
+        return Unparsed("a difference, not a ratio") if differs else result
     return _Reader(digits_for_words(plain), asked, ranges, question).read()
 
 

@@ -43,6 +43,46 @@ _NOTHING = re.compile(
 )
 
 
+# "High signal consistent with an effusion": what is seen, and what it is evidence of.
+_EVIDENCE = (
+    r"(?:(?:consistent|compatible|in keeping|in line) with|suggestive of|suggests|suggesting"
+    r"|indicative of|indicates|indicating|typical (?:of|for)|characteristic (?:of|for)"
+    r"|diagnostic of|representing|represents|features of|signs of|evidence of|points to|pointing to"
+    r"|to suggest|to indicate)"
+)
+_EVIDENT = re.compile(
+    r"(?:^|(?P<comma>,)|(?<=[.;!?\n]))(?P<seen>[^.,;:!?\n]{0,160}?)\b"
+    rf"(?P<of>{_EVIDENCE}) (?P<what>[^.;,:!?\n]{{2,80}})(?P<rest>[^.;!?\n]{{0,160}})",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:may|might|could|would|should|can|possibly|perhaps|maybe|if|whether|unless|unclear|if any"
+    r"|rather|else|or|unlikely|hardly|barely|doubt\w*|question\w*|equivocal|previous\w*|prior"
+    r"|but|although|though|despite|except|however|instead)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:no|not|nothing|none|never|without|absence|absent|lacks?|neither|nor|cannot)\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def _evident(match: re.Match[str]) -> str:
+    """A clause on evidence as one on what is there; as it is where its scope is not plain."""
+    if _UNSURE.search(match[0]) or _DENIED.search(match["what"]) or _DENIED.search(match["rest"]):
+        return match[0]
+    denials = len(_DENIED.findall(match["seen"]))
+    if denials > 1:
+        return match[0]
+    head = ". " if match["comma"] else " " if match.start() else ""
+    return f"{head}there is {'no ' if denials else ''}{match['what'].strip()}"
+
+
+def _parted(match: re.Match[str]) -> str:
+    """A denial and what is there instead as two sentences, unless doubt follows."""
+    return match[0] if _UNSURE.search(match["other"]) else f"{match['none']}.{match['other']}"
+
+
 def plainly_present(plain: str, question: str) -> str:
     """The reply with such sentences rewritten; as it is where the question asks something else."""
     asked = _ASKED.match(question.strip())
@@ -52,10 +92,22 @@ def plainly_present(plain: str, question: str) -> str:
     bare = re.sub(r"^(?:an?|any|the|some) ", "", subject, flags=re.IGNORECASE)
     plain = _SURE.sub("", plain)
     plain = _NOT_ONLY.sub(r"\1 and ", plain)
+    plain = _EVIDENT.sub(_evident, plain)
     plain = _SOUGHT.sub(
         lambda match: f"there is {'no ' if match['none'] else ''}{match['what']}", plain
     )
     plain = _NOTHING.sub(lambda match: f"there is no {bare}", plain)
+    # "No tear, but there's an effusion": what is said of the other finding stands apart as well.
+    head = re.escape(bare.split()[-1])
+    plain = re.sub(
+        rf"(?P<none>(?:^|[.;\n] ?)(?:there is )?no (?:[a-z]+ )?{head}),? (?:but|only|just|though"
+        rf"|although)(?P<other> (?:there(?: is|'s)|i (?:do )?see|an? |the )"
+        rf"(?![^.;\n]{{0,200}}\b{head}\b)"
+        r"[^.;\n]{0,200})",
+        _parted,
+        plain,
+        flags=re.IGNORECASE,
+    )
     # "The mass is marked, but the edema isn't": what is said of another finding stands apart.
     return re.sub(
         rf",? (?:but|while|whereas) (?=(?:the |an? |no )?{re.escape(bare)}\b)",

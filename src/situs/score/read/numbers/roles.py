@@ -139,7 +139,7 @@ _AVERAGED = re.compile(
 _MEASURED_TWICE = re.compile(r"(?:(?<![0-9.])[0-9]++(?:\.[0-9]++)?+[^0-9]{1,60}?){2}")
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
 _SPREAD_BEFORE = re.compile(
-    r"\b(?:give or take|plus or minus|plus/minus|accurate to(?:"
+    r"\b(?:to the nearest|give or take|plus or minus|plus/minus|accurate to(?:"
     r" within)?|(?:error|uncertainty|margin) of)"
     r"(?: (?:about|a|some))? ?$",
     re.IGNORECASE,
@@ -314,6 +314,12 @@ def _opens_aside(before: str, after: str) -> bool:
     )
 
 
+_LENGTHS = frozenset({"length", "width", "depth", "diameter", "distance", "radius"})
+_OF_RATIO = re.compile(
+    r"\b(?:ratio|quotient|factor)\b(?:[^.;\n]|\.(?=[0-9])){0,100}$", re.IGNORECASE
+)
+
+
 def measures_asked(plain: str, token: Token, question: str) -> bool:
     """Whether a number is named as the measure that the
     question asks for ("the gap amounts to 47 mm")."""
@@ -326,6 +332,8 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
     if not asked:
         return False
     before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
+    if "ratio" in asked and _OF_RATIO.search(plain[max(0, token.start - 120) : token.start]):
+        return False  # "the ratio of the liver's volume to the kidney's volume is 11"
     if _COUNTED.search(before) and not _ASKS_COUNT.search(question):
         return True
     if _LONGEST.search(question) and _SHORT_LABEL.search(before):
@@ -360,10 +368,13 @@ def _asked_measures(question: str) -> frozenset[str]:
 def _named_measures(plain: str, token: Token) -> set[str]:
     """The measures that the words around a number name."""
     before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
+    dimensions = {unit.dimension for unit in token.units if unit is not None}
     return {
         name
         for name, (_, label, behind) in _MEASURES.items()
-        if label.search(before) or behind.match(after)
+        # "The lesion of 20 mL": no diameter has that unit.
+        if (name not in _LENGTHS or not dimensions or "length" in dimensions)
+        and (label.search(before) or behind.match(after))
     }
 
 

@@ -70,7 +70,8 @@ _BOUND = re.compile(
     r"(?:(?<![-=])[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|"
     r"higher|lower)"
     r" than"
-    r"(?: or equal to)?|\bat least|\bat most|\bup to|\bexceed(?:s|ing)?|\bunder|"
+    r"(?: or equal to)?|\bat least|\bat most|(?<!add )(?<!adds )(?<!adding )\bup to"
+    r"|\bexceed(?:s|ing)?|\bunder|"
     r"(?<!extends )(?<!extending )(?<!stretches )\bover|\bbelow|\babove|\bminimum of|"
     r"\bmaximum of|(?<!comes )(?<!come )(?<!gets )(?<!passes )\bwithin)"
     r"(?: about| approximately| roughly)? ?$",

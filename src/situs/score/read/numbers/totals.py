@@ -12,8 +12,9 @@ from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 __all__ = ["sum_of_parts", "total"]
 
 _TOTAL_BEFORE = re.compile(
-    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about"
-    r" |exactly )?$",
+    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?"
+    r"|(?:that|this|it|which)(?: all)? (?:makes|gives|leaves)|making|(?:adds?|adding) up to"
+    r"|sums? to) (?:about |exactly )?$",
     re.IGNORECASE,
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
@@ -66,7 +67,7 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
                 plain[max(0, token.start - 30) : token.start],
                 plain[token.end : token.end + 60],
             )
-            partial = _PLACED.match(after) and len(statement.claims) > 1
+            partial = _PLACED.match(after)  # "I see one on slice 12"
             parted = _OF_THEM.search(after)  # "seven in total, five of them fully"
             summed = _TOTAL_BEFORE.search(before) and not partial
             if not parted and (_TOTAL_AFTER.match(after) or summed):

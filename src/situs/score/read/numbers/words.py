@@ -6,15 +6,17 @@ import re
 
 from situs.score.read.numbers.literals import WORD, word_value
 
-__all__ = ["count_in_words", "difference", "digits_for_words", "times_as_numbers"]
+__all__ = ["count_in_words", "digits_for_words", "times_as_numbers", "without_differences"]
 
 _NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
 _SMALLER = r"(?:smaller|less|fewer|shorter|lower|thinner|narrower|lighter)"
 _MORE = rf"(?:larger|bigger|more|greater|longer|higher|taller|wider|thicker|heavier|{_SMALLER})"
+# By how much something is larger ("20 % larger", "3 times smaller").
 _DIFFERENCE = re.compile(
-    rf"(?:%|\bper ?cent) (?:[a-z]+ )?{_MORE}\b|(?:\btimes|[0-9]x|[- ]?fold) (?:[a-z]+"
-    rf" )?{_SMALLER}\b"
-    r"|(?:%|\bper ?cent) (?:increase|decrease|difference)\b",
+    rf"(?<![\w.,/])(?:{_NUMBER} ?(?:-|–|—|to|and|or) ?)?(?:{_NUMBER}|[a-z]+) ?"
+    rf"(?:(?:%|per ?cent)(?: [a-z]+)? {_MORE}"
+    rf"|(?:times|x|×|-? ?fold)(?: [a-z]+)? {_SMALLER}"
+    r"|(?:%|per ?cent) (?:increase|decrease|difference))\b",
     re.IGNORECASE,
 )
 _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -90,10 +92,10 @@ _VAGUE = re.compile(
 )
 
 
-def difference(text: str) -> bool:
-    """Whether the text tells by how much something is larger ("20 % larger",
-    "3 times smaller"): no ratio."""
-    return _DIFFERENCE.search(text) is not None
+def without_differences(text: str) -> str:
+    """The text without what tells by how much something is larger ("20 % larger", "3 times
+    smaller"): no ratio."""
+    return _DIFFERENCE.sub("differing", text)
 
 
 def _folds(match: re.Match[str]) -> str:

@@ -37,7 +37,7 @@ _OF_PICTURE = re.compile(
     re.IGNORECASE,
 )
 
-_PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)? $", re.IGNORECASE)
+_PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)?[ -]$", re.IGNORECASE)
 
 # "In the image, it is on the left." may mean either left; "in the image, the left kidney …" names
 # the kidney.
@@ -49,6 +49,22 @@ _PICTURE_LED = re.compile(
 
 _SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
 
+# "Image left is the patient's right": how pictures are shown, not where anything lies.
+_SIDE = r"(?:left|right)(?:[ -]hand)?(?: side)?"
+_CONVENTION = re.compile(
+    rf"\b(?:{_PICTURE}(?:'s)?[ -]{_SIDE}|{_SIDE}(?: side)? (?:of|in|on) (?:the |this |an? )?"
+    rf"(?:[a-z]+ )?{_PICTURE})(?: side)?"
+    r",?(?: usually| normally| always)? ?(?:=|→|->|≙|≡|(?:is|means|equals|shows|represents"
+    r"|corresponds to|is equal to|being|depicts|displays)(?: usually| normally| always)?) ?"
+    rf"(?:on )?(?:the |a )?(?:patient(?:'s)?|anatomic(?:al)?)[ -]{_SIDE}\b",
+    re.IGNORECASE,
+)
+
+# "It is on image left = patient right" places something.
+_PLACED_ON = re.compile(
+    r"\b(?:on|in|at|is|are|was|lies|located|seen|appears|sits|towards?)(?: the)? $", re.IGNORECASE
+)
+
 _SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
 
 _DIRECTED = re.compile(
@@ -59,7 +75,7 @@ _DIRECTED = re.compile(
     r"therefore|not|say|neither|nor|a|"
     r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd"
     r" say|guess|think|"
-    r"likely|both|only|just|third|choose|pick|favou?rs?|prefer|exclude|"
+    r"patient|anatomical(?:ly)?|likely|both|only|just|third|choose|pick|favou?rs?|prefer|exclude|"
     r"well|far|go|goes|going|it|them|looks?|(?:is|lies|sits) right) )$",
     re.IGNORECASE,
 )
@@ -93,8 +109,14 @@ _ADJECTIVE = re.compile(
 
 
 def told_apart(plain: str) -> list[tuple[int, int]]:
-    """Where names only say what is, or is not, told from one another."""
-    return [match.span() for match in _TOLD_APART.finditer(plain)]
+    """Where names only say what is, or is not, told from one another, or how pictures are shown."""
+    apart = [match.span() for match in _TOLD_APART.finditer(plain)]
+    shown = [
+        match.span()
+        for match in _CONVENTION.finditer(plain)
+        if not _PLACED_ON.search(plain[max(0, match.start() - 30) : match.start()])
+    ]
+    return [*apart, *shown]
 
 
 def of_picture(plain: str, phrase: str, start: int, end: int) -> bool:

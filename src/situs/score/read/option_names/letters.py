@@ -26,7 +26,9 @@ _OPTION_PREFIX = re.compile(
 _LISTED_BEFORE = re.compile(r"(?<!\w)[A-Z]\)?(?:,|;| and| &|,? and) ?\(?$")
 
 ANNOUNCED = re.compile(
-    r"(?:\b(?:answer|ans|is|it's|case|choose|pick|select)\b|[:=→])[: ]*[\"'(\[]?$", re.IGNORECASE
+    r"(?:\b(?:answer(?:'s)?|ans|is|it's|that's|case|choose|pick|select)\b|[:=→])[: ]*"
+    r"[\"'(\[]?$",
+    re.IGNORECASE,
 )
 
 _BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")

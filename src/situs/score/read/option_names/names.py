@@ -92,6 +92,7 @@ _BOUND = re.compile(
 
 
 _ON_THE = re.compile(r"\bon (?:the |its )?$", re.IGNORECASE)
+_NOUN_BEHIND = re.compile(r"[ -]([a-z]{3,})", re.IGNORECASE)
 _VERB_BEHIND = re.compile(r"(?: side)? [a-z]+s (?:it|the|them|everything)\b", re.IGNORECASE)
 
 
@@ -167,6 +168,8 @@ class OptionNames:
                     continue
                 if contradicted(plain, match.start(), phrase, self.cores[index]):
                     continue
+                if self._asked_about(plain, phrase, match.end()):
+                    continue
                 if match[0][0].isdigit() and _BOUND.search(
                     plain[max(0, match.start() - 30) : match.start()]
                 ):
@@ -181,6 +184,13 @@ class OptionNames:
                 if idle and idiom(plain, phrase, match.start(), match.end()):
                     continue
                 yield Mention(match.start(), match.end(), index, idle=idle)
+
+    def _asked_about(self, plain: str, phrase: str, end: int) -> bool:
+        """Whether a side is part of a name in the question ("the left kidney lies below …")."""
+        if phrase not in {"left", "right"}:
+            return False
+        noun = _NOUN_BEHIND.match(plain, end, end + 30)
+        return noun is not None and f"{phrase} {noun[1].lower()}" in self.question.lower()
 
     def _by_likeness(self, plain: str) -> Iterator[Mention]:
         """ "They are about equal", where one option is that two things hardly differ."""
