@@ -12,6 +12,7 @@ from scripted import Seen
 
 import wire
 from situs.base.files import canonical_json
+from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.room import load_room, shipped_rooms
 from situs.room.files import with_tools
@@ -186,6 +187,28 @@ def test_frames_without_millimetres_are_read_too(situs, tmp_path, own_cache, mon
     scores = situs("score", bench, out, "--stratum", "all", "--json").json
     # Every frame was shown, so whatever is known to decide an item was seen.
     assert scores["evidence"]["saw_all"]["value"] == 1.0
+    _what_waits_for_a_judge_is_in_no_cell(situs, bench, tmp_path)
+
+
+def _what_waits_for_a_judge_is_in_no_cell(situs, bench, tmp_path) -> None:
+    """A clairvoyant's captions are neither right nor wrong before somebody has judged them."""
+    out = tmp_path / "clairvoyant"
+    ran = situs("run", bench, "--model", "oracle", "--room", "free", "--limit", 40, "--out", out)
+    assert ran.code == 0, ran.err
+    items = [item for item, _ in zip(open_bench(bench).items(), range(40))]
+    captions = [item.item_id for item in items if item.form == "text"]
+    assert 0 < len(captions) < 40
+    scores = situs("score", bench, out, "--stratum", "all", "--json").json
+    assert scores["evidence"]["right_unseen"]["value"] == 1.0
+    assert scores["evidence"]["right_unseen"]["n"] == 40 - len(captions)
+    assert scores["room"]["unjudged"] == len(captions)
+    assert scores["looks"]["curve"][-1]["accuracy"] == 1.0
+    page = tmp_path / "caption.html"
+    shown = situs("show", out, "--item", captions[0], "--out", page, "--allow-pixels")
+    assert shown.code == 0, shown.err
+    words = page.read_text("utf-8")
+    assert "did not see all of the evidence" in words
+    assert "wrong, did not see" not in words
 
 
 def test_a_stored_room_has_its_windows_in_the_order_they_were_told(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from forms import write_bench
 from situs.bench import Bench
-from situs.items import Boxes, Choices, Compound, Frames, Item
+from situs.items import Boxes, Choices, Compound, Frames, Item, Text
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
 from situs.score import (
     Entry,
@@ -299,3 +299,12 @@ def test_sub_scores_of_a_bank_are_told_apart_by_question(made, viewing) -> None:
     }
     measured = msgspec.structs.replace(item, task="geometry.bml")
     assert all(name.startswith("geometry 7.") for name, _, _ in say(viewing, measured, said).grades)
+
+
+@pytest.mark.parametrize(
+    ("said", "state"), [("", "unparsed"), (" \n", "unparsed"), ("-", "unjudged")]
+)
+def test_an_empty_text_waits_for_no_judge(made, said: str, state: str) -> None:
+    item = msgspec.structs.replace(item_of(made, "tube"), form="text", answer=Text(("a tear",)))
+    scored = score_answer(item, AnswerRow(item.item_id, response=said), None)
+    assert scored.outcome.state == state

@@ -266,7 +266,12 @@ def _of_room(room: RoomScores | None) -> dict[str, object]:
     """The keys that a run in a room adds."""
     if room is None:
         return {}
-    about = {"name": room.room, "tools": room.tools_name, "undecided": room.undecided}
+    about = {
+        "name": room.room,
+        "tools": room.tools_name,
+        "undecided": room.undecided,
+        "unjudged": room.unjudged,
+    }
     sections = {"evidence": room.evidence, "looks": room.looks, "tools": room.tools, "room": about}
     return sections | ({"beside": room.beside} if room.beside else {})
 

@@ -84,11 +84,11 @@ class ReportedRun(msgspec.Struct, frozen=True):
         return _mark(state, {1: True, 0: False}.get(int(self.columns.tri_state("right")[row])))
 
     def right(self, item_id: str) -> bool | None:
-        """Whether it is right; None if it was not asked, or does not count."""
+        """Whether it is right; None if it was not asked, does not count, or waits for a judge."""
         row = self.columns.places.get(item_id)
-        if row is None:
+        if row is None or not self.columns.decided[row]:
             return None
-        return {1: True, 0: False}.get(int(self.columns.tri_state("right")[row]))
+        return bool(self.columns.right[row])
 
     @property
     def kind(self) -> str:

@@ -31,6 +31,8 @@ def room_tables(scores: RoomScores) -> list[Table]:
     caption = "What decides an item must have been on the pictures, large and clear enough."
     if scores.undecided:
         caption += f" {scores.undecided:,} items have no known evidence and are in no cell."
+    if scores.unjudged:
+        caption += f" {scores.unjudged:,} answers wait for a judge and are in no cell."
     tables = [_shares("evidence", f"Evidence ({where})", scores.evidence, caption)]
     if scores.tools:
         caption = "Of the items whose answer the lie would change."

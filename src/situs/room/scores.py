@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,6 +88,9 @@ class RoomScores(msgspec.Struct, frozen=True):
     tools_name: str
     undecided: int
     """Items of which nobody knows what has to be seen; they are in no cell."""
+    unjudged: int
+    """Answers that wait for a judge: neither right nor wrong yet, they are in no cell and on no
+    curve."""
     beside: dict[str, Beside] = {}
 
 
@@ -126,25 +130,28 @@ def score_room(
         room=info.room,
         tools_name=info.tools,
         undecided=int(np.count_nonzero(~rows.known)),
+        unjudged=int(np.count_nonzero(~rows.decided)),
         beside={path.name: _beside(rows, path) for path in beside},
     )
 
 
 class _Rows:
-    """The counted items of a run that were read to the end, as columns."""
+    """The counted items of a run that were read to the end, as columns.
+
+    What waits for judges is neither right nor wrong yet: `decided` leaves it out.
+    """
 
     def __init__(self, run: ScoredRun, looked: dict[str, Looked]) -> None:
         self.run = run
         columns = run.final
-        judged = columns.tri_state("right") >= 0
         rows = [
             row
             for row, item_id in enumerate(columns.item_ids)
-            # What waits for judges is neither right nor wrong yet.
-            if item_id in looked and columns.counted[row] and judged[row]
+            if item_id in looked and columns.counted[row]
         ]
         self.ids = [columns.item_ids[row] for row in rows]
         self.looked = [looked[item_id] for item_id in self.ids]
+        self.decided = columns.decided[rows]
         self.right = columns.right[rows]
         self.clusters = columns.clusters[rows]
         self.known = np.array([one.known for one in self.looked], dtype=bool)
@@ -172,7 +179,7 @@ def entry_of(name: str, estimate: Estimate, states: Counter[str]) -> Entry:
 
 
 def _evidence(rows: _Rows) -> dict[str, Entry]:
-    right, saw, known = rows.right, rows.saw, rows.known
+    right, saw, known = rows.right, rows.saw, rows.known & rows.decided
     cells = (right & saw, right & ~saw, ~right & saw, ~right & ~saw)
     table = {name: rows.entry(name, cell, known) for name, cell in zip(CELLS, cells, strict=True)}
     table["saw_all"] = rows.entry("saw_all", saw, known)
@@ -184,7 +191,8 @@ def _evidence(rows: _Rows) -> dict[str, Entry]:
 def _looks(rows: _Rows, client: str) -> Looks:
     counts = np.array([one.looks for one in rows.looked])
     decided = [(one, one.decided_at) for one in rows.looked if one.decided_at is not None]
-    tokens, right = sum(one.tokens for one in rows.looked), int(rows.right.sum())
+    tokens = sum(one.tokens for one in itertools.compress(rows.looked, rows.decided))
+    right = int(rows.right.sum())
     return Looks(
         mean=float(counts.mean()),
         to_decision=float(np.mean([at for _, at in decided])) if decided else None,
@@ -203,13 +211,15 @@ def _looks(rows: _Rows, client: str) -> Looks:
 
 
 def _curve(rows: _Rows, counts: NDArray[np.int64]) -> list[CurvePoint]:
+    counts, right = counts[rows.decided], rows.right[rows.decided]
+    clusters = rows.clusters[rows.decided]
     points = np.unique(counts)
     if len(points) > _MOST_POINTS:
         points = points[np.rint(np.linspace(0, len(points) - 1, _MOST_POINTS)).astype(int)]
     curve = []
     for looks in points:
         within = counts <= looks
-        estimate = cluster_mean((rows.right & within).astype(float), rows.clusters, tested=False)
+        estimate = cluster_mean((right & within).astype(float), clusters, tested=False)
         assert estimate.value is not None
         curve.append(CurvePoint(int(looks), estimate.value, estimate.ci95, float(within.mean())))
     return curve
@@ -228,7 +238,8 @@ def _cost_per_right(rows: _Rows, client: str) -> float | None:
         return None
     if price is None or not right:
         return None
-    used = [rows.run.replies.rows[item_id].usage for item_id in rows.ids]
+    decided = itertools.compress(rows.ids, rows.decided)
+    used = [rows.run.replies.rows[item_id].usage for item_id in decided]
     prompt = sum(usage.get("prompt_tokens", 0) for usage in used)
     completion = sum(usage.get("completion_tokens", 0) for usage in used)
     return price.of(prompt, completion) / right
@@ -237,6 +248,7 @@ def _cost_per_right(rows: _Rows, client: str) -> float | None:
 def _tools(rows: _Rows, truthful: Path | None) -> dict[str, Entry]:
     """Of the items whose answer a lie would change."""
     lied = np.array([one.lied_answer is not None for one in rows.looked], dtype=bool)
+    lied &= rows.decided
     if not lied.any():
         return {}
     heard = np.array([one.heard for one in rows.looked], dtype=bool)
@@ -287,7 +299,9 @@ def _other_right(
     shared = [
         row
         for row in np.flatnonzero(among)
-        if (at := columns.places.get(rows.ids[row])) is not None and columns.counted[at]
+        if (at := columns.places.get(rows.ids[row])) is not None
+        and columns.counted[at]
+        and columns.decided[at]
     ]
     right = [float(columns.right[columns.places[rows.ids[row]]]) for row in shared]
     if not shared:
@@ -298,7 +312,7 @@ def _other_right(
 
 
 def _beside(rows: _Rows, path: Path) -> Beside:
-    shared, other = _other_right(rows, path, np.ones(len(rows.ids), dtype=bool))
+    shared, other = _other_right(rows, path, rows.decided)
     clusters = rows.clusters[shared]
     alone = cluster_mean(other, clusters, tested=False)
     paired = paired_difference(rows.right[shared].astype(float), other, clusters)

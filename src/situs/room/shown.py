@@ -94,7 +94,7 @@ def _viewed(replayer: Replayer, played: PlayedSession, longest_px: int = 512) ->
     outcome = scored.get(played.item.item_id)
     oracle = make_baseline(replayer.bench, Spec("oracle"), replayer.info.profile)
     truth = _in_words(oracle.answer(played.item) or "")
-    right = None if outcome is None else outcome.right
+    right = None if outcome is None or outcome.state == "unjudged" else outcome.right
     view = view_of(played, right=right, truth=truth, longest_px=longest_px)
     return msgspec.structs.replace(view, said=_in_words(view.said))
 

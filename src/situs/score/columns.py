@@ -152,6 +152,12 @@ class Columns:
     def _tri_states(self) -> dict[str, NDArray[np.int8]]:
         return {}
 
+    @cached_property
+    def decided(self) -> BoolArray:
+        """Whether it is known to be right or wrong: what waits for a judge is neither yet."""
+        judged = self.tri_state("right") >= 0
+        return np.asarray(judged & ~self.has_state("unjudged"))
+
     @property
     def judged_ids(self) -> list[str]:
         """The items of which it is said whether they are right."""

@@ -87,8 +87,7 @@ def _right_of(run: ReportedRun, keys: Sequence[str]) -> tuple[int, int]:
     """How many are right, of those that count and were judged."""
     columns = run.columns
     rows = np.array([columns.places[key] for key in keys if key in columns.places], dtype=np.int64)
-    judged = (columns.tri_state("right") >= 0) & ~columns.has_state("unjudged")
-    rows = rows[judged[rows]]
+    rows = rows[columns.decided[rows]]
     return int(columns.right[rows].sum()), len(rows)
 
 

@@ -120,6 +120,8 @@ Reading = Part | Given | Unplaced
 def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Reading:
     """Parse a reply as an answer of this kind; `shown` is needed for places only."""
     if isinstance(answer, Text):
+        if not response.strip():
+            return unread_part(item, answer, "unparsed", "empty")
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
     result = read_words(item, answer, response, shown)
     if isinstance(answer, Boxes) and isinstance(result, Parsed) and shown is not None:
