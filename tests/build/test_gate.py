@@ -548,6 +548,28 @@ def test_a_waist_and_several_pieces_are_doubted(cut: bool) -> None:
     assert doubts(largest_part=0.69)
 
 
+@pytest.mark.parametrize(
+    ("off_mm", "voxels_wide", "reach"), [(0, 0, 1.0), (60, 6, 98 / 62), (60, 4, 1.0), (28, 6, 1.0)]
+)
+def test_a_small_part_far_from_its_organ_is_doubted(
+    off_mm: int, voxels_wide: int, reach: float
+) -> None:
+    """A ball of 31 voxels, 62 mm, and a cube of 1.4 % of it: both together are 49 voxels high. A
+    cube of .4 % is an island; one 28 mm below the centre touches the ball."""
+    grid = Grid((50, 50, 80), Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
+    middle = np.array([25, 25, 55])
+    far = np.linalg.norm(np.stack(np.indices(grid.shape), axis=-1) - middle, axis=-1)
+    layer = (far < 15.5).astype(np.uint8)
+    if voxels_wide:
+        low = middle - (1, 1, off_mm // 2 + voxels_wide // 2)
+        layer[tuple(slice(v, v + voxels_wide) for v in low)] = 1
+    labels = LabelMap(grid, (layer,), (Structure(1, "spleen", 0, 1),))
+    scene = scene_of(ledger_of(labels), None)
+    assert scene.sightings["spleen"].reach_of_parts == pytest.approx(reach, abs=0.01)
+    doubted = any("far from the rest" in one.problem for one in judge(scene))
+    assert doubted is (reach > 1.25)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("spacing_mm", [0.75, 1.5, 3.0])
 def test_how_far_an_organ_goes_on_beyond_its_mask(spacing_mm: float) -> None:

@@ -65,6 +65,11 @@ _ONE_PIECE = (
 )
 _IN_ONE_PIECE = 0.93
 _IN_ONE_PIECE_THOUGH_CUT = 0.7
+_REACH_OF_PARTS = 1.25
+"""Length beside that of its largest part which an organ of one piece cannot have: a small part that
+lies far off would move a pole by more than a quarter of the organ."""
+_SMALL_PARTS = 0.05
+"""Share of an organ that such parts make up; a scan that cuts it may leave larger ones."""
 _TWO_CORES = 0.1
 """Share of the second core of liver, spleen and kidneys: under 0.001 in 17 sound masks of five
 scans, 0.15 to 0.42 where the left kidney is drawn into the spleen."""
@@ -138,6 +143,13 @@ def scattered(scene: Scene) -> Iterator[Suspicion]:
                 f"the mask of {name} lies in several places, {seen.largest_part:.0%} of it in the"
                 " largest"
             )
+            yield Suspicion(Suspect.OVERLAP, (name,), text, fix, Doubt.STRUCTURE)
+        elif (
+            canonical in _ONE_PIECE
+            and seen.reach_of_parts > _REACH_OF_PARTS
+            and seen.largest_part > 1.0 - _SMALL_PARTS
+        ):
+            text = f"a small part of the mask of {name} lies far from the rest"
             yield Suspicion(Suspect.OVERLAP, (name,), text, fix, Doubt.STRUCTURE)
         elif canonical in SHARP and seen.second_core > _TWO_CORES:
             text = f"the mask of {name} has a waist, as if two organs were drawn as one"

@@ -116,6 +116,9 @@ class Sighting(msgspec.Struct, frozen=True):
     in_both_flanks: float = 0.0
     """Share of it in the flank of which it holds less, of organs that fill one only."""
 
+    reach_of_parts: float = 1.0
+    """How many times as long as its largest part it is along one axis, islands left out."""
+
     @property
     def centre(self) -> NDArray[np.float64]:
         """The centroid as an array."""

@@ -25,7 +25,8 @@ from situs.anatomy.plausible import (
 )
 from situs.facts.masks.cores import in_both_flanks, second_core, spur_mm
 from situs.facts.masks.edges import edge_contrast, edge_offset
-from situs.measure import gap_mm, right_shares
+from situs.facts.masks.instances import without_islands
+from situs.measure import Region, gap_mm, right_shares
 
 if TYPE_CHECKING:
     from situs.facts.masks.ledger import Ledger
@@ -118,7 +119,16 @@ def _sighting(
         in_both_flanks=in_both_flanks(region, _vertebrae_mm(ledger))
         if canonical in ONE_FLANK
         else 0.0,
+        reach_of_parts=_reach_of_parts(ledger.main_region(name)),
     )
+
+
+def _reach_of_parts(main: Region) -> float:
+    """How many times as long as its largest part a structure is along one axis."""
+    if len(main.component_voxels) == 1:
+        return 1.0
+    largest = without_islands(main, main.component_voxels[0] / main.voxels)
+    return float((np.array(main.box_mm.extent_mm) / largest.box_mm.extent_mm).max())
 
 
 def _vertebrae_mm(ledger: Ledger) -> NDArray[np.float64]:
