@@ -570,6 +570,17 @@ def test_a_small_part_far_from_its_organ_is_doubted(
     assert doubted is (reach > 1.25)
 
 
+@pytest.mark.parametrize("voxels", [(29, 6), (49, 1), (25, 3)])
+def test_the_largest_part_is_found_whatever_its_share(voxels: tuple[int, int]) -> None:
+    """29/35 times 35 is more than 29 in floating point; most shares are not."""
+    layer = np.zeros((60, 3, 3), dtype=np.uint8)
+    layer[: voxels[0], 1, 1] = layer[52 : 52 + voxels[1], 1, 1] = 1
+    grid = Grid(layer.shape, Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
+    labels = LabelMap(grid, (layer,), (Structure(1, "spleen", 0, 1),))
+    seen = scene_of(ledger_of(labels), None).sightings["spleen"]
+    assert seen.reach_of_parts == pytest.approx((52 + voxels[1]) / voxels[0])
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("spacing_mm", [0.75, 1.5, 3.0])
 def test_how_far_an_organ_goes_on_beyond_its_mask(spacing_mm: float) -> None:

@@ -127,7 +127,8 @@ def _reach_of_parts(main: Region) -> float:
     """How many times as long as its largest part a structure is along one axis."""
     if len(main.component_voxels) == 1:
         return 1.0
-    largest = without_islands(main, main.component_voxels[0] / main.voxels)
+    # Half a voxel less, so that rounding leaves the largest part.
+    largest = without_islands(main, (main.component_voxels[0] - 0.5) / main.voxels)
     return float((np.array(main.box_mm.extent_mm) / largest.box_mm.extent_mm).max())
 
 
