@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["PAGES", "shown_commands"]
+__all__ = ["PAGES", "prose_spans", "shown_commands"]
 
 _ROOT = Path(__file__).parents[2]
 PAGES = [_ROOT / "README.md", _ROOT / "CONTRIBUTING.md", *sorted((_ROOT / "docs").rglob("*.md"))]
@@ -33,3 +33,9 @@ def shown_commands(path: Path) -> Iterator[str]:
             if words.startswith("situs ") and words not in seen:
                 seen.add(words)
                 yield words
+
+
+def prose_spans(path: Path) -> list[str]:
+    """The pieces of code in the running text of a page."""
+    prose = _FENCE.sub("", path.read_text("utf-8"))
+    return [span for span in re.findall(r"`([^`\n]+)`", prose) if span.strip()]
