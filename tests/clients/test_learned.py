@@ -161,7 +161,7 @@ def test_what_the_user_asked_for_is_never_changed(asked) -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        {"error": {"message": "max_tokens is too large: 1024. This model takes at most 512."}},
+        {"error": {"message": "max_tokens is too large: 1024."}},
         {"error": {"message": "This model's maximum context length is 8192 tokens."}},
         {"error": {"message": "Unsupported image type"}},
     ],

@@ -11,7 +11,7 @@ import msgspec
 from situs.clients.openai.batches import BatchServer
 from situs.clients.openai.body import BodyWriter
 from situs.clients.openai.reply import read_reply
-from situs.clients.protocol import ClientDefaults, Reply, Request
+from situs.clients.protocol import ClientDefaults, Reply, Request, Settings
 from situs.clients.reach import Reach
 from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
@@ -25,6 +25,7 @@ from situs.clients.wire.learned import (
     lesson_of,
     refuses_system_role,
 )
+from situs.clients.wire.output_limit import OutputLimit
 from situs.clients.wire.transport import Transport
 from situs.errors import SitusError
 
@@ -95,6 +96,7 @@ class OpenAIClient(ClientDefaults):
         self._bodies = BodyWriter(spec.name)
         self._schema_works = True
         self._asked_for = frozenset(spec.settings)
+        self._limit = OutputLimit(self._asked_for)
         self._refused: set[str] = set()
         self.notices: list[str] = [*self._transport.notices]
 
@@ -114,10 +116,15 @@ class OpenAIClient(ClientDefaults):
     async def _post_and_learn(self, request: Request, schema: bool) -> tuple[Reply, int]:
         """Post, and again without what the server says it does not take,
         until it teaches nothing new."""
+        request = _with(request, self._limit.applied(request.settings))
         for _ in range(_MOST_LESSONS):
             sent = self._bodies.fields(request.settings)
             reply, status, body = await self._post(request, schema)
             if self._learn_roles(status, body, request):
+                continue
+            shorter = self._limit.learn(status, body, request.settings, self.notices)
+            if shorter is not None:
+                request = _with(request, shorter)
                 continue
             lesson = lesson_of(status, body, sent, self._asked_for)
             if lesson is None or not self._learn(lesson, request):
@@ -171,6 +178,12 @@ class OpenAIClient(ClientDefaults):
             kind = response.headers.get("Content-Type", "")
             return read_reply(response.content, kind, self._key), response.status, b""
         return read_error(response, self._key), response.status, response.content
+
+
+def _with(request: Request, settings: Settings) -> Request:
+    if settings is request.settings:
+        return request
+    return msgspec.structs.replace(request, settings=settings)
 
 
 def _endpoint(spec: Spec) -> str:

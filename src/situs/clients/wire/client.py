@@ -14,6 +14,7 @@ from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
 from situs.clients.wire.errors import read_error
 from situs.clients.wire.learned import MAY_GO, cure_of, lesson_of
+from situs.clients.wire.output_limit import OutputLimit
 from situs.clients.wire.transport import Transport
 
 __all__ = ["Dialect", "WireClient"]
@@ -57,15 +58,21 @@ class WireClient(ClientDefaults):
         self.remote = self._transport.remote
         self.notices: list[str] = [*self._transport.notices]
         self._asked_for = frozenset(spec.settings)
+        self._limit = OutputLimit(self._asked_for)
         self._refused: set[str] = set()
 
     async def answer(self, request: Request) -> Reply:
         """Ask once. A setting that the server will not take is not sent from then on."""
-        for _ in range(len(MAY_GO) + 1):
-            settings = self._without_refused(request.settings)
+        wanted = self._limit.applied(request.settings)
+        for _ in range(len(MAY_GO) + 3):
+            settings = self._without_refused(wanted)
             reply, status, body = await self._post(
                 msgspec.structs.replace(request, settings=settings)
             )
+            shorter = self._limit.learn(status, body, wanted, self.notices)
+            if shorter is not None:
+                wanted = shorter
+                continue
             sent = [name for name in MAY_GO if getattr(settings, name) is not None]
             lesson = lesson_of(status, body, sent, self._asked_for)
             if lesson is None:

@@ -58,7 +58,8 @@ _CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
         lambda status, server_words: (
             status in (400, 413, 422) and _TOO_MANY_PICTURES.search(server_words)
         ),
-        "choose a profile with fewer pictures (situs list profiles), or raise the server's limit",
+        "choose a profile with fewer pictures, such as montage (one) or three-views (three; situs"
+        " list profiles shows all), or raise the server's limit",
     ),
     (
         lambda status, server_words: status in (400, 422) and _TOO_MUCH_OUTPUT.search(server_words),
