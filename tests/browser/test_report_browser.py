@@ -306,3 +306,25 @@ def test_the_window_changes_by_list_number_and_drag(body: Path, visit: Callable[
     page.mouse.click(stage["x"] + 60, stage["y"] + 60)
     assert page.locator(".slide output").all_text_contents() != slices
     inside(opened, body)
+
+
+def test_a_chart_wider_than_a_phone_fades_where_it_goes_on(
+    probed: Path, visit: Callable[..., Any]
+) -> None:
+    page = visit(probed, width=390).page
+    sides = """() => [...document.querySelectorAll('.scroll, .pictures')].map((region) => [
+        region.scrollWidth - region.clientWidth > 1,
+        region.classList.contains('before'),
+        region.classList.contains('beyond'),
+        getComputedStyle(region).maskImage !== 'none',
+    ])"""
+    at_start = page.evaluate(sides)
+    assert any(wide for wide, *_ in at_start)
+    assert all(marked == [False, wide, wide] for wide, *marked in at_start)
+    page.evaluate(
+        "document.querySelectorAll('.scroll, .pictures').forEach((r) => { r.scrollLeft = 1e6; })"
+    )
+    page.wait_for_timeout(200)
+    assert all(
+        (before, beyond) == (wide, False) for wide, before, beyond, _ in page.evaluate(sides)
+    )

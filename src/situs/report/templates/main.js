@@ -12,3 +12,14 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'j') list.by(1);
   if (event.key === 'k') list.by(-1);
 });
+/* What is wider than the screen fades on the side where it goes on: many phones show no scroll bar. */
+function markSides(region) {
+  const hidden = region.scrollWidth - region.clientWidth;
+  region.classList.toggle('before', hidden > 1 && region.scrollLeft > 1);
+  region.classList.toggle('beyond', hidden > 1 && region.scrollLeft < hidden - 1);
+}
+const resized = new ResizeObserver((entries) => entries.forEach((entry) => markSides(entry.target)));
+for (const region of document.querySelectorAll('.scroll, .pictures, .card .factable')) {
+  region.addEventListener('scroll', () => markSides(region), { passive: true });
+  resized.observe(region);
+}

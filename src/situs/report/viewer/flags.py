@@ -40,7 +40,8 @@ def fact_flags(facts: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tup
     flags = []
     words = [term(name, own_terms).plain for name in cut]
     if cut:
-        flags.append(("warn", f"cut off by the scan: {', '.join(words)} (sizes are lower bounds)"))
+        # What is asked does not hang on the part outside: the length of a kidney cut at its side.
+        flags.append(("warn", f"reaches beyond the scan: {', '.join(words)}"))
     if any("unstable" in fact.flags for fact in facts):
         flags.append(("warn", "unstable: a fact does not hold over its whole interval"))
     if any("islands" in fact.flags for fact in facts):
