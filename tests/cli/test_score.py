@@ -222,7 +222,7 @@ def test_only_the_split_or_limit_that_was_run_is_scored(situs, bench, tmp_path) 
 def test_strangers_are_counted_not_scored(score, right) -> None:
     scores = score([*rows_of(right), {"item_id": "i-of-another-bench", "response": "yes"}])
     assert entry(scores)["n"] == len(right)
-    assert "1 answers belong to no item of this selection" in scores["warnings"]
+    assert "1 answer to no item of this selection" in scores["warnings"]
 
 
 def test_a_metric_that_cannot_be_computed_says_why(situs, bench, tmp_path, items) -> None:

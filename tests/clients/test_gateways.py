@@ -212,4 +212,4 @@ def test_replies_of_thoughts_alone_are_counted_with_a_cure(
         args = ("--model", server.spec, "--profile", "montage", "--limit", 2)
         ran = situs("run", bench, *args, "--out", tmp_path / "run")
     assert ran.code == 0, ran.err
-    assert "2 replies hold thoughts and no answer: raise max_tokens" in " ".join(ran.out.split())
+    assert "2 replies with thoughts and no answer: raise max_tokens" in " ".join(ran.out.split())

@@ -19,7 +19,7 @@ from situs.errors import SitusError
 from situs.facts import load_recipe
 from situs.items import Boxes, Choice, Choices, Frames, Item, Text, YesNo, letter_of
 from situs.profiles import Presenter, load_profile
-from situs.review import QuizDraw, import_answers, write_quiz
+from situs.review import QuizDraw, draw_items, import_answers, write_quiz
 from situs.review.quiz import _quiz_item
 from situs.review.quiz_pictures import QuizPictures, _fitting
 from situs.run import Viewing
@@ -238,6 +238,12 @@ def test_the_command(bench: Path, tmp_path: Path, situs: Callable[..., Any]) -> 
     ran = situs("quiz", bench, "--out", tmp_path / "r.html", "--items", 99999)
     assert ran.code == 2
     assert not (tmp_path / "r.html").exists()
+
+
+def test_twenty_are_drawn_or_all_where_there_are_fewer(bench: Path) -> None:
+    items = list(open_bench(bench).items())
+    assert len(draw_items(items, None, 0)) == 20 < len(items)
+    assert draw_items(items[:7], None, 0) == items[:7]
 
 
 def test_pictures_of_an_item_take_under_700_kb() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.base.text import counted
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.engines import engine_from, engine_options
 from situs.cli.options.rooms import room_from, room_options
@@ -132,7 +133,8 @@ def command(
     except Stopped as stop:
         why = "interrupted" if stop.result.interrupted else f"stopped early: {stop.result.stopped}"
         warn(
-            f"{stop.name}: {why}; {stop.result.unasked:,} items are left; the same command resumes"
+            f"{stop.name}: {why}; {counted(stop.result.unasked, 'item')} left; the same command"
+            " resumes"
         )
         sys.exit(130 if stop.result.interrupted else 1)
     finally:

@@ -28,9 +28,7 @@ _ITEM_BYTES = 700_000
 @click.option(
     "--items",
     type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="How many, drawn at random.",
+    help="How many, drawn at random. [default: 20, or all where there are fewer]",
 )
 @click.option(
     "--verify",
@@ -56,7 +54,7 @@ def command(
     out: Path | None,
     profile: str,
     full_stack: bool,
-    items: int,
+    items: int | None,
     verify: bool,
     split: str | None,
     data: Path | None,

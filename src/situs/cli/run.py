@@ -163,16 +163,19 @@ def _print(out: Path, result: RunResult) -> None:
         notes.append(f"Sessions ended: {end_counts}. A session without an answer counts as unread.")
     if result.hidden:
         notes.append(
-            f"{result.hidden:,} items cannot be answered under this profile (hidden.jsonl); they"
-            " are scored separately."
+            f"{counted(result.hidden, 'item')} cannot be answered under this profile"
+            " (hidden.jsonl):"
+            " scored separately."
         )
     if result.cut:
         notes.append(
-            f"{result.cut:,} answers were cut off at max_tokens: raise it, e.g. ?max_tokens=4096."
+            f"{counted(result.cut, 'answer')} cut off at max_tokens: raise it, e.g."
+            " ?max_tokens=4096."
         )
     if result.only_thought:
         notes.append(
-            f"{result.only_thought:,} replies hold thoughts and no answer: raise max_tokens, e.g."
+            f"{counted(result.only_thought, 'reply', 'replies')} with thoughts and no answer:"
+            " raise max_tokens, e.g."
             " ?max_tokens=8000, or ask for less thinking, e.g. ?reasoning_effort=low."
         )
     if result.states.get("failed"):
@@ -188,11 +191,12 @@ def _print(out: Path, result: RunResult) -> None:
 
 def _end(result: RunResult) -> None:
     if result.interrupted:
-        warn(f"interrupted; {result.unasked:,} items are left; the same command resumes")
+        warn(f"interrupted; {counted(result.unasked, 'item')} left; the same command resumes")
         sys.exit(130)
     if result.stopped:
         warn(
-            f"stopped early: {result.stopped}; {result.unasked:,} items are left; the same command"
+            f"stopped early: {result.stopped}; {counted(result.unasked, 'item')} left; the same"
+            " command"
             " resumes"
         )
         sys.exit(1)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from situs.base.text import counted
 from situs.cli.options.sources import Sources
 from situs.cli.output.paths import INPUT
 from situs.cli.output.printing import warn
@@ -63,5 +64,8 @@ def _mcp(
     if studies.restricted:
         warn("the data are restricted: connect only agents whose model runs on this machine")
     if transport == "http":
-        warn(f"serving {studies.count()} studies at http://127.0.0.1:{port}/mcp; Ctrl-C stops it")
+        warn(
+            f"serving {counted(studies.count(), 'study', 'studies')} at"
+            f" http://127.0.0.1:{port}/mcp; Ctrl-C stops it"
+        )
     serve_mcp(studies, transport=transport, port=port)

@@ -118,4 +118,7 @@ def _session(
     if as_json:
         print_json(result)
         return
-    echo(f"{out}: {result.turns} turns, {result.pictures} pictures; {result.verdict}")
+    echo(
+        f"{out}: {counted(result.turns, 'turn')}, {counted(result.pictures, 'picture')};"
+        f" {result.verdict}"
+    )

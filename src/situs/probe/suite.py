@@ -12,6 +12,7 @@ import msgspec
 
 from situs.base.engines import HERE, Engine
 from situs.base.files import canonical_json, digest, read_json, write_atomic
+from situs.base.text import counted
 from situs.bench import Bench, SamePatient
 from situs.errors import SitusError
 from situs.items import Item
@@ -453,8 +454,9 @@ class _Suite:
         hidden = sum(not one.counts for one in self._full.by_id.values())
         if hidden:
             result.append(
-                f"{hidden:,} items cannot be answered under this profile, or need a judge; they are"
-                " left out"
+                f"left out: {counted(hidden, 'item')} that cannot be answered under this"
+                " profile, or that"
+                " a judge would have to read"
             )
         return tuple(result)
 

@@ -290,12 +290,13 @@ def _left_out(
     if withheld:
         parts.append("no pixels and no report quotes are embedded, because the bench is restricted")
     elif without:
-        parts.append(f"{without:,} of {items:,} items have no pictures ({asked:,} were asked for)")
+        parts.append(f"pictures of {without:,} of {items:,} items ({asked:,} were asked for)")
         if candidates < items and candidates < asked:
-            parts.append(f"{items - candidates:,} items have no image at hand")
+            parts.append(f"{counted(items - candidates, 'item')} without an image at hand")
     if embedded.unreadable:
         parts.append(
-            f"the image of {embedded.unreadable:,} items could not be read, verified or fitted in"
+            f"the image of {counted(embedded.unreadable, 'item')} could not be read, verified or"
+            " fitted in"
         )
     if embedded.items:
         parts.append(
@@ -307,11 +308,10 @@ def _left_out(
             f" {max_bytes / 1e6:.0f} MB"
         )
     if payload.rows_left_out:
-        parts.append(f"{payload.rows_left_out:,} items are not listed, to keep the file small")
+        parts.append(f"{counted(payload.rows_left_out, 'item')} not listed, to keep the file small")
     if payload.details_left_out:
         parts.append(
-            f"derivations of {payload.details_left_out:,} items are left out, to keep the file"
-            " small"
+            f"derivations of {counted(payload.details_left_out, 'item')}, to keep the file small"
         )
     text = "; ".join(parts)
     return f"Left out: {text}." if text else "Nothing was left out."

@@ -114,13 +114,21 @@ class AuditPlan(msgspec.Struct, frozen=True):
     population: int | None
 
 
-def draw_items(items: Sequence[Item], count: int, seed: int) -> list[Item]:
-    """A random sample that depends on seed and ids only, in the order of the bench."""
+_USUAL_DRAW = 20
+
+
+def draw_items(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
+    """A random sample that depends on seed and ids only, in the order of the bench.
+
+    A `count` of None is twenty, or all where there are fewer.
+    """
+    if count is None:
+        count = min(_USUAL_DRAW, len(items))
     if count > len(items):
         raise SitusError(
             f"{count} items were asked for, the bench has {len(items)}",
             where="--items",
-            fix="ask fewer",
+            fix=f"ask for {len(items)} or fewer",
         )
     ranked = sorted(items, key=lambda item: digest("audit", str(seed), item.item_id))
     chosen = {item.item_id for item in ranked[:count]}

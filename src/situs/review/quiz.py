@@ -72,12 +72,13 @@ class QuizPage(msgspec.Struct, frozen=True):
 class QuizDraw(msgspec.Struct, frozen=True):
     """Which items of a bench a quiz takes: so many at random, from one split or from all."""
 
-    items: int = 20
+    items: int | None = None
+    """How many; None is twenty, or all where there are fewer."""
     seed: int = 0
     split: str | None = None
 
 
-_TWENTY = QuizDraw()
+_USUAL_DRAW = QuizDraw()
 
 
 class QuizResult(msgspec.Struct, frozen=True):
@@ -95,7 +96,7 @@ class QuizResult(msgspec.Struct, frozen=True):
 def write_quiz(
     bench: Path,
     out: Path,
-    draw: QuizDraw = _TWENTY,
+    draw: QuizDraw = _USUAL_DRAW,
     *,
     profile: str = "default",
     verify: bool = False,

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.base.text import counted
 from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item, Text
@@ -401,11 +402,14 @@ class _Scoring:
             if joined.contradicted:
                 count, first = len(joined.contradicted), joined.contradicted[0]
                 result.append(
-                    f"{joined.judge}: says both true and false of {count} answers, e.g. {first}:"
+                    f"{joined.judge}: says both true and false of {counted(count, 'answer')},"
+                    f" e.g. {first}:"
                     " unjudged"
                 )
             if joined.unjudged:
-                result.append(f"{joined.judge}: {len(joined.unjudged)} answers have no verdict")
+                result.append(
+                    f"{joined.judge}: {counted(len(joined.unjudged), 'answer')} without a verdict"
+                )
         if published is not None:
             result += published.notes
         return result

@@ -252,7 +252,7 @@ def _warnings(columns: Columns, strangers: int) -> list[str]:
     elif patients < 30:
         result.append(f"only {counted(patients, 'patient')}: intervals are rough")
     if strangers:
-        result.append(f"{strangers} answers belong to no item of this selection")
+        result.append(f"{counted(strangers, 'answer')} to no item of this selection")
     return result
 
 

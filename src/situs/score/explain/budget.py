@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
+from situs.base.text import counted
 from situs.facts import Fact
 from situs.items import Boxes, Choice, Compound, Frames, Item, Number, YesNo
 from situs.run import Prior, Spec, Viewing
@@ -516,7 +517,8 @@ def _warnings(found: _Found) -> list[str]:
     patients = len({one.cluster for one in found.exposures})
     if found.exposures and patients < _TOO_FEW:
         return [
-            f"only {patients} patients: no cause is tested against chance (at least {_TOO_FEW}"
+            f"only {counted(patients, 'patient')}: no cause is tested against chance (at least"
+            f" {_TOO_FEW}"
             " needed)"
         ]
     return []

@@ -356,7 +356,7 @@ def _too_few(value: float, n: int, count: int) -> Estimate:
 
 
 def _few(count: int) -> str:
-    return f"only {count} patients: rough" if count < FEW_CLUSTERS else ""
+    return f"only {counted(count, 'patient')}: rough" if count < FEW_CLUSTERS else ""
 
 
 def _alike(value: float, n: int, count: int, bounds: Bounds | None) -> Estimate:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from situs.base.text import counted
 from situs.errors import SitusError
 from situs.score.stats.estimates import TOO_FEW_CLUSTERS, Difference, paired_difference
 from situs.score.stats.sources import OverSources, over_sources
@@ -465,7 +466,8 @@ def _warnings(
     few = min(pair.clusters for pair in pairs)
     if few < TOO_FEW_CLUSTERS:
         result.append(
-            f"only {few} patients are shared: no interval and no test (at least {TOO_FEW_CLUSTERS}"
+            f"the runs share only {counted(few, 'patient')}: no interval and no test (at least"
+            f" {TOO_FEW_CLUSTERS}"
             " needed)"
         )
     left_out = [run.name for run in runs if not run.ranked]
