@@ -498,6 +498,30 @@ def test_a_rib_tells_no_level_where_vertebrae_beside_it_are_missing() -> None:
     assert ribs_that_tell("vertebrae_T12", "vertebrae_L1") == set()
 
 
+@pytest.mark.parametrize(
+    ("gap_voxels", "cut", "off"),
+    [(1, False, 0.0), (4, False, 1.0), (4, True, None), (6, True, 1.0)],
+)
+def test_a_gap_above_the_sacrum_is_a_vertebra_that_nobody_numbered(
+    gap_voxels: int, cut: bool, off: float | None
+) -> None:
+    """Vertebrae 5 voxels apart. One that the scan cuts may lack a part of itself, not a whole
+    vertebra."""
+    layer = np.zeros((40, 40, 60), dtype=np.uint8)
+    for value in range(1, 6):
+        layer[18:22, 18:22, 50 - 5 * value : 54 - 5 * value] = value
+    if cut:
+        layer[18:22, :22, 25:29] = 5  # to the border, behind
+    layer[10:30, 18:22, 5 : 25 - gap_voxels] = 6
+    names = [*(f"vertebrae_L{n}" for n in range(1, 6)), "sacrum"]
+    structures = tuple(Structure(n, name, 0, n) for n, name in enumerate(names, 1))
+    grid = Grid(layer.shape, Affine(np.diag([6.0, 6.0, 6.0, 1.0])))
+    ledger = ledger_of(LabelMap(grid, (layer,), structures))
+    assert ledger.is_cut("vertebrae_L5") is cut
+    anchors = [a.off_levels for a in scene_of(ledger, None).anchors if a.structure == "sacrum"]
+    assert anchors == ([] if off is None else [off])
+
+
 def test_the_contrast_at_a_mask_s_edge() -> None:
     """A ball of 60 HU in fat: full contrast for its own mask,
     none for masks that end 12 mm inside or outside."""

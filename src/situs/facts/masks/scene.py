@@ -54,6 +54,9 @@ a thinner layer is one row of voxels along an edge that two masks share."""
 _JOINED = 0.3
 """Gap to the sacrum or skull, in vertebrae, up to which a vertebra is the one that joins it."""
 _FAR = 0.6
+"""Gap between L5 and the sacrum, in vertebrae, from which on one is missing between them."""
+_FAR_THOUGH_CUT = 0.9
+"""The same where L5 counts as cut, so that a part of it may be what is missing."""
 _GROWN_ON = 0.1
 """Part of a vertebra's surface that is on the sacrum:
 0.2 to 0.4 of S1, up to 0.04 of L5, which a disc keeps away."""
@@ -360,10 +363,7 @@ def _end_anchor(
     nearest = min(gaps, key=lambda number: (gaps[number], abs(number - expected)))
     if gaps[nearest] <= _JOINED:
         yield Anchor(end, float(nearest - expected))
-    elif (
-        nearest == expected
-        and gaps[nearest] > _FAR
-        and below == "L5"
-        and not ledger.is_cut(dict(near)[expected])
-    ):
-        yield Anchor(end, float(expected - nearest) + 1.0)
+    elif nearest == expected and below == "L5":
+        is_cut = ledger.is_cut(dict(near)[expected])
+        if gaps[nearest] > (_FAR_THOUGH_CUT if is_cut else _FAR):
+            yield Anchor(end, 1.0)
