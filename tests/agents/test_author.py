@@ -201,6 +201,10 @@ def test_roles_funnel_and_citations_are_told(authored):
     assert {one["pmid"] for one in result["citations"].values()} == {7}
     card = (out / "README.md").read_text("utf-8")
     assert "Authored: " in card
+    model = result["roles"]["writer"]["model"]
+    assert model.startswith("openai:")
+    assert f"Role writer ({model}): done." in card
+    assert "127.0.0.1" not in card
     assert "not reader-verified" in card
     # Its flags quote words that are not there: all void, so that only planted defects remain.
     assert result["critics"][0]["void"] > 0

@@ -49,7 +49,8 @@ def card_notes(
             if count
         ]
         turns = f" {' and '.join(lost)}." if lost else ""
-        notes.append(f"Role {name}: {state.state}{why}.{fallback}{turns}")
+        played = f"{name} ({state.model})" if state.model else name
+        notes.append(f"Role {played}: {state.state}{why}.{fallback}{turns}")
     for one in findings.critics:
         notes.append(
             f"Critic {one.name}: finds {one.sensitivity:.0%} of planted defects, passes "

@@ -69,7 +69,7 @@ def authored_file(authored: Authored) -> bytes:
     plain.pop("problems")
     plain.pop("cost")
     plain["roles"] = {
-        name: {key: state[key] for key in ("state", "why", "invalid", "cut")}
+        name: {key: state[key] for key in ("state", "why", "model", "invalid", "cut")}
         for name, state in plain["roles"].items()
     }
     return msgspec.json.format(canonical_json(plain), indent=2) + b"\n"

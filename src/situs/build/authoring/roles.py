@@ -39,6 +39,8 @@ class RoleState(msgspec.Struct):
     state: str = "absent"
     """`done`, `absent`, `stopped`, `over_budget`, `switched_off`, `no_progress`."""
     why: str = ""
+    model: str = ""
+    """Kind and name of who plays it: `openai:qwen3`."""
     cost: float | None = 0.0
     seconds: float = 0.0
     invalid: int = 0
@@ -76,7 +78,7 @@ class Desk:
 
         A role that stops gives what it has, and is named.
         """
-        state = self.states.setdefault(name, RoleState(state="done"))
+        state = self.states.setdefault(name, RoleState(state="done", model=_model_of(asker)))
         if state.state in ("stopped", "over_budget") or not subject_fields:
             return {}
         if self._left is not None:
@@ -120,3 +122,8 @@ class Desk:
             fix = "give the same roles and options, another --out, or remove the folder"
             raise SitusError("was begun with other models or options", where=self._folder, fix=fix)
         write_atomic(about, text)
+
+
+def _model_of(asker: Asker) -> str:
+    """Kind and name, without the address: a bench names no machine."""
+    return ":".join(part for part in (asker.spec.kind, asker.spec.name) if part)
