@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import random
 import sys
 import tempfile
 import time
@@ -74,7 +75,10 @@ def _plan(given: argparse.Namespace) -> list[tuple[str, int]]:
         (number / count, name) for name, count in counts.items() for number in range(count)
     )
     first, parts = given.part
-    return [(name, round(share * counts[name])) for share, name in order[first - 1 :: parts]]
+    plan = [(name, round(share * counts[name])) for share, name in order]
+    if parts > 1:  # families come round like the hands of a clock: a stride would miss some
+        random.Random(given.seed).shuffle(plan)
+    return plan[first - 1 :: parts]
 
 
 def _part(text: str) -> tuple[int, int]:

@@ -233,3 +233,12 @@ def test_a_folder_without_the_images_is_named(situs: Callable, tmp_path: Path) -
     assert "holds no volume of the questions" in ran.err
     assert f"{BRAIN}.h5" in ran.err
     assert not (tmp_path / "bench").exists()
+
+
+def test_a_slice_beyond_what_a_table_holds(situs: Callable[..., Any], tmp_path: Path) -> None:
+    rows = [dict(row, slice_num=10**20) if "slice_num" in row else row for row in QA]
+    (tmp_path / "in.json").write_text(json.dumps(rows))
+    ran = situs("import", "sgmri-vqa", tmp_path / "in.json", "--out", tmp_path / "bench")
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+    assert "too large" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.json"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -62,3 +65,33 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> str:
     lines += ["sizes: 8 8 8", "space directions: (1,0,0) (0,1,0) (0,0,1)", "space origin: (0,0,0)"]
     path.write_bytes("\n".join([*lines, "encoding: raw", "", ""]).encode() + bytes([1, 2] * 256))
     return str(path)
+
+
+@pytest.mark.parametrize("place", [".", "..", "./"])
+def test_what_is_there_is_no_place_for_something_new(situs, tmp_path, monkeypatch, place) -> None:
+    (tmp_path / "reports.csv").write_text("id,findings\nr1,The liver is normal.\n")
+    monkeypatch.chdir(tmp_path)
+    ran = situs("build", "reports", "reports.csv", "--out", place)
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+    assert "not the name of a new folder" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["reports.csv"]
+
+
+NOT_UTF8 = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def test_names_that_the_locale_cannot_spell(tmp_path) -> None:
+    """Libraries spell names in UTF-8, whatever the terminal says: they would not be found again."""
+    (tmp_path / "Zoë.nii").touch()
+    command = [sys.executable, "-m", "situs", "measure", "Zoë.nii"]
+    ran = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=os.environ | NOT_UTF8,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "use a UTF-8 locale" in ran.stderr
+    assert ran.stderr.count("\n") == 1

@@ -25,7 +25,7 @@ from situs.base.files import write_atomic
 from situs.base.locks import try_lock
 from situs.errors import SitusError
 
-__all__ = ["FinishedEarly", "new_folder", "work_folder"]
+__all__ = ["FinishedEarly", "asked_beside", "new_folder", "refuse_nameless", "work_folder"]
 
 _EXCHANGE = 2
 """The flag by which Linux' renameat2 and macOS'
@@ -51,8 +51,7 @@ def new_folder(out: Path, *, marker: str, overwrite: bool, resume_key: str = "")
     holds it is ever replaced. With a `resume_key`, the block may keep finished work in
     `work_folder(scratch)`: an interrupted call leaves it to the next one that has the same key.
     """
-    if out.name in ("", ".."):
-        raise SitusError("is not the name of a new folder", where=out, fix="choose another --out")
+    refuse_nameless(out)
     target = out.resolve() if out.is_symlink() else out
     _refuse_others(target, marker, overwrite)
     new_parents = [parent for parent in target.parents if not parent.exists()]
@@ -89,6 +88,18 @@ def new_folder(out: Path, *, marker: str, overwrite: bool, resume_key: str = "")
             os.close(owner)
         if not keep_work and not target.exists():
             _remove_empty(new_parents)
+
+
+def refuse_nameless(out: Path) -> None:
+    """Stop where nothing new can be made: `.`, `..` and `/` name what is there."""
+    if out.name in ("", ".."):
+        raise SitusError("is not the name of a new folder", where=out, fix="choose another --out")
+
+
+def asked_beside(out: Path) -> Path:
+    """The private folder in which is kept what models are asked while `out` is made."""
+    refuse_nameless(out)
+    return out.with_name(f"{out.name}.asked")
 
 
 def work_folder(scratch: Path) -> Path:

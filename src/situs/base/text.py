@@ -37,11 +37,15 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def json_safe(text: str) -> str:
-    """JSON whose strings hold no character that a terminal would act on;
-    its meaning is the same."""
+def json_safe(text: str, encoding: str = "utf-8") -> str:
+    """JSON whose strings hold no character that a terminal would act on, and none that `encoding`
+    lacks; its meaning is the same."""
     if text.isascii() and "\x7f" not in text:
         return text
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(c if " " <= c <= "~" or c == "\n" else _escaped(c) for c in text)
     return "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in text)
 
 

@@ -67,6 +67,7 @@ class TableWriter(Generic[R]):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        self._name = path.name
         self._columns = _columns(record)
         self._schema = pa.schema(
             [(stored, column.arrow_type()) for stored, column in self._columns.values()]
@@ -87,12 +88,18 @@ class TableWriter(Generic[R]):
         import pyarrow as pa
 
         if self._rows:
-            arrays = [
-                pa.array(
-                    [column.plain(getattr(row, name)) for row in self._rows], column.arrow_type()
-                )
-                for name, (_, column) in self._columns.items()
-            ]
+            try:
+                arrays = [
+                    pa.array(
+                        [column.plain(getattr(row, name)) for row in self._rows],
+                        column.arrow_type(),
+                    )
+                    for name, (_, column) in self._columns.items()
+                ]
+            except (OverflowError, pa.ArrowInvalid) as error:
+                self._rows = []
+                problem = f"a value is too large for {self._name} ({error})"
+                raise SitusError(problem, fix="correct the number in the source") from error
             self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
             self._rows = []
 
@@ -109,6 +116,9 @@ class TableWriter(Generic[R]):
             if error is None:
                 self._flush()
             self._writer.close()
+        except SitusError:
+            self._writer.close()
+            raise
         except OSError:
             # Left open, it would try once more when it is collected, and print a traceback.
             self._writer.is_open = False

@@ -171,7 +171,10 @@ def _reason(error: Exception) -> str:
         case RecursionError():
             return "an input is nested too deeply to be read; is it the right file?"
         case UnicodeError():
-            return "a name is not valid Unicode; rename the file or structure"
+            return (
+                "a name is not valid Unicode; rename the file or structure, or use a UTF-8 locale"
+                " (export LC_ALL=C.UTF-8)"
+            )
         case RuntimeError() if str(error).startswith("Symlink loop"):
             return f"{error}; remove the link"  # pathlib's, before Python 3.13
         case _:

@@ -10,7 +10,7 @@ import click
 
 from situs.cli.options.engines import engine_from, engine_options
 from situs.cli.output.paths import INPUT, LOCAL
-from situs.cli.output.printing import echo, json_option, print_json, warn
+from situs.cli.output.printing import json_option, print_json, print_json_line, warn
 
 
 @click.command("measure")
@@ -90,14 +90,12 @@ def command(
 
 def _measure_cohort(table: Path, **how: Any) -> None:
     """A line a study, as each is done: a cohort need not fit in memory."""
-    import msgspec
-
     from situs.facts import measure_cohort
 
     bad = 0
     for study in measure_cohort(table, **how):
         bad += bool(study.problem)
-        echo(msgspec.json.encode(study).decode())
+        print_json_line(study)
     if bad:
         warn(f"{bad:,} studies could not be measured; their lines say why")
         sys.exit(1)

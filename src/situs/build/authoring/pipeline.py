@@ -18,7 +18,7 @@ import msgspec
 from situs.agents.author import Cited
 from situs.base.engines import Engine
 from situs.base.files import canonical_json, write_atomic
-from situs.base.publish import new_folder
+from situs.base.publish import asked_beside, new_folder
 from situs.bench import BenchInfo, open_bench
 from situs.build.authoring.card_notes import Findings, card_notes
 from situs.build.authoring.citing import cell_of, cite_cells
@@ -55,7 +55,7 @@ def author_bench(folder: Path, out: Path, roles: AuthorRoles, options: AuthorOpt
     if roles.librarian is not None and options.library is None:
         raise SitusError("a librarian needs a library", where="--librarian", fix="add --library")
     desk = Desk(
-        out.with_name(f"{out.name}.asked"),
+        asked_beside(out),
         restricted=bench.info.restricted,
         max_cost=options.max_cost,
         ended=options.ended,

@@ -12,6 +12,7 @@ import msgspec
 
 from situs.agents import DIMENSIONS, dimensions_of, label_dimensions
 from situs.base.files import digest, read_json
+from situs.base.publish import asked_beside
 from situs.build.imports.frame import (
     ImportedQuestion,
     ImportedStudy,
@@ -241,7 +242,7 @@ def _labelled(
     """
     pairs = [(question.question, question.answer) for question in questions]
     ids = {pair: "q" + digest(*pair, size=8) for pair in dict.fromkeys(pairs)}
-    journal = run.out.with_name(f"{run.out.name}.asked") / "labeller.jsonl"
+    journal = asked_beside(run.out) / "labeller.jsonl"
     subjects = [(id_, *pair) for pair, id_ in ids.items()]
     labels, asked = label_dimensions(labeller, subjects, journal, restricted=run.options.restricted)
     ended(asked)

@@ -19,7 +19,7 @@ from situs.agents import (
     validator_sheet,
 )
 from situs.base.files import canonical_json, digest, write_atomic
-from situs.base.publish import new_folder
+from situs.base.publish import asked_beside, new_folder
 from situs.bench import StudyRecord
 from situs.build.frame import StudyWork, finished_studies, in_bench_order, placed, with_splits
 from situs.build.scans import CT_RATE, Scan, find_scans
@@ -107,7 +107,7 @@ def build_reports(
         problems.append(
             Problem(Severity.WARNING, "shared-report", path.name, text, "nothing to do")
         )
-    asked_folder = out.with_name(f"{out.name}.asked")
+    asked_folder = asked_beside(out)
     not_asked: Counter[str] = Counter()
     jobs = _jobs(studies, writer, asked_folder, options, not_asked, ended)
     work = StudyWork(jobs, partial(_open_author, tasks), _Written, lambda job, written: [path])

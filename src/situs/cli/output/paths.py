@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,12 +33,21 @@ class _PathOrAddress(click.Path):
             # An empty path would be the present folder: most often a variable of a script that is
             # not set.
             self.fail("an empty path; give a file or folder ('.' is the present one)", param, ctx)
+        if isinstance(value, str) and not value.isascii() and not _names_are_unicode():
+            encoding = sys.getfilesystemencoding()
+            problem = f"is not ASCII, and this terminal's names are {encoding}; use a UTF-8 locale"
+            self.fail(f"{value!r} {problem} (export LC_ALL=C.UTF-8)", param, ctx)
         if isinstance(value, str) and is_url(value):
             return self._from_url(value, param, ctx)
         return super().convert(value, param, ctx)
 
     def _from_url(self, url: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         raise NotImplementedError
+
+
+def _names_are_unicode() -> bool:
+    """Whether the system's names can be stored in files, and found again by every library."""
+    return codecs.lookup(sys.getfilesystemencoding()).name == "utf-8"
 
 
 class _Input(_PathOrAddress):

@@ -24,6 +24,7 @@ __all__ = [
     "echo",
     "json_option",
     "print_json",
+    "print_json_line",
     "print_table",
     "warn",
 ]
@@ -88,8 +89,16 @@ class OutputStream(_Stream):
 
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
-    text = msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode()
-    click.echo(json_safe(in_urls(text)))
+    _echo_json(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode())
+
+
+def print_json_line(value: object) -> None:
+    """One of several JSON objects on standard output, in a line of its own."""
+    _echo_json(msgspec.json.encode(value, enc_hook=str).decode())
+
+
+def _echo_json(text: str) -> None:
+    click.echo(json_safe(in_urls(text), sys.stdout.encoding or "utf-8"))
 
 
 def print_table(

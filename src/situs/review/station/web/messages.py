@@ -3,6 +3,7 @@ and everything it may be told, field by field."""
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -41,22 +42,38 @@ class _In(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unstorable(cls, sent: Any) -> Any:
-        """PostgreSQL stores no NUL and no half of a character:
+        """PostgreSQL stores no NUL, no half of a character and no number that is none:
         refused here, it is no failure of the server."""
         if not _is_storable(sent):
-            raise ValueError("holds a character that cannot be stored")
+            raise ValueError("holds something that cannot be stored")
         return sent
 
 
-def _is_storable(sent: Any) -> bool:
+_DEEPEST = 8
+"""No form nests its answers deeper; a page that is sent more than some hundred levels breaks."""
+
+
+def _is_storable(sent: Any, depth: int = 0) -> bool:
     match sent:
+        case _ if depth > _DEEPEST:
+            return False
         case str():
             return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in sent)
+        case float():
+            return math.isfinite(sent)
+        case int():
+            return abs(sent) < _TOO_LARGE
         case dict():
-            return all(_is_storable(key) and _is_storable(value) for key, value in sent.items())
+            return all(
+                _is_storable(key) and _is_storable(value, depth + 1) for key, value in sent.items()
+            )
         case list():
-            return all(map(_is_storable, sent))
+            return all(_is_storable(value, depth + 1) for value in sent)
     return True
+
+
+_TOO_LARGE = 2**63
+"""A number of the reply that a database or a browser could not hold."""
 
 
 class LoginBody(_In):
