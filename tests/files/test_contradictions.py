@@ -214,6 +214,26 @@ def test_facts_that_contradict_the_bench(situs, bench, tmp_path, change) -> None
         assert not (tmp_path / "out").exists(), "what cannot end is not begun"
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("affine", [1.0] * 17),
+        ("affine", [float("nan")] * 16),
+        ("shape", [-1, 2, 3]),
+        ("grid_error_mm", float("inf")),
+    ],
+)
+def test_a_study_whose_grid_cannot_be(situs, bench, tmp_path, field, value) -> None:
+    def spoil(rows: list[dict[str, Any]]) -> None:
+        rows[-1]["series"][0][field] = value
+
+    made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "studies", spoil)
+    out = tmp_path / "out"
+    for words in (("export", made, "--to", "vlmevalkit"), ("run", made, "--model", "random")):
+        assert "series" in refusal(situs(*words, "--out", out))
+        assert not out.exists()
+
+
 def test_an_item_without_what_its_task_needs(situs, bench, tmp_path) -> None:
     def strip(rows: list[dict[str, Any]]) -> None:
         for row in rows:

@@ -10,7 +10,7 @@ import msgspec
 
 from situs.anatomy import Term
 from situs.base.files import canonical_json, digest, read_json
-from situs.bench.integrity import Parameters, fact_problem, item_problem
+from situs.bench.integrity import Parameters, fact_problem, item_problem, study_problem
 from situs.bench.study import StudyRecord
 from situs.bench.tables import read_table, whole_table
 from situs.errors import SitusError
@@ -115,8 +115,12 @@ class Bench:
         self._cached_items: list[Item] | None = None
 
     def studies(self) -> Iterator[StudyRecord]:
-        """Every study."""
-        return read_table(self.folder / "studies.parquet", StudyRecord)
+        """Every study; one whose grid cannot be is refused."""
+        for study in read_table(self.folder / "studies.parquet", StudyRecord):
+            problem = study_problem(study)
+            if problem is not None:
+                raise self._contradiction(f"study {study.study_id}", problem)
+            yield study
 
     def facts(self, *, checked: bool = True, **where: str | Collection[str]) -> Iterator[Fact]:
         """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`);

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from situs.base.numbers import number_problems
+from situs.bench.study import StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Item, answer_problem
 
-__all__ = ["Parameters", "fact_problem", "item_problem"]
+__all__ = ["Parameters", "fact_problem", "item_problem", "study_problem"]
 
 _SUBJECTS = {
     **dict.fromkeys(
@@ -52,6 +53,23 @@ def fact_problem(fact: Fact, studies: Collection[str]) -> str | None:
     if len(fact.subjects) < _SUBJECTS.get(fact.kind.partition(".")[0], 0):
         return "does not say what it speaks of"
     return next(number_problems((fact.value, fact.interval), "$"), None)
+
+
+def study_problem(study: StudyRecord) -> str | None:
+    """What no volume can be; None if nothing is.
+
+    What an affine must be beyond its size is said where its grid is made.
+    """
+    for series in study.series:
+        if len(series.affine) not in (0, 16):
+            return f"series {series.series!r} has an affine of {len(series.affine)} numbers, not 16"
+        if min(series.shape) < 0:
+            return f"series {series.series!r} has a negative size"
+        grids = (series.shape, series.affine, series.grid_error_mm)
+        odd = next(number_problems(grids, f"series {series.series!r}"), None)
+        if odd is not None:
+            return odd
+    return None
 
 
 def item_problem(item: Item, studies: Collection[str]) -> str | None:
