@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +106,37 @@ def test_two_tabs_a_stale_draft_shows_the_other_text(reading: Running) -> None:
     # And so is a submit from the stale tab.
     assert reader.answer(view).status_code == 412
     assert readings(reading) == 0
+
+
+def test_two_tabs_at_the_same_moment_cannot_both_be_believed(
+    reading: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both send the version they saw; each would pass if it looked before the other had written."""
+    from situs.review.station.web import reading as module
+
+    reader = reading.person("R1")
+    view = reader.case()
+    path = f"/assignments/{view['id']}/draft"
+    both_inside = threading.Barrier(2)
+    real = module.save_draft
+
+    def slow(*args: Any) -> Any:
+        # Long enough for the other to come in, if anything lets it in.
+        with suppress(threading.BrokenBarrierError):
+            both_inside.wait(0.5)
+        return real(*args)
+
+    monkeypatch.setattr(module, "save_draft", slow)
+
+    def send(words: str) -> Any:
+        body = {"draft": {"comment": words}}
+        return reader.send(path, body, version=view["version"], method="PUT")
+
+    with ThreadPoolExecutor(2) as both:
+        answers = list(both.map(send, ("one", "two")))
+    assert sorted(answer.status_code for answer in answers) == [200, 412]
+    (refused,) = (answer for answer in answers if answer.status_code == 412)
+    assert refused.json()["draft"] == reader.case()["draft"]
 
 
 def test_drafts_survive_the_end_of_a_session(reading: Running) -> None:

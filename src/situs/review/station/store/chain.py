@@ -7,7 +7,7 @@ import hashlib
 import time
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session as Connection
 
 from situs.base.files import canonical_json
@@ -17,8 +17,6 @@ __all__ = ["FIRST", "append_event", "event_hash", "row_digest", "snapshot_hash"]
 
 FIRST = "0" * 64
 """What the first event follows."""
-_POSTGRES_LOCK = 0x5174
-"""An advisory lock's number; any will do as long as it is always the same."""
 
 
 def row_digest(row: Reading | Adjudication) -> str:
@@ -45,9 +43,6 @@ def event_hash(event: Event) -> str:
 
 def append_event(db: Connection, actor: str, kind: str, **body: Any) -> Event:
     """Add a link, in the transaction that makes the change it tells of."""
-    if db.get_bind().dialect.name == "postgresql":
-        # SQLite has one writer at a time anyhow (BEGIN IMMEDIATE).
-        db.execute(text(f"SELECT pg_advisory_xact_lock({_POSTGRES_LOCK})"))
     db.flush()
     last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).first()
     event = Event(

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection as RawConnection
-from sqlalchemy import Engine, create_engine, event, inspect
+from sqlalchemy import Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session as Connection
 from sqlalchemy.orm import sessionmaker
@@ -21,6 +21,9 @@ from situs.review.station.folder import StationFolder
 
 __all__ = ["Database", "open_database", "schema_version", "upgrade"]
 
+
+_ONE_WRITER = 0x5174
+"""The number of PostgreSQL's advisory lock; any will do as long as it is always the same."""
 
 # Half of reading many rows is reading their JSON, which the standard library does slowly.
 _JSON: dict[str, Any] = {
@@ -42,10 +45,17 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction that is kept whole or not at all."""
+        """One transaction that is kept whole or not at all; nobody else writes meanwhile.
+
+        What it reads (a version, an unused invitation, the last link of the chain) is still so when
+        it writes: two tabs that send the same version at the same moment cannot both be believed.
+        """
         with self._make() as db:
             db.info["head"] = None
             with db.begin():
+                if self.engine.dialect.name == "postgresql":
+                    # SQLite has one writer at a time anyhow (BEGIN IMMEDIATE).
+                    db.execute(text(f"SELECT pg_advisory_xact_lock({_ONE_WRITER})"))
                 yield db
             if db.info["head"] is not None:
                 self.folder.add_head(*db.info["head"])
