@@ -293,7 +293,7 @@ def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
 @click.option("--readers", default="", help="Codes, comma-separated.")
 @click.option("--freeze", is_flag=True, help="Hand out the lists; without this, only show them.")
 @click.option(
-    "--leaves", default="", metavar="CODE", help="Reassign the cases this reader has not begun."
+    "--leaves", default="", metavar="CODE", help="Reassign the cases this reader has not finished."
 )
 @click.option("--lock", is_flag=True, help="Close the reading; agreement is shown from then on.")
 @json_option
@@ -302,12 +302,12 @@ def _assign(
 ) -> None:
     """Plan who reads what, in balanced incomplete blocks."""
     _, database = _open(folder)
+    from situs.review.station.store.leaving import release_reader
     from situs.review.station.store.projects import (
         find_project,
         freeze_plan,
         lock_project,
         preview_plan,
-        release_reader,
     )
 
     codes = [code.strip() for code in readers.split(",") if code.strip()]

@@ -289,6 +289,58 @@ def test_a_reader_who_leaves_is_planned_anew_and_locked_reads_stay(reading: Runn
     reading.person("R3").read(taken)
 
 
+def test_a_case_left_half_read_goes_to_somebody_else(reading: Running) -> None:
+    """Whoever comes anew begins with the training case; the unit has its two reads in the end."""
+    leaving, head = reading.person("R1"), reading.person("C1")
+    view = ok(leaving.answer(real_case(leaving)))
+    ok(head.send(f"/projects/{reading.project()}/release", {"reader": "R1"}))
+    assert leaving.get(f"/assignments/{view['id']}").status_code == 404
+    assert reading.person("R3").case()["kind"] == "training"
+    for code in ("R2", "R3"):
+        read_everything(reading, code, 2)
+    ok(head.send(f"/projects/{reading.project()}/lock"))
+    found = ok(head.get(f"/projects/{reading.project()}/agreement"))
+    assert found["agreement"]["score"]["n"] == 14
+
+
+def test_a_dispute_that_waited_for_a_leaving_reader_is_opened(new_station: Any) -> None:
+    """Nobody can take the unit over: it is settled by the reads there are."""
+    running: Running = new_station(protocol="spatialmed-figure")
+    running.freeze("R1", "R2", "R3")
+    read_everything(running, "R1", 2)
+    read_everything(running, "R2", 0, ("key wrong",))
+    assert running.person("J1").case() is None
+    path = f"/projects/{running.project()}/release"
+    assert ok(running.person("C1").send(path, {"reader": "R3"}))["given"] == 0
+    assert running.person("J1").case()["purpose"] == "adjudicate"
+
+
+def test_disputes_wait_for_an_adjudicator_and_outlive_one(reading: Running) -> None:
+    from situs.review.station.store.accounts import change_user
+
+    with reading.database.write() as db:
+        change_user(db, "J1", "test", active=False)
+    read_everything(reading, "R1", 2)
+    read_everything(reading, "R2", 0, ("key wrong",))
+    head = reading.person("C1")
+    progress = f"/projects/{reading.project()}/progress"
+    assert not any("adjudication" in name for name in ok(head.get(progress))["readers"])
+    reading.invitations["J2"] = ok(head.send("/users", {"code": "J2", "roles": ["adjudicator"]}))[
+        "token"
+    ]
+    second = reading.person("J2")
+    view = second.case()
+    ok(second.answer(view))
+    waiting = ok(head.get(progress))["readers"]["J2, adjudication"]["open"]
+    assert waiting > 1
+    # J2 leaves, while nobody else is there: the disputes wait again, the half-read one too.
+    ok(head.send(f"/projects/{reading.project()}/release", {"reader": "J2"}))
+    assert second.case() is None
+    with reading.database.write() as db:
+        change_user(db, "J1", "test", active=True)
+    assert ok(head.get(progress))["readers"]["J1, adjudication"]["open"] == waiting
+
+
 SERVER = """
 import os, signal, sys
 from pathlib import Path

@@ -101,6 +101,90 @@ def test_edits_by_hand_are_found(read: Running, statements: list[str], finding: 
     assert any(finding in one for one in problems(read)), problems(read)
 
 
+READ = "(SELECT min(assignment_id) FROM readings WHERE stage = 2)"
+OPEN = "(SELECT max(id) FROM assignments WHERE state = 'open')"
+
+
+EDITS = [
+    # What leaves a reading out of the results, or puts it under another name or question.
+    (f"UPDATE assignments SET state = 'withdrawn' WHERE id = {READ}", "readings say otherwise"),
+    (f"UPDATE assignments SET state = 'revealed' WHERE id = {READ}", "readings say otherwise"),
+    (f"UPDATE assignments SET state = 'done' WHERE id = {OPEN}", "readings say otherwise"),
+    (f"UPDATE assignments SET state = 'signed' WHERE id = {READ}", "its block says otherwise"),
+    (
+        "UPDATE assignments SET unit_id = (SELECT max(id) FROM units WHERE id NOT IN"
+        " (SELECT unit_id FROM assignments AS others WHERE others.user_id ="
+        f" assignments.user_id)) WHERE id = {READ}",
+        "about another unit",
+    ),
+    (
+        "UPDATE assignments SET user_id = (SELECT id FROM users WHERE code = 'R3')"
+        f" WHERE id = {READ}",
+        "was read by R1, and stands under R3",
+    ),
+    ("UPDATE users SET code = 'R8' WHERE code = 'R2'", "account R2 was removed"),
+    ("""UPDATE users SET roles = '["coordinator"]' WHERE code = 'R2'""", "account R2 was changed"),
+    (
+        "INSERT INTO users (id, code, roles, password, active)"
+        " SELECT 99, 'X1', roles, '', active FROM users WHERE code = 'R1'",
+        "account X1 was added outside the station",
+    ),
+    ("UPDATE units SET weight = weight * 2 WHERE kind = 'item'", "units of project pilot"),
+    ("UPDATE units SET stratum = 'other' WHERE id = 2", "units of project pilot"),
+    ("UPDATE units SET kind = 'training' WHERE id = 2", "units of project pilot"),
+    ("UPDATE units SET patient = 'p' WHERE id = 3", "units of project pilot"),
+    (
+        "UPDATE units SET repeat_of = repeat_of + 1 WHERE kind = 'repeat'",
+        "hidden repeats of project pilot",
+    ),
+    ("UPDATE projects SET state = 'locked'", "state of project pilot was changed"),
+    ("UPDATE projects SET seed = seed + 1", "seed of project pilot was changed"),
+]
+
+
+def test_work_edited_by_hand_is_found(read: Running) -> None:
+    """Readings that are whole say nothing if what stands around them was changed."""
+    from sqlalchemy.orm import Session
+
+    from situs.review.station.store.verify import verify
+
+    assert problems(read) == []
+    for statement, finding in EDITS:
+        with read.database.engine.connect() as connection:
+            assert connection.execute(text(statement)).rowcount > 0, statement
+            with Session(connection) as db:
+                found = verify(db, read.folder).problems
+            connection.rollback()
+        assert any(finding in one for one in found), (statement, found)
+
+
+def test_a_whole_study_leaves_no_doubt(read: Running) -> None:
+    """Corrections, signatures, a reader who leaves in the middle of a case, decisions, the lock:
+    nothing that people do is taken for an edit by hand."""
+    first, second, head = read.person("R1"), read.person("R2"), read.person("C1")
+    done = first.read(first.case(), 1)
+    body = {"score": 2, "reason": "second look"}
+    ok(first.send(f"/assignments/{done['id']}/amend", body, version=done["version"]))
+    ok(second.answer(second.case()))
+    ok(head.send(f"/projects/{read.project()}/release", {"reader": "R2"}))
+    for code in ("R1", "R3"):
+        person = read.person(code)
+        while (view := person.case()) is not None:
+            person.read(view, 0 if code == "R3" else 2)
+    blocks = ok(first.get("/blocks"))["blocks"]
+    for block in (b for b in blocks if b["done"] == b["cases"] and b["block"]):
+        ok(first.send(f"/blocks/{block['project']}/{block['block']}/sign"))
+    judge = read.person("J1")
+    view = judge.case()
+    shown = ok(judge.answer(view))
+    said = {"decision": "fix", "key_wrong": False, "reason": "why"}
+    ok(judge.send(f"/assignments/{view['id']}/decision", said, version=shown["version"]))
+    ok(judge.answer(judge.case()))
+    ok(head.send("/users/invite", {"code": "R3"}))
+    ok(head.send(f"/projects/{read.project()}/lock"))
+    assert problems(read) == []
+
+
 def test_a_chain_computed_anew_is_found(read: Running) -> None:
     """Whoever rewrites an event and every hash after
     it is betrayed by the heads outside the database."""

@@ -14,7 +14,7 @@ from situs.base.files import digest
 from situs.errors import SitusError
 from situs.review.station.protocol import ReadingProtocol
 
-__all__ = ["Place", "Plan", "PlannedUnit", "draw_sample", "plan_reads", "replan"]
+__all__ = ["Place", "Plan", "PlannedUnit", "draw_sample", "further_blocks", "plan_reads", "replan"]
 
 
 class PlannedUnit(msgspec.Struct, frozen=True):
@@ -163,6 +163,41 @@ def _laid_out(
 ) -> list[Place]:
     """One reader's order: blocks without twins,
     a patient never twice in a row, repeats far behind."""
+    blocks = _blocks(reader, units, protocol.block, seed)
+    places = _placed(reader, blocks, 1, 0, "")
+    known = {unit.key: unit.patient for unit in units}
+    last_block = blocks[-1] if blocks else []
+    groups, keys = {u.twin_group for u in last_block} - {""}, {u.key for u in last_block}
+    items = [unit for block in blocks for unit in block if unit.kind == "item"]
+    again = math.ceil(protocol.repeat * len(items)) if protocol.repeat else 0
+    # In the last block, so that no short block of its own tells them apart; where it can be helped,
+    # none that is read there itself, or whose twin is.
+    ranked = sorted(items, key=lambda unit: unit.twin_group in groups or unit.key in keys)
+    last = known[places[-1].unit] if places else ""
+    for unit in _apart(ranked[:again], last):
+        places.append(Place(reader, unit.key, len(blocks), len(places), repeat=True))
+    return places
+
+
+def further_blocks(
+    reader: str,
+    units: Sequence[PlannedUnit],
+    protocol: ReadingProtocol,
+    seed: int,
+    *,
+    after: tuple[int, int, str] = (0, -1, ""),
+) -> list[Place]:
+    """Blocks of their own for units that a reader takes over, behind the block, the position and
+    the patient that end the reader's list."""
+    block, position, patient = after
+    blocks = _blocks(reader, units, protocol.block, seed)
+    return _placed(reader, blocks, block + 1, position + 1, patient)
+
+
+def _blocks(
+    reader: str, units: Sequence[PlannedUnit], size: int, seed: int
+) -> list[list[PlannedUnit]]:
+    """Units in the reader's own order, in blocks that hold no twins."""
     ranked = sorted(units, key=lambda u: digest("order", str(seed), reader, str(u.key)))
     blocks: list[list[PlannedUnit]] = []
     groups: list[set[str]] = []
@@ -176,19 +211,20 @@ def _laid_out(
             open_blocks.append(number)
         blocks[number].append(unit)
         groups[number].add(unit.twin_group)
-        if len(blocks[number]) == protocol.block:
+        if len(blocks[number]) == size:
             open_blocks.remove(number)
+    return blocks
+
+
+def _placed(
+    reader: str, blocks: Sequence[Sequence[PlannedUnit]], block: int, position: int, last: str
+) -> list[Place]:
+    """Blocks one after the other, from a block's and a position's number on."""
     places: list[Place] = []
-    last = ""
-    for number, block in enumerate(blocks, start=1):
-        for unit in _apart(block, last):
-            places.append(Place(reader, unit.key, number, len(places)))
+    for number, units in enumerate(blocks, start=block):
+        for unit in _apart(units, last):
+            places.append(Place(reader, unit.key, number, position + len(places)))
             last = unit.patient
-    items = [unit for unit in ranked if unit.kind == "item"]
-    again = items[: math.ceil(protocol.repeat * len(items))] if protocol.repeat else []
-    for unit in again:
-        # In the last block, so that no short block of its own tells them apart.
-        places.append(Place(reader, unit.key, len(blocks), len(places), repeat=True))
     return places
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session as Connection
 
 from situs.errors import SitusError
 from situs.review.station.store.chain import append_event
+from situs.review.station.store.leaving import hand_out_disputes
 from situs.review.station.store.tables import Invite, Session, User
 
 __all__ = [
@@ -73,6 +74,7 @@ def add_user(db: Connection, code: str, roles: Sequence[str], actor: str) -> str
     db.add(user)
     db.flush()
     append_event(db, actor, "user added", user=code, roles=user.roles)
+    _give_work(db, user)
     return invite(db, user, actor)
 
 
@@ -129,7 +131,15 @@ def change_user(
         user.active = active
     db.execute(delete(Session).where(Session.user_id == user.id))
     append_event(db, actor, "user changed", user=code, roles=user.roles, active=user.active)
+    _give_work(db, user)
     return user
+
+
+def _give_work(db: Connection, user: User) -> None:
+    """Disputes may have been waiting for somebody who settles them."""
+    if user.active and "adjudicator" in user.roles:
+        db.flush()
+        hand_out_disputes(db)
 
 
 def check_password(user: User | None, password: str) -> bool:

@@ -27,8 +27,17 @@ from situs.review.station.store.tables import (
     User,
 )
 
-__all__ = ["decide", "open_adjudication", "readings_of", "shuffled_readings", "triggers"]
+__all__ = [
+    "NOBODY_FREE",
+    "decide",
+    "open_adjudication",
+    "readings_of",
+    "shuffled_readings",
+    "triggers",
+]
 
+NOBODY_FREE = "adjudication without adjudicator"
+"""What the chain says of a dispute that waits for somebody who may settle it."""
 _FINISHED = ("done", "signed")
 _NUMBERS_DIFFER = 0.1
 """Numbers differ if they lie further apart than this share of the larger."""
@@ -104,9 +113,8 @@ def open_adjudication(
 ) -> None:
     """Once all its reads are finished:
     give a disputed unit to the least busy adjudicator who did not read it."""
-    rows = db.scalars(
-        select(Assignment).where(Assignment.unit_id == unit.id, Assignment.state != "withdrawn")
-    ).all()
+    every = db.scalars(select(Assignment).where(Assignment.unit_id == unit.id)).all()
+    rows = [row for row in every if row.state != "withdrawn"]
     reads = [row for row in rows if row.purpose == "read"]
     if any(row.state not in _FINISHED for row in reads) or len(rows) > len(reads):
         return
@@ -115,14 +123,15 @@ def open_adjudication(
     reasons = triggers(readings_of(db, unit), protocol, places)
     if not reasons:
         return
-    readers = {row.user_id for row in reads}
+    # Whoever answered it, or had it and left, does not come to it with fresh eyes.
+    unfit = {row.user_id for row in every}
     free = [
         user
         for user in db.scalars(select(User).where(User.active))
-        if "adjudicator" in user.roles and user.id not in readers
+        if "adjudicator" in user.roles and user.id not in unfit
     ]
     if not free:
-        append_event(db, "station", "adjudication without adjudicator", unit=unit.id, why=reasons)
+        append_event(db, "station", NOBODY_FREE, unit=unit.id, why=reasons)
         return
     counts = db.execute(
         select(Assignment.user_id, func.count())
@@ -202,6 +211,7 @@ def decide(
         row=row.id,
         digest=row_digest(row),
         case=assignment.public_id,
+        unit=assignment.unit_id,
         decision=decision,
     )
     return row

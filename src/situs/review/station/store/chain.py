@@ -5,15 +5,23 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Connection
 
 from situs.base.files import canonical_json
-from situs.review.station.store.tables import Adjudication, Event, Reading
+from situs.review.station.store.tables import Adjudication, Event, Reading, Unit
 
-__all__ = ["FIRST", "append_event", "event_hash", "row_digest", "snapshot_hash"]
+__all__ = [
+    "FIRST",
+    "append_event",
+    "event_hash",
+    "row_digest",
+    "snapshot_hash",
+    "units_digest",
+]
 
 FIRST = "0" * 64
 """What the first event follows."""
@@ -33,6 +41,15 @@ def row_digest(row: Reading | Adjudication) -> str:
 def snapshot_hash(visible: dict[str, Any], hidden: dict[str, Any]) -> str:
     """The name a snapshot is kept under: a hash of all of it."""
     return hashlib.sha256(canonical_json([visible, hidden])).hexdigest()
+
+
+def units_digest(units: Iterable[Unit]) -> str:
+    """A hash of what units are of, stand for and weigh, whatever order they come in."""
+    words = [
+        [u.id, u.snapshot_hash, u.kind, u.stratum, u.weight, u.patient, u.twin_group, u.repeat_of]
+        for u in sorted(units, key=lambda unit: unit.id)
+    ]
+    return hashlib.sha256(canonical_json(words)).hexdigest()
 
 
 def event_hash(event: Event) -> str:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session as Connection
 
 from situs.base.files import canonical_json
 from situs.errors import SitusError, did_you_mean
-from situs.review.station.plan import Plan, PlannedUnit, plan_reads, replan
+from situs.review.station.plan import Plan, PlannedUnit, plan_reads
 from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.sample import TakenSample
-from situs.review.station.store.chain import append_event, snapshot_hash
+from situs.review.station.store.chain import append_event, snapshot_hash, units_digest
 from situs.review.station.store.tables import (
     Assignment,
     Project,
@@ -34,13 +33,12 @@ __all__ = [
     "find_project",
     "freeze_plan",
     "lock_project",
+    "new_assignment",
     "preview_plan",
     "protocol_of",
-    "release_reader",
 ]
 
 
-_OUTSIDE = 1_000_000
 _PROTOCOLS: dict[str, ReadingProtocol] = {}
 """By hash. Protocols are immutable and few, and nearly every request asks for one."""
 
@@ -112,6 +110,7 @@ def add_project(
         protocol=taken.protocol.hash,
         seed=taken.seed,
         units=counts,
+        units_digest=units_digest(units),
         snapshots=sorted({unit.snapshot_hash for unit in units}),
     )
     return ImportedProject(name, counts, taken.strata, taken.left_out)
@@ -178,7 +177,7 @@ def freeze_plan(db: Connection, project: Project, readers: Sequence[str], actor:
         rows.append((unit, planned))
     db.flush()  # once for all: repeats get their numbers here
     db.add_all(
-        _assignment(unit, users[planned.reader], "read", planned.block, planned.position)
+        new_assignment(unit, users[planned.reader], "read", planned.block, planned.position)
         for unit, planned in rows
     )
     project.state = "reading"
@@ -189,11 +188,13 @@ def freeze_plan(db: Connection, project: Project, readers: Sequence[str], actor:
         project=project.name,
         readers=sorted(users),
         plan=hashlib.sha256(canonical_json(plan)).hexdigest(),
+        repeats_digest=units_digest(unit for unit, planned in rows if planned.repeat),
     )
     return plan
 
 
-def _assignment(unit: Unit, user: User, purpose: str, block: int, position: int) -> Assignment:
+def new_assignment(unit: Unit, user: User, purpose: str, block: int, position: int) -> Assignment:
+    """A unit given to somebody, under a random id."""
     return Assignment(
         public_id=secrets.token_hex(16),
         unit_id=unit.id,
@@ -219,65 +220,6 @@ def _readers(db: Connection, codes: Sequence[str]) -> dict[str, User]:
             fix=did_you_mean(bad[0], known),
         )
     return {code: users[code] for code in dict.fromkeys(codes)}
-
-
-def release_reader(db: Connection, project: Project, code: str, actor: str) -> dict[str, int]:
-    """Plan a leaving reader's unbegun units anew; what was read stays as it is."""
-    leaving = db.scalar(select(User).where(User.code == code))
-    if leaving is None:
-        raise SitusError(f"no user {code}", where="--leaves", fix="see situs review user DIR list")
-    mine = select(Assignment).where(
-        Assignment.project_id == project.id, Assignment.purpose == "read"
-    )
-    rows = list(db.scalars(mine))
-    open_rows = [a for a in rows if a.user_id == leaving.id and a.state == "open"]
-    users = {
-        user.id: user
-        for user in db.scalars(select(User).where(User.active))
-        if "reader" in user.roles and user.id != leaving.id
-    }
-    codes = {uid: user.code for uid, user in users.items()}
-    units = {u.id: u for u in db.scalars(select(Unit).where(Unit.project_id == project.id))}
-    holders: dict[int, set[str]] = defaultdict(set)
-    loads: dict[str, int] = defaultdict(int)
-    active = {a.user_id for a in rows if a.state != "withdrawn"}
-    for row in rows:
-        holders[row.unit_id].add(codes.get(row.user_id, ""))
-        if row.state != "withdrawn" and row.user_id in codes:
-            loads[codes[row.user_id]] += 1
-    wanted = {
-        a.unit_id: holders[a.unit_id]
-        for a in open_rows
-        if units[a.unit_id].kind in ("item", "catch", "wording")
-    }
-    # Those who read in this project already come first, whatever their load.
-    for uid, reader in codes.items():
-        loads[reader] += 0 if uid in active else _OUTSIDE
-    new_reader_of = replan(wanted, sorted(codes.values()), loads, project.seed)
-    last = db.scalar(
-        select(func.max(Assignment.position)).where(Assignment.project_id == project.id)
-    )
-    ids = {user.code: user for user in users.values()}
-    for row in open_rows:
-        row.state = "withdrawn"
-    for n, (unit, reader) in enumerate(sorted(new_reader_of.items())):
-        block = 1 + (db.scalar(_last_block(project, ids[reader])) or 0)
-        db.add(_assignment(units[unit], ids[reader], "read", block, (last or 0) + 1 + n))
-    append_event(
-        db,
-        actor,
-        "reader released",
-        project=project.name,
-        reader=code,
-        withdrawn=len(open_rows),
-        given=len(new_reader_of),
-    )
-    return {"withdrawn": len(open_rows), "given": len(new_reader_of)}
-
-
-def _last_block(project: Project, user: User) -> Any:
-    mine = (Assignment.project_id == project.id) & (Assignment.user_id == user.id)
-    return select(func.max(Assignment.block)).where(mine & (Assignment.state == "signed"))
 
 
 def lock_project(db: Connection, project: Project, actor: str) -> None:

@@ -167,6 +167,7 @@ def keep_answer(
         row=reading.id,
         digest=row_digest(reading),
         case=assignment.public_id,
+        unit=assignment.unit_id,
         stage=stage,
         version=reading.version,
     )

@@ -1,4 +1,4 @@
-"""Whether the record is whole: the chain, the rows it vouches for,
+"""Whether the record is whole: the chain, the rows it vouches for, the work it tells of,
 the triggers, and the heads kept outside."""
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from situs.review.station.store.tables import (
     Reading,
     Snapshot,
 )
+from situs.review.station.store.verify_work import Told, work_problems
 
 __all__ = ["Verified", "verify"]
 
@@ -43,6 +44,7 @@ def verify(db: Connection, folder: StationFolder) -> Verified:
     previous, count = FIRST, 0
     vouched: dict[tuple[str, int], str] = {}
     hashes: dict[int, str] = {}
+    told = Told()
     for event in db.scalars(
         select(Event).order_by(Event.sequence).execution_options(yield_per=500)
     ):
@@ -58,7 +60,9 @@ def verify(db: Connection, folder: StationFolder) -> Verified:
         hashes[event.sequence] = event.hash
         if "table" in event.body:
             vouched[event.body["table"], event.body["row"]] = event.body["digest"]
+        told.hear(event)
     problems += _rows(db, vouched)
+    problems += work_problems(db, told)
     problems += _heads(folder, hashes)
     problems += _triggers(db)
     first_problems = problems[:_MOST] + (

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy import func, select
 
 from situs.review.station.statistics import project_statistics
+from situs.review.station.store.leaving import release_reader
 from situs.review.station.store.projects import (
     find_project,
     freeze_plan,
     lock_project,
     preview_plan,
     protocol_of,
-    release_reader,
 )
 from situs.review.station.store.rows import decisions_of, read_rows
 from situs.review.station.store.tables import Assignment, Event, Project, Unit, User
