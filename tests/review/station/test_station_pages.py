@@ -479,6 +479,29 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Draft kept.")
     assert page.input_value("#cannot") == last
+    # Locked while a draft and something else are under way: both go on afterwards.
+    page.evaluate(
+        "async () => { const { api } = await import('/static/api.js');"
+        " await api('/auth/lock', { method: 'POST' });"
+        " window.done = 0; for (const n of [1, 2]) api('/next').then(() => { window.done += n; }); }"
+    )
+    page.wait_for_selector("text=Unlock")
+    page.fill("input[type=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => window.done === 3")
+    # Signed in anew in another tab: the page's token is no longer the session's.
+    page.evaluate(
+        "(body) => fetch('/api/v1/auth/login', { method: 'POST', body: JSON.stringify(body),"
+        " headers: { 'Content-Type': 'application/json' } })",
+        {"code": "R1", "password": PASSWORD},
+    )
+    last += " and more"
+    field.fill(last)
+    page.wait_for_function(
+        "(said) => fetch('/api/v1/assignments/' + location.hash.split('/').pop())"
+        ".then((r) => r.json()).then((view) => view.draft.cannot === said)",
+        arg=last,
+    )
     # Offline: the submit waits, and counts once when the network is back.
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("3")
@@ -497,6 +520,60 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     # What was typed is shown as text and never run (stored XSS).
     assert last in page.inner_text(".revealed")
     assert page.evaluate("window.hacked") is None
+
+
+class Vouching:
+    """A provider that sends everybody straight back as R1."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def start(self) -> tuple[str, str]:
+        return f"{self.address}/api/v1/auth/openid/back?state=s&code=c", "s"
+
+    def finish(self, state: str, code: str) -> str:
+        return "R1"
+
+
+def test_people_of_a_provider_sign_in_and_unlock_on_the_page(
+    new_station: Callable[..., Running], chromium: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have no password here: a locked case opens by the provider too, with what was typed."""
+    from situs.review.station import demo
+
+    made: list[Any] = []
+    real = demo.make_station
+    monkeypatch.setattr(demo, "make_station", lambda *args: made.append(real(*args)) or made[-1])
+    desk = Desk(new_station(), chromium)
+    try:
+        page = desk.open()
+        assert page.query_selector("text=Sign in through") is None
+        made[0].openid = Vouching(desk.address)
+        desk.running.freeze("R1", "R2")
+        sign_in_by_provider(page)
+        assert desk.errors == []
+    finally:
+        desk.close()
+
+
+def sign_in_by_provider(page: Any) -> None:
+    """Also over a locked case."""
+    page.reload()
+    page.wait_for_selector("text=Sign in through your institution")
+    no_serious_findings(page)
+    press(page, "a[href$='openid/start']")
+    page.wait_for_selector("a.primary")
+    begin(page)
+    page.fill("#cannot", "typed just before")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Shift+L")
+    page.wait_for_selector("text=Locked")
+    with page.context.expect_page() as other:
+        press(page, ".cover a[href$='openid/start']")
+    page.wait_for_selector(".cover", state="detached")
+    other.value.close()
+    page.wait_for_selector("text=Draft kept.")
+    assert page.input_value("#cannot") == "typed just before"
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,10 @@ def test_agreement_is_closed_until_the_reads_are_locked(reading: Running) -> Non
     read_everything(reading, "R1", 2)
     read_everything(reading, "R2", 2)
     assert desk.get(f"/projects/{project}/agreement").status_code == 409
+    # Nor does the audit trail tell who differs from whom, until then.
+    told = [set(e["body"]) for page in (0, 100) for e in ok(desk.get(f"/events?after={page}"))]
+    assert any("case" in body for body in told)
+    assert not any({"why", "decision", "unit"} & body for body in told)
     for code in ("R1", "J1"):
         assert reading.person(code).get(f"/projects/{project}/agreement").status_code == 403
     ok(desk.send(f"/projects/{project}/lock"))
@@ -231,6 +235,7 @@ def test_agreement_is_closed_until_the_reads_are_locked(reading: Running) -> Non
     assert found["agreement"]["score"]["alpha_note"] == "not estimable, all ratings equal"
     assert found["agreement"]["score"]["n"] == 14 or found["agreement"]["score"]["n"] > 10
     assert found["key_errors"]["value"] == 0.0
+    assert any("unit" in event["body"] for event in ok(desk.get("/events?kind=reading")))
     # Nothing can be read any more.
     assert reading.person("R1").case() is None
 

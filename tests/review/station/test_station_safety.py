@@ -14,7 +14,7 @@ from sqlalchemy import select
 from conftest import ADDRESS, PASSWORD, Person, Running, first_answer, ok
 from situs.errors import SitusError
 
-OPEN_TO_ALL = {"/api/v1/auth/login", "/api/v1/auth/invite"}
+OPEN_TO_ALL = {"/api/v1/auth/login", "/api/v1/auth/invite", "/api/v1/auth/ways"}
 
 
 def addresses(running: Running) -> list[tuple[str, str]]:
@@ -350,6 +350,21 @@ def test_sessions_rotate_lock_and_end(reading: Running, monkeypatch: pytest.Monk
         for session in db.scalars(select(Session)):
             session.started -= accounts.ABSOLUTE_SECONDS + 5
     assert reader.get("/me").status_code == 401
+
+
+def test_an_invitation_ends_the_session_the_browser_had(reading: Running) -> None:
+    """Session fixation: whoever sets a password on a shared machine leaves no session of the one
+    before, also not on the server."""
+    from situs.review.station.store.accounts import token_hash
+    from situs.review.station.store.tables import Session
+    from situs.review.station.web.station import COOKIE
+
+    first = reading.person("R1")
+    before = first.client.cookies[COOKIE]
+    ok(first.send("/auth/invite", {"token": reading.invitations["R2"], "password": PASSWORD}))
+    assert first.client.cookies[COOKIE] != before
+    with reading.database.read() as db:
+        assert db.get(Session, token_hash(before)) is None
 
 
 def test_a_change_of_role_ends_sessions(reading: Running) -> None:

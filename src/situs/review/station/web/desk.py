@@ -31,6 +31,14 @@ ProjectId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 _ALARM = 0.5
 """A reader who sees fewer planted errors is named on the desk."""
 _FEWEST_CATCH = 4
+<<<<<<< HEAD
+=======
+_OF_AGREEMENT = ("unit", "why", "decision")
+_LAST_EVENT = 2**31 - 1
+"""What a database can still count to."""
+_NO_NUL = r"^[^\x00]{0,40}$"
+"""PostgreSQL knows no text with a NUL, not even to compare with."""
+>>>>>>> a7e2ff31 (The station's pages: people of a provider sign in and unlock there; signing in anew in another tab loses no draft; disputes are not told before the lock)
 
 
 def _station(request: Request) -> Station:
@@ -190,23 +198,30 @@ def events(
     query = query.where(Event.kind == kind) if kind else query
     query = query.where(Event.actor == by) if by else query
     with _station(request).database.read() as db:
-        return [
-            EventView(
-                sequence=e.sequence,
-                at=e.at,
-                actor=e.actor,
-                kind=e.kind,
-                body=_without_long_lists(e),
-                hash=e.hash,
-            )
-            for e in db.scalars(query.order_by(Event.sequence).limit(100))
-        ]
+        page = db.scalars(query.order_by(Event.sequence).limit(100)).all()
+        is_read = select(Unit.id).join(Project, Project.id == Unit.project_id)
+        units = [e.body["unit"] for e in page if "unit" in e.body]
+        being_read = set(db.scalars(is_read.where(Unit.id.in_(units), Project.state == "reading")))
+    return [
+        EventView(
+            sequence=e.sequence,
+            at=e.at,
+            actor=e.actor,
+            kind=e.kind,
+            body=_told(e, e.body.get("unit") in being_read),
+            hash=e.hash,
+        )
+        for e in page
+    ]
 
 
-def _without_long_lists(event: Event) -> dict[str, Any]:
-    """An event's body without long lists."""
+def _told(event: Event, is_read: bool) -> dict[str, Any]:
+    """An event's body without long lists; while a project is read, without what would tell how
+    its readers agree."""
     return {
-        k: v if not isinstance(v, list) or len(v) < 20 else len(v) for k, v in event.body.items()
+        k: v if not isinstance(v, list) or len(v) < 20 else len(v)
+        for k, v in event.body.items()
+        if not (is_read and k in _OF_AGREEMENT)
     }
 
 

@@ -135,6 +135,13 @@ def _bound(state: str) -> str:
     return hashlib.sha256(state.encode()).hexdigest()
 
 
+@router.get("/auth/ways")
+def ways(request: Request) -> dict[str, bool]:
+    """How one can sign in here, beside a password."""
+    station: Station = request.app.state.station
+    return {"openid": station.openid is not None}
+
+
 @router.get("/auth/openid/start", response_class=Response)
 def start(request: Request) -> Response:
     """Begin; the state is bound to this browser by a cookie."""

@@ -105,7 +105,7 @@ def use_invite(body: InviteBody, request: Request, response: Response) -> MeView
     with station.database.write() as db:
         user = accept_invite(db, body.token, body.password)
     station.throttle.succeeded(key)
-    return sign_in(station, user, response)
+    return sign_in(station, user, response, request.cookies.get(COOKIE, ""))
 
 
 @router.get("/me")

@@ -1,5 +1,5 @@
 // Talking to the station: the page's token on every write, one retry after signing in again, and a word about being offline.
-let token = '';
+let token = '', code = '';
 let askPassword = async () => {};
 
 export class ApiError extends Error {
@@ -11,7 +11,15 @@ export class ApiError extends Error {
 }
 export class Offline extends Error {}
 
-export const setToken = (value) => { token = value; };
+export const setToken = (value, who) => { token = value; code = who; };
+// Whoever signed in anew in another tab has another token: true if a write refused for the old one may be sent again.
+async function signedInElsewhere() {
+  const held = await api('/me', { signingIn: true }).catch(() => null);
+  if (!held || held.token === token) return false;
+  if (held.code === code) setToken(held.token, held.code);
+  else await askPassword('ended'); // somebody else: this page's work is not theirs
+  return true;
+}
 // What shows the sign-in or the locked screen over the page, and resolves once the password was given.
 export const onLocked = (ask) => { askPassword = ask; };
 export const freshKey = () => crypto.randomUUID();
@@ -34,6 +42,7 @@ export async function api(path, { method = 'GET', body, version, key, signingIn 
     await askPassword(answer.status === 423 ? 'locked' : 'ended');
     return api(path, { method, body, version, key });
   }
+  if (answer.status === 403 && method !== 'GET' && !signingIn && await signedInElsewhere()) return api(path, { method, body, version, key });
   throw new ApiError(answer.status, data);
 }
 

@@ -12,7 +12,14 @@ export const say = (words) => { document.getElementById('live').textContent = wo
 function Password({ me, why, done }) {
   const [code, setCode] = useState(me ? me.code : ''), [password, setPassword] = useState(''), [invite, setInvite] = useState('');
   const [invited, setInvited] = useState(false), [problem, setProblem] = useState(''), [busy, setBusy] = useState(false);
-  const locked = why === 'locked', form = useRef(null);
+  const locked = why === 'locked', form = useRef(null), [ways, setWays] = useState({});
+  useEffect(() => { api('/auth/ways', { signingIn: true }).then(setWays).catch(() => {}); }, []);
+  // A provider's sign-in leads away: over a case it has a window of its own, and this one waits, with all that is not saved yet.
+  useEffect(() => {
+    if (!why || !me || !ways.openid) return undefined;
+    const timer = setInterval(() => api('/me', { signingIn: true }).then((held) => held.code === me.code && done(held)).catch(() => {}), 1500);
+    return () => clearInterval(timer);
+  }, [why, ways]);
   // A browser heeds `autofocus` once a page: over a case, the field to type in has to be told.
   useEffect(() => { const field = form.current.querySelector('input:not(:disabled)'); if (field) field.focus(); }, [invited, why]);
   const send = async (event) => {
@@ -38,17 +45,20 @@ function Password({ me, why, done }) {
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
     <div class="row"><button class="primary" disabled=${busy}>${locked ? 'Unlock' : invited ? 'Set password' : 'Sign in'}</button>
     ${why ? null : html`<button type="button" class="link" onClick=${() => setInvited(!invited)}>${invited ? 'I have a password' : 'I have an invitation'}</button>`}</div>
+    ${ways.openid && !invited ? html`<p><a class="button" href="/api/v1/auth/openid/start" target=${why ? '_blank' : null}>Sign in through your institution</a></p>` : null}
     <p class="small">A research tool. Not for diagnosis.</p>
   </form></main>`;
 }
 
 function App() {
   const [me, setMe] = useState(undefined), [over, setOver] = useState(null), [where, setWhere] = useState(location.hash.slice(1));
+  // Several requests may meet the lock at once (a draft, a slice): all of them go on afterwards.
+  const waiting = useRef([]);
   useEffect(() => {
     const moved = () => setWhere(location.hash.slice(1));
     window.addEventListener('hashchange', moved);
-    onLocked((why) => new Promise((resolve) => setOver({ why, resolve })));
-    api('/me', { signingIn: true }).then(entered).catch((error) => (error.status === 423 ? setOver({ why: 'locked', resolve: () => {} }) : setMe(null)));
+    onLocked((why) => new Promise((resolve) => { waiting.current.push(resolve); setOver({ why }); }));
+    api('/me', { signingIn: true }).then(entered).catch((error) => (error.status === 423 ? setOver({ why: 'locked' }) : setMe(null)));
     return () => window.removeEventListener('hashchange', moved);
   }, []);
   // The screen locks by itself; the server does so too, whatever the page says.
@@ -61,12 +71,12 @@ function App() {
     const timer = setInterval(() => { if (Date.now() - last > me.idle_seconds * 1000 && !over) lock(); }, 5000);
     return () => { clearInterval(timer); events.forEach((name) => window.removeEventListener(name, alive)); };
   }, [me, over]);
-  const entered = (held) => { setToken(held.token); setMe(held); };
-  const lock = async () => { await api('/auth/lock', { method: 'POST' }).catch(() => {}); setOver({ why: 'locked', resolve: () => {} }); };
+  const entered = (held) => { setToken(held.token, held.code); setMe(held); };
+  const lock = async () => { await api('/auth/lock', { method: 'POST' }).catch(() => {}); setOver({ why: 'locked' }); };
   const given = (held, other) => {
     if (other) { setOver({ ...over, why: other }); return; }
     entered(held);
-    over.resolve();
+    waiting.current.splice(0).forEach((resolve) => resolve());
     setOver(null);
   };
   useEffect(() => (me ? listen({ lock, help: () => { location.hash = 'help'; } }) : undefined), [me]);
