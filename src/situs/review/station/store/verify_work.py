@@ -55,7 +55,7 @@ class Told(msgspec.Struct):
             about.update(body, state=_STATES[event.kind])
 
 
-class _Work(msgspec.Struct, frozen=True):
+class _Work(msgspec.Struct, frozen=True, array_like=True):
     """An assignment, with its reader and project by name."""
 
     case: str
@@ -142,7 +142,7 @@ def _assignments(db: Connection, told: Told) -> Iterator[str]:
         .order_by(Assignment.id)
     )
     for assignment, *values in db.execute(query):
-        work = _Work(*values)
+        work = msgspec.convert(values, _Work)
         written = [told.written[key] for key in rows.pop(assignment, ()) if key in told.written]
         yield from _of_one(work, written, stages.get(assignment, set()), told)
     for keys in rows.values():
