@@ -31,14 +31,8 @@ ProjectId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 _ALARM = 0.5
 """A reader who sees fewer planted errors is named on the desk."""
 _FEWEST_CATCH = 4
-<<<<<<< HEAD
-=======
 _OF_AGREEMENT = ("unit", "why", "decision")
-_LAST_EVENT = 2**31 - 1
-"""What a database can still count to."""
-_NO_NUL = r"^[^\x00]{0,40}$"
-"""PostgreSQL knows no text with a NUL, not even to compare with."""
->>>>>>> a7e2ff31 (The station's pages: people of a provider sign in and unlock there; signing in anew in another tab loses no draft; disputes are not told before the lock)
+"""What events tell of how readers agree."""
 
 
 def _station(request: Request) -> Station:
