@@ -417,23 +417,6 @@ def test_what_a_database_cannot_store_is_refused(reading: Running, odd: str) -> 
     assert reader.case()["version"] == view["version"]
 
 
-@pytest.mark.parametrize("depth", [30, 500, 900, 2000, 50_000])
-def test_what_nests_without_end_is_refused(reading: Running, depth: int) -> None:
-    """A draft's form is free: JSON that is too deep to be walked or written is no failure."""
-    reader = reading.person("R1")
-    view = reader.case()
-    answer = reader.client.put(
-        f"/api/v1/assignments/{view['id']}/draft",
-        content='{"draft":{"x":' + "[" * depth + "]" * depth + "}}",
-        headers={
-            "Content-Type": "application/json", "Origin": ADDRESS, "X-Situs-Token": reader.token,
-            "If-Match": f'"v{view["version"]}"',
-        },
-    )  # fmt: skip
-    assert answer.status_code in (400, 422), answer.text
-    assert reader.case()["version"] == view["version"]
-
-
 def test_a_huge_header_is_refused_by_the_server(new_station: Any) -> None:
     import httpx
 
