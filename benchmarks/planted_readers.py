@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "probe"))
 
 from benched import BenchCohort
 from latest_readers import LATEST
+from mixed_readers import MIXED
 from novel_readers import NOVEL
 from readers import MORE, READERS, Case
 from unfamiliar_readers import UNFAMILIAR
@@ -40,7 +41,7 @@ def verdict_on(case: Case, diagnosis: Diagnosis) -> str:
 
 def selected(words: list[str]) -> list[tuple[str, Case]]:
     """All readers, every n-th of them, or those whose names hold one of the words."""
-    cases = list({**NOVEL, **UNFAMILIAR, **UNHEARD, **READERS, **MORE, **LATEST}.items())
+    cases = list({**MIXED, **NOVEL, **UNFAMILIAR, **UNHEARD, **READERS, **MORE, **LATEST}.items())
     if len(words) == 1 and "/" in words[0]:
         first, step = map(int, words[0].split("/"))
         return cases[first - 1 :: step]

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 from latest_readers import LATEST
+from mixed_readers import MIXED
 from novel_readers import NOVEL
 from readers import (
     READERS,
@@ -77,7 +78,7 @@ def assert_words_agree(diagnosis: Diagnosis) -> None:
     assert sum(diagnosis.findings[name].verdict == "yes" for name in OF_KINDS) <= 1
 
 
-PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR, **NOVEL}
+PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR, **NOVEL, **MIXED}
 
 
 def _drawn_or_swept(name: str) -> Any:

@@ -35,6 +35,8 @@ class Compared(msgspec.Struct, frozen=True):
     credits: tuple[float, float]
     """`Answered.credit` before and after."""
     flipped: bool
+    answered: bool = True
+    """Whether the reply after the change was read as an answer."""
 
 
 class ProbeRow(msgspec.Struct, frozen=True):
@@ -105,6 +107,7 @@ def compared(
                 same_answer=_same(old, new),
                 credits=(old.credit, new.credit),
                 flipped=new.row is not None and looks_flipped(new.row.response),
+                answered=said_by(new) is not None,
             )
         )
     return result

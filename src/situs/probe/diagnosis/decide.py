@@ -48,7 +48,8 @@ def _summary(reader: Reader, kind: Kind, findings: Mapping[str, Finding]) -> str
         group.verdict for group in groups.values() if group.gain.decides
     } - {"sees"}:
         sentences += _by_group(groups)
-    if kind.name in ("unclear", "guesses", "reacts") and reader.known:
+    limited = kind.name in ("unclear", "guesses", "reacts") and not reader.silenced
+    if limited and reader.known:
         sentences.append(f"Gains above {reader.all.highest:+.2f} are excluded.")
     if kind.name == "unclear" and reader.moved is not None:
         group, n = reader.moved.group, reader.moved.n

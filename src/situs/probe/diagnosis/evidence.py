@@ -104,6 +104,9 @@ class Stability(msgspec.Struct, frozen=True):
     """Before, minus the better run without pictures on the same items."""
     remains: Effect
     """After, minus the same."""
+    answered: Effect
+    """The fall on items that are still answered: who only declines the changed scan says nothing
+    wrong of it."""
 
 
 class VolumeGain(msgspec.Struct, frozen=True):

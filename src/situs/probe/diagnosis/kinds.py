@@ -66,6 +66,12 @@ def _is_memorised(reader: Reader) -> bool:
     return bool(reader.seen) and bool(reader.unstable or reader.clings)
 
 
+def _falls_silent(reader: Reader) -> bool:
+    """Better with its pictures, but it gives no answer where a change leaves the answer alone: who
+    recognises the very scan and who is careful with edited ones do the same."""
+    return bool(reader.silenced)
+
+
 def _looks(reader: Reader) -> bool:
     return reader.shows_sight
 
@@ -147,6 +153,12 @@ KINDS = (
         _is_memorised,
         "no",
         "Looks at the image: no; memorised, or does not follow the picture.",
+    ),
+    Kind(
+        "unclear",
+        _falls_silent,
+        "unclear",
+        "Looks at the image: cannot be told, it declines scans that were changed.",
     ),
     Kind("looks", _looks, "yes", "Looks at the image: yes."),
     Kind("text only", _is_unchanged, "no", "Looks at the image: no; text only."),
@@ -230,6 +242,9 @@ def _words_of_kind(reader: Reader, kind: Kind) -> str:
             return (
                 f"as often right as a guess, {evidence.over_chance.words} over chance; {measured}"
             )
+        case _ if reader.silenced:
+            probes = listed(reader.silenced)
+            return f"right with its own pictures, but hardly answers under {probes}: {measured}"
         case _ if reader.moved is not None and not reader.hint_of_sight:
             return f"{_moved_words(reader.moved)}: {measured}"
         case _:

@@ -256,17 +256,23 @@ def _stability(runs: ProbeRuns) -> tuple[dict[str, Stability], dict[str, Stabili
 
 
 def _stable(rows: Sequence[Compared], runs: ProbeRuns) -> Stability:
-    items = [row.item for row in rows]
+    items = _items(rows)
     before, after = (np.array([row.credits[k] for row in rows]) for k in (0, 1))
     blind = max(
         (_credits(runs.blind[name], items) for name in _BLIND),
         key=lambda values: float(values.mean()),
     )
+    still = [row for row in rows if row.answered]
     return Stability(
+        answered=effect_of([row.credits[1] - row.credits[0] for row in still], _items(still)),
         fall=effect_of(after - before, items),
         gained=effect_of(before - blind, items),
         remains=effect_of(after - blind, items),
     )
+
+
+def _items(rows: Iterable[Compared]) -> list[Item]:
+    return [row.item for row in rows]
 
 
 def _credits(run: Answers, items: Iterable[Item]) -> np.ndarray:

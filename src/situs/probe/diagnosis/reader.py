@@ -47,7 +47,10 @@ class Reader:
             for name in evidence.sight
             if name not in (ALL_ITEMS, evidence.headline)
         }
-        self.unstable = lost_gains(evidence.harmless) if self.seen else {}
+        lost = lost_gains(evidence.harmless) if self.seen else {}
+        self.unstable = {name: one for name, one in lost.items() if _answers_worse(one)}
+        self.silenced = {name: one for name, one in lost.items() if name not in self.unstable}
+        """Changes under which it no longer answers: whether it would be right is not known."""
         self.clings = {
             group: effect
             for group, effect in evidence.followed.items()
@@ -173,6 +176,11 @@ def _is_shown(sight: Sight) -> bool:
 
 def _is_habit(habit: Habit) -> bool:
     return habit.p < HABIT_LEVEL and (habit.excess.value or 0.0) >= HABIT_SIZE
+
+
+def _answers_worse(one: Stability) -> bool:
+    """Whether the gain is lost by what it answers, not by declining."""
+    return one.answered.decides and one.answered.below(0.0)
 
 
 def lost_gains(harmless: Mapping[str, Stability]) -> dict[str, Stability]:
