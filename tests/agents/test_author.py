@@ -21,7 +21,11 @@ from aiohttp import web
 
 from asking import wait_little
 from situs.bench import open_bench
+from situs.build.authoring import AuthorOptions, AuthorRoles, author_bench
+from situs.clients import Asking
+from situs.errors import SitusError
 from situs.items.programs import parse, program_of, read_bank
+from situs.judges import asker_of
 from wire import Behaviour, Server, completion
 
 ROLES = {
@@ -318,3 +322,51 @@ def test_killed_at_any_moment_and_resumed_gives_the_same_bytes(
         assert "other models" in other.err
     for name in FILES:
         assert plain_content(tmp_path / "again" / name) == plain_content(tmp_path / "whole" / name)
+
+
+def test_an_edited_bank_is_another_task(source, tmp_path):
+    """A run that was begun with one bank is not resumed with another; where it lies is free."""
+    asker = asker_of("openai:x@http://127.0.0.1:9/v1", "--writer", Asking(no_cache=True), None)
+    roles = AuthorRoles(writer=asker)
+    entry = (
+        '[[wording]]\nshape = "volume({A})"\ntext = "What is {A}\'s volume, in mL?"\nby = "%s"\n'
+    )
+
+    def begin(name: str, by: str) -> None:
+        (tmp_path / name).write_text(entry % by)
+        options = AuthorOptions(wordings=tmp_path / name, overwrite=True)
+        with pytest.raises(Begun):
+            author_bench(source / "bench", tmp_path / "out", roles, options)
+
+    class Begun(Exception):
+        pass
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise Begun
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("situs.build.authoring.pipeline._Authoring.run", stop)
+        begin("one.toml", "R")
+        begin("two.toml", "R")
+        with pytest.raises(SitusError, match="other models or options"):
+            begin("one.toml", "S")
+
+
+def test_what_is_given_is_read_before_anything_is_measured(source, situs, tmp_path, monkeypatch):
+    """A bad bank or library of a large bench is not found hours later."""
+
+    def measured(*_: Any) -> None:
+        raise AssertionError("measured")
+
+    monkeypatch.setattr("situs.build.authoring.pipeline.StudyWork", measured)
+    bank = tmp_path / "bank.toml"
+    bank.write_text('[[wording]]\nshape = "volume({A})"\ntext = "How large is {A}?"\nby = "R"\n')
+    out = tmp_path / "out"
+    ran = situs("author", source / "bench", "--out", out, "--wordings", bank)
+    assert ran.code == 2
+    assert "How large is {A}?" in ran.err
+    spec = "openai:x@http://127.0.0.1:9/v1"
+    given = ("--librarian", spec, "--library", tmp_path / "none")
+    ran = situs("author", source / "bench", "--out", out, *given)
+    assert ran.code == 2
+    assert not out.exists()

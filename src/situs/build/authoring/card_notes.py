@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from situs.agents.author import CriticReport
+from situs.base.text import counted
 from situs.build.authoring.roles import RoleState
 from situs.build.authoring.trivial import PanelReport
 from situs.items.programs import BUILT_IN, Wording
@@ -74,5 +75,9 @@ def card_notes(
         )
     unread = sum(not one.read_by for one in findings.used if one.by != BUILT_IN)
     if unread:
-        notes.append(f"{unread:,} wordings by models are not reader-verified (wordings.toml).")
+        are = "is" if unread == 1 else "are"
+        notes.append(
+            f"{counted(unread, 'wording')} not of Situs's own {are} not reader-verified "
+            "(wordings.toml)."
+        )
     return notes

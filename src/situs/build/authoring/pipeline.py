@@ -17,7 +17,7 @@ import msgspec
 
 from situs.agents.author import Cited
 from situs.base.engines import Engine
-from situs.base.files import canonical_json, write_atomic
+from situs.base.files import canonical_json, digest, write_atomic
 from situs.base.publish import asked_beside, new_folder
 from situs.bench import BenchInfo, open_bench
 from situs.build.authoring.card_notes import Findings, card_notes
@@ -54,6 +54,10 @@ def author_bench(folder: Path, out: Path, roles: AuthorRoles, options: AuthorOpt
         raise SitusError(f"its source is {bench.info.source}", where=folder, fix=fix)
     if roles.librarian is not None and options.library is None:
         raise SitusError("a librarian needs a library", where="--librarian", fix="add --library")
+    # What is given is read before anything is measured: of a large bench that takes hours.
+    bank = read_bank(options.wordings) if options.wordings is not None else []
+    if roles.librarian is not None and options.library is not None:
+        open_library(options.library).close()
     desk = Desk(
         asked_beside(out),
         restricted=bench.info.restricted,
@@ -65,21 +69,29 @@ def author_bench(folder: Path, out: Path, roles: AuthorRoles, options: AuthorOpt
         options.seed,
         options.per_study,
         options.protocol,
-        str(options.wordings),
+        # What the bank says, not where it lies: an edited one is another task.
+        digest(canonical_json(msgspec.to_builtins(bank))) if bank else "None",
     ]
     desk.claim(roles, canonical_json(settings).decode())
-    return _Authoring(folder, out, roles, options, desk).run()
+    return _Authoring(folder, out, roles, options, desk, bank).run()
 
 
 class _Authoring:
     """One call of `situs author`."""
 
     def __init__(
-        self, folder: Path, out: Path, roles: AuthorRoles, options: AuthorOptions, desk: Desk
+        self,
+        folder: Path,
+        out: Path,
+        roles: AuthorRoles,
+        options: AuthorOptions,
+        desk: Desk,
+        bank: list[Wording],
     ) -> None:
         self._bench = open_bench(folder)
         self._folder, self._out = folder, out
         self._roles, self._options, self._desk = roles, options, desk
+        self._bank = bank
         self._funnel: Counter[str] = Counter()
         self._names = names_with(self._bench.info.terms)
         self._problems: list[Problem] = []
@@ -178,8 +190,7 @@ class _Authoring:
         return plan
 
     def _proved_wordings(self, programs: set[str]) -> dict[str, list[Wording]]:
-        bank = read_bank(self._options.wordings) if self._options.wordings is not None else []
-        proved = shape_wordings(self._desk, self._roles.writer, programs, bank, self._funnel)
+        proved = shape_wordings(self._desk, self._roles.writer, programs, self._bank, self._funnel)
         self._tell()
         return proved
 
