@@ -269,6 +269,10 @@ def as_said(args: tuple[object, ...], slot: Slot, names: Names) -> str:
         ("Is {A} to the right of the aorta?", {"is_beyond(right,{A},aorta)"}),
         ("Is {A} to the right of the aorta on the image?", set()),
         ("Is {A} within {X} mm of the aorta on this image?", {"is_within({A},aorta,{X})"}),
+        (
+            "How wide is the highest liver lesion at its widest on any axial image, in mm?",
+            {"diameter(most(superior,lesions(liver_lesion)))"},
+        ),
         ("Rank {A}, {B} and {C} by volume.", set()),
         ("How far is {A} from {B} at the nearest point?", set()),
     ],

@@ -8,6 +8,7 @@ what it says, and nothing can be said beside it.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -81,8 +82,14 @@ class _Reading:
 
     @property
     def _is_of_picture(self) -> bool:
-        """Whether the text speaks of a picture: its left and its top are not the patient's."""
-        return not {"image", "images"}.isdisjoint(self._tokens)
+        """Whether the text speaks of a picture: its left and its top are not the patient's.
+
+        An axial image on which something is measured is a slice.
+        """
+        return any(
+            token in ("image", "images") and before != "axial"
+            for before, token in itertools.pairwise(("", *self._tokens))
+        )
 
     def _productions(self, kind: str, at: int) -> Iterator[tuple[int, Expr]]:
         token = self._tokens[at] if at < len(self._tokens) else ""
