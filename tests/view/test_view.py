@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.profiles import Presenter, load_profile
 from situs.view import WatchedRuns, view_app
+from situs.view.server import app_runner
 
 Ask = Callable[..., Awaitable[Any]]
 
@@ -191,3 +193,30 @@ def test_a_run_costs_what_it_recorded(runs: Path) -> None:
         path.write_text(json.dumps(info | {"client": "openai:gpt-4o", "price": price}))
         (state,) = WatchedRuns(runs).states()
         assert state.cost == cost
+
+
+NO_REQUESTS = [
+    b"GET /' OR 1=1 HTTP/1.1\r\n\r\n",
+    b"\x1b[31mred\x1b[0m / HTTP/1.1\r\n\r\n",
+    b"\x16\x03\x01\r\n\r\n",
+    b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 5_000 + b"\r\n",
+    b"POST / HTTP/1.1\r\nContent-Length: nan\r\n\r\n",
+]
+
+
+def test_what_is_no_request_is_not_on_the_terminal(tmp_path: Path, caplog: Any) -> None:
+    async def knock() -> list[bytes]:
+        runner = app_runner(view_app(WatchedRuns(tmp_path)))
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        replies = []
+        for raw in NO_REQUESTS:
+            reader, writer = await asyncio.open_connection(*runner.addresses[0][:2])
+            writer.write(raw)
+            replies.append(await reader.read(12))
+            writer.close()
+        await runner.cleanup()
+        return replies
+
+    assert asyncio.run(knock()) == [b"HTTP/1.0 400"] * len(NO_REQUESTS)
+    assert caplog.records == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
 
 from situs.clients import run_to_end
 from situs.errors import SitusError
@@ -23,7 +25,7 @@ from situs.view.watching import (
     problem_words,
 )
 
-__all__ = ["serve_runs", "view_app"]
+__all__ = ["app_runner", "serve_runs", "view_app"]
 
 HOST = "127.0.0.1"
 _HEADERS = {
@@ -51,7 +53,7 @@ def serve_runs(
     runs = WatchedRuns(root)
 
     async def serve() -> None:
-        runner = web.AppRunner(view_app(runs, data), access_log=None)
+        runner = app_runner(view_app(runs, data))
         await runner.setup()
         try:
             await web.TCPSite(runner, HOST, port).start()
@@ -65,6 +67,19 @@ def serve_runs(
             await runner.cleanup()
 
     run_to_end(serve)
+
+
+def app_runner(app: web.Application) -> web.AppRunner:
+    """Serves the application; what is no HTTP is refused without a word on the terminal."""
+    log = logging.getLogger("situs.view")
+    log.addFilter(_is_our_affair)
+    return web.AppRunner(app, access_log=None, logger=log)
+
+
+def _is_our_affair(record: logging.LogRecord) -> bool:
+    """Not a request that cannot be read: its bytes and a traceback would stand on the terminal."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError)
 
 
 def view_app(runs: WatchedRuns, data: Path | None = None) -> web.Application:
