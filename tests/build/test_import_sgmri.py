@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from bench_rows import rows_of, write_rows
 from frame_make import write_h5
 from published_make import BRAIN, KNEE, QA, RESULTS
 from situs.bench import open_bench
@@ -242,3 +243,23 @@ def test_a_slice_beyond_what_a_table_holds(situs: Callable[..., Any], tmp_path: 
     assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
     assert "too large" in ran.err
     assert [path.name for path in tmp_path.iterdir()] == ["in.json"]
+
+
+@pytest.mark.parametrize("given", ["[", "[[null, [1, 2]]]", '"x"', "[" * 20_000])
+def test_damaged_boxes_of_the_published_set_are_one_line(
+    situs: Callable[..., Any], tmp_path: Path, given: str
+) -> None:
+    bench = tmp_path / "bench"
+    boxes = [{"label": "Meniscus Tear", "bbox": [1, 2, 3, 4]}]
+    (found,) = RESULTS["results"]
+    imported(situs, tmp_path, RESULTS | {"results": [found | {"bboxes": boxes}]})
+    rows = rows_of(bench, "items")
+    assert rows[0]["parameters"]["gt_boxes"] == "[[null,[1.0,2.0,3.0,4.0]]]"
+    rows[0]["parameters"]["gt_boxes"] = given
+    write_rows(bench, "items", rows)
+    (tmp_path / "a.jsonl").write_text(
+        json.dumps({"item_id": rows[0]["item_id"], "response": "[1, 2, 4, 6]"}) + "\n"
+    )
+    ran = situs("score", bench, tmp_path / "a.jsonl", "--protocol", "sgmri-vqa")
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+    assert "published boxes" in ran.err
