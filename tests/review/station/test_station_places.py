@@ -209,6 +209,52 @@ def test_the_key_of_a_box_lies_around_its_lesion(
     assert forms == {"boxes", "frames"}
 
 
+def test_a_mark_on_a_frame_and_its_slice_are_shown(located: Running, stacks: Path) -> None:
+    """The point of the question, at the pixel of its frame; which slice is meant is told too."""
+    from sqlalchemy import select
+
+    from situs.bench import open_bench
+    from situs.items import marks_of
+    from situs.review.station.store.tables import Snapshot
+
+    items = {item.item_id: item for item in open_bench(stacks).items()}
+    marked = {key: item for key, item in items.items() if marks_of(item)}
+    with located.database.read() as db:
+        taken = {held.hidden.get("item_id"): held.shown for held in db.scalars(select(Snapshot))}
+    found = [(marked[key], shown) for key, shown in taken.items() if key in marked]
+    assert found
+    for item, shown in found:
+        ((letter, box),) = marks_of(item).items()
+        ((drawn, (i, j, k)),) = shown["marks"]
+        columns, rows, _ = shown["size"]
+        # Pictures begin at the largest index: pixel x is columns - ½ - i.
+        assert (drawn, k) == (letter, box.frame)
+        assert (columns - 0.5 - i, rows - 0.5 - j) == pytest.approx((box.x0, box.y0), abs=0.01)
+        assert shown["frames"] == list(item.frames) == [box.frame]
+
+
+TRAINED = [
+    ({"right": ["B"]}, "B", True),
+    ({"right": ["B"]}, "A", False),
+    ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "84,9", True),
+    ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "111", False),
+    ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "about ten", None),
+    ({"places": {"": {"form": "frames", "key": "3, 4, 5"}}}, "3-4", True),
+    ({"places": {"": {"form": "frames", "key": "3, 4, 5"}}}, "5-9", False),
+    ({}, "in words", None),
+]
+
+
+@pytest.mark.parametrize(("hidden", "said", "is_right"), TRAINED)
+def test_training_tells_right_from_wrong(hidden: Any, said: str, is_right: bool | None) -> None:
+    from situs.review.station.web.cases import _feedback
+
+    words = _feedback({"right": [], "detail": {}} | hidden, {"answers": {"": said}})
+    start = {True: "Your answer was", False: "Your answer differs", None: "Compare"}[is_right]
+    assert words.startswith(start)
+    assert _feedback({"right": ["A"], "detail": {}}, {"cannot": "cut"}).startswith("Compare")
+
+
 def located_rows(running: Running) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Of every item that is answered by one place: what is shown and what is hidden."""
     from sqlalchemy import select

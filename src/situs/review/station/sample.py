@@ -14,13 +14,14 @@ import msgspec
 from situs.base.files import digest
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.items import Item, has_places
+from situs.items import Item, has_places, marks_of
 from situs.review.station.folder import StationFolder
 from situs.review.station.places import STATION_PROFILE
 from situs.review.station.plan import draw_sample
 from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.snapshot import ItemSnapshot, take_snapshots, wrong_key
 from situs.run import Viewing
+from situs.space import FrameBox
 
 __all__ = ["Sample", "TakenSample", "TakenUnit", "take_sample"]
 
@@ -112,7 +113,8 @@ def _obstacle(item: Item, viewing: Viewing) -> str:
     """Why an item cannot be read at the station; empty if it can."""
     if not item.series:
         return "not about a scan"
-    return viewing.obstacle(item) if has_places(item.answer) else ""
+    is_on_frames = any(isinstance(box, FrameBox) for box in marks_of(item).values())
+    return viewing.obstacle(item) if has_places(item.answer) or is_on_frames else ""
 
 
 def _drawn(items: Sequence[Item], sample: Sample) -> dict[str, tuple[str, float]]:

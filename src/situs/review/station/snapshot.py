@@ -35,7 +35,7 @@ from situs.review.key import key_words
 from situs.review.station.places import STATION_PROFILE, is_solid, key_places
 from situs.review.station.slices import store_masks, store_volume
 from situs.run import Viewing
-from situs.space import Grid, WorldBox, WorldPoints
+from situs.space import FrameBox, Grid, WorldPoints
 
 __all__ = ["ItemSnapshot", "take_snapshots", "wrong_key"]
 
@@ -143,7 +143,7 @@ class _Series:
             "parts": [_part(name, part) for name, part in parts_of(item.answer).items()],
             "options": [[a, o.text] for a, o in zip(_LETTERS, item.options)],
             "marks": self._marks(item),
-            "frames": list(item.frames) if item.level == "slice" else [],
+            "frames": self._frames(item),
             "size": list(self.info.shape),
         }
         return ItemSnapshot(item, msgspec.to_builtins(visible), msgspec.to_builtins(hidden))
@@ -165,15 +165,36 @@ class _Series:
             "overlay": marks_of(item, subjects, used, self.shapes, evidence),
         }
 
+    def _frames(self, item: Item) -> list[int]:
+        """The slices a question is about, as the station counts them."""
+        if item.level != "slice":
+            return []
+        return (
+            list(item.frames) if self.shown.obstacle(item) else self.shown.frames(item, item.frames)
+        )
+
     def _marks(self, item: Item) -> list[list[Any]]:
         """Marks that belong to the question, as patient-ordered index points."""
         result: list[list[Any]] = []
         for letter, box in drawn_marks(item).items():
-            if isinstance(box, WorldBox) and self.grid is not None:
+            if isinstance(box, FrameBox):
+                point: Sequence[float] = self._point_on_frame(item, box)
+            elif self.grid is not None:
                 middle = (np.array(box.lo_mm) + np.array(box.hi_mm)) / 2
                 point = self.grid.affine.to_index(WorldPoints(middle[None]))[0]
-                result.append([letter, [round(float(v), 2) for v in point]])
+            else:
+                continue
+            result.append([letter, [round(float(v), 2) for v in point]])
         return result
+
+    def _point_on_frame(self, item: Item, mark: FrameBox) -> tuple[float, float, int]:
+        """A mark of one frame as an index point: pictures begin where the indices are largest."""
+        columns, rows, _ = self.info.shape
+        # A point has no area, and what has none is not shown: a pixel around it is.
+        around = FrameBox(mark.frame, mark.x0 - 0.5, mark.y0 - 0.5, mark.x1 + 0.5, mark.y1 + 0.5)
+        (shown,) = self.shown.boxes(item, [around])
+        x, y = (shown.x0 + shown.x1) / 2, (shown.y0 + shown.y1) / 2
+        return columns - 0.5 - x, rows - 0.5 - y, shown.frame
 
 
 def wrong_key(snapshot: ItemSnapshot, pick: int) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Connection
 
 from situs.report.pictures.embedded import plane_frames
+from situs.review.station.places import SAME_PLACE, KeyPlace, overlap
 from situs.review.station.protocol import FLAGS
 from situs.review.station.slices import open_volume_map
 from situs.review.station.store.adjudicating import shuffled_readings
@@ -65,7 +66,7 @@ def case_view(db: Connection, station: Station, assignment: Assignment, user: Us
         if assignment.purpose == "adjudicate":
             view.readings = shuffled_readings(db, assignment)
         if unit.kind == "training" and assignment.state in _FINISHED:
-            view.feedback = _feedback(snapshot.hidden["right"], view.answer)
+            view.feedback = _feedback(snapshot.hidden, view.answer)
     return view
 
 
@@ -120,8 +121,32 @@ def _progress(db: Connection, assignment: Assignment) -> tuple[int, int]:
     return sum(counts.get(state, 0) for state in _FINISHED), sum(counts.values())
 
 
-def _feedback(right: list[str], answer: dict[str, Any] | None) -> str:
-    if not right or answer is None:
+def _feedback(hidden: dict[str, Any], answer: dict[str, Any] | None) -> str:
+    """Whether a training case was answered right, where that can be told without a judge."""
+    is_right = (
+        None if answer is None or answer.get("cannot") else _is_right(hidden, answer["answers"])
+    )
+    if is_right is None:
         return "Compare your answer with the key above."
-    replies = set((answer.get("answers") or {}).values())
-    return "Your answer was right." if replies & set(right) else "Your answer differs from the key."
+    return "Your answer was right." if is_right else "Your answer differs from the key."
+
+
+def _is_right(hidden: dict[str, Any], answers: dict[str, str]) -> bool | None:
+    """By letter, by the interval of a number, or by how far places overlap."""
+    if hidden["right"]:
+        return bool(set(answers.values()) & set(hidden["right"]))
+    number = hidden["detail"].get("number")
+    if number is not None and len(answers) == 1:
+        _, low, high, _ = number
+        try:
+            return (
+                float(low) <= float(next(iter(answers.values())).replace(",", ".")) <= float(high)
+            )
+        except ValueError:
+            return None
+    places = msgspec.convert(hidden.get("places", {}), dict[str, KeyPlace])
+    if places and set(places) == set(answers):
+        return all(
+            overlap(place, answers[name], place.key) >= SAME_PLACE for name, place in places.items()
+        )
+    return None

@@ -164,6 +164,7 @@ export function Room({ id }) {
     <section class="sheet" aria-label="Question">
       <p class="kicker">${title} · ${view.block ? 'block ' + view.block + ', ' : ''}${view.done} of ${view.cases} done ${view.stages === 2 ? ' · stage ' + view.stage + ' of 2' : ''}</p>
       ${view.kind === 'wording' ? html`<h1>Is this question well put?</h1><ol class="wordings">${view.wordings.map((w) => html`<li>${w}</li>`)}</ol>${view.options.length ? html`<p class="small">Options, for example: ${view.options[0].join(' · ')}</p>` : null}` : html`<h1 class="question">${view.question}</h1>`}
+      ${view.frames.length ? html`<p class="asked-slice">About slice ${view.frames.map((n) => n + 1).join(', ')}. <button type="button" onClick=${() => planes.current && planes.current.go(view.frames[Math.floor(view.frames.length / 2)])}>Go to it</button></p>` : null}
       ${view.stage === 1 ? html`<${AnswerForm} view=${view} draft=${draft} change=${change} planes=${planes} />` : html`<${Revealed} view=${view} planes=${planes} />`}
       ${view.stage === 2 && view.readings ? html`<${Readings} view=${view} />` : null}
       ${view.feedback && finished ? html`<p class="feedback" role="status">${view.feedback}</p>` : null}
