@@ -271,6 +271,23 @@ def lesions(tmp_path_factory: pytest.TempPathFactory, situs: Callable[..., Any])
     return folder / "bench"
 
 
+@pytest.fixture(scope="session")
+def stacks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bench of boxes and slices on small stacks without millimetres."""
+    from frame_make import make_cohort, write_images
+    from situs.build import BuildOptions, build_boxes
+    from situs.facts import load_recipe
+
+    root = tmp_path_factory.mktemp("stacks")
+    cohort = make_cohort(4, 12)
+    files, lists = cohort.write(root / "notes")
+    options = BuildOptions("stacks", load_recipe(), licence="synthetic", restricted=False)
+    build_boxes(
+        files, root / "bench", options, lists=lists, images=write_images(cohort, root / "images")
+    )
+    return root / "bench"
+
+
 @pytest.fixture
 def new_station(
     tmp_path: Path, bench: Path, template: tuple[Path, dict[str, str]]

@@ -663,6 +663,64 @@ def test_a_key_and_buttons_lead_to_the_marks(
         desk.close()
 
 
+def case_that_asks(running: Running, code: str, words: str) -> str:
+    """The case of a reader whose question holds these words."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.tables import Assignment, Snapshot, Unit, User
+
+    query = (
+        select(Assignment.public_id)
+        .join(Unit, Unit.id == Assignment.unit_id)
+        .join(Snapshot, Snapshot.hash == Unit.snapshot_hash)
+        .join(User, User.id == Assignment.user_id)
+        .where(User.code == code, Unit.kind == "item")
+        .where(Snapshot.shown["question"].as_string().contains(words))
+    )
+    with running.database.read() as db:
+        found = db.scalars(query).first()
+    assert found is not None
+    return str(found)
+
+
+def test_a_mark_on_a_frame_is_drawn_and_nothing_is_said_of_millimetres(
+    new_station: Callable[..., Running], chromium: Any, stacks: Path
+) -> None:
+    """On a stack without orientation: the mark at its pixel, which slice is meant, no scale."""
+    desk = Desk(new_station(bench=stacks, items=60, training=0), chromium)
+    try:
+        desk.running.freeze("R1", "R2")
+        page = desk.sit("R1")
+        page.goto(desk.address + "/#case/" + case_that_asks(desk.running, "R1", "at the mark"))
+        page.wait_for_function("() => window.situsPlanes && window.situsPlanes.kept.size >= 3")
+        view = page.evaluate(
+            "() => fetch('/api/v1/assignments/' + location.hash.split('/').pop()).then((r) =>"
+            " r.json())"
+        )
+        (frame,) = view["frames"]
+        assert f"About slice {frame + 1}." in page.inner_text(".sheet")
+        assert page.evaluate("situsPlanes.controls.at.axial") == frame
+        label = page.locator(".pane.main .label", has_text="P")
+        label.wait_for(state="visible")
+        dot, canvas = (page.locator(s).bounding_box() for s in (".pane.main .dot-in", "canvas"))
+        ((_, (i, j, _)),) = view["marks"]
+        columns, rows, _ = view["series"]["shape"]
+        x = canvas["x"] + canvas["width"] * (columns - 0.5 - i) / columns
+        y = canvas["y"] + canvas["height"] * (rows - 0.5 - j) / rows
+        assert abs(dot["x"] + dot["width"] / 2 - x) < 1
+        assert abs(dot["y"] + dot["height"] / 2 - y) < 1
+        assert label.bounding_box()["y"] + label.bounding_box()["height"] < y, "it covers the mark"
+        assert page.inner_text(".pane.main .scale") == ""
+        assert "Axial" not in page.inner_text(".pictures")
+        # Elsewhere, the way back to the slice that is meant.
+        page.evaluate("situsPlanes.go(0)")
+        press(page, ".asked-slice button")
+        assert page.evaluate("situsPlanes.controls.at.axial") == frame
+        assert desk.errors == []
+    finally:
+        desk.close()
+
+
 @pytest.mark.parametrize("flipped", [False, True])
 def test_a_box_is_kept_where_it_was_drawn(
     new_station: Callable[..., Running], chromium: Any, lesions: Path, flipped: bool

@@ -67,7 +67,7 @@ function makeViewer(shared, view, subjects, options = {}) {
     const slider = h('input', { type: 'range', min: 0, max: view.planes[plane].slices.length - 1, step: 1, 'aria-label': plane + ' slice' });
     const output = h('output', {});
     const pane = h('div', { class: 'pane' },
-      h('div', { class: 'bar-top' }, h('span', { title: `embedded: slices ${view.planes[plane].spoken} of ${count}, counted ${ENDS[plane]}` }, h('b', {}, plane), ` slices ${view.planes[plane].spoken} of ${count}`),
+      h('div', { class: 'bar-top' }, h('span', view.unoriented ? {} : { title: `embedded: slices ${view.planes[plane].spoken} of ${count}, counted ${ENDS[plane]}` }, h('b', {}, view.unoriented ? 'stored' : plane), ` slices ${view.planes[plane].spoken} of ${count}`),
         h('button', { type: 'button', class: 'grow-btn', 'aria-label': 'enlarge the ' + plane + ' view', onclick: () => { show.main = plane; layout(); } }, 'Enlarge')),
       frame, h('div', { class: 'slide' }, slider, output));
     slider.addEventListener('input', () => { at[plane] = view.planes[plane].slices[Number(slider.value)]; step(plane, 0); });
@@ -182,8 +182,9 @@ function makeViewer(shared, view, subjects, options = {}) {
     p.canvas.width = Math.max(1, Math.round(w * mx * perMm * ratio));
     p.canvas.height = Math.max(1, Math.round(height * my * perMm * ratio));
     const bar = [200, 100, 50, 20, 10, 5].find((mm) => mm * perMm <= 0.3 * w * mx * perMm) || 2;
-    p.scale.replaceChildren(bar >= 10 ? bar / 10 + ' cm' : bar + ' mm', h('i', {}));
-    p.scale.lastChild.style.width = bar * perMm + 'px';
+    // Without millimetres in the file there is no scale.
+    p.scale.replaceChildren(...(view.unoriented ? [] : [bar >= 10 ? bar / 10 + ' cm' : bar + ' mm', h('i', {})]));
+    if (p.scale.lastChild) p.scale.lastChild.style.width = bar * perMm + 'px';
   }
 
   function draw(plane) {
@@ -260,7 +261,8 @@ function makeViewer(shared, view, subjects, options = {}) {
       if (Math.abs(point[through] - index) > 0.5) continue;
       const [x, y] = pixel(plane, point);
       parts.push(s('path', { class: 'dot', d: `M${x} ${y}h0.001` }), s('path', { class: 'dot-in c0', d: `M${x} ${y}h0.001` }));
-      labels.push([x, y - 6 / (p.perMm || 1), letter]);
+      // Above the point, which it must not cover.
+      labels.push([x, y - 14 / ((p.perMm || 1) * sizeOf(plane).my), letter]);
     }
     p.svg.replaceChildren(...parts);
     p.labels.replaceChildren(...labels.map(([x, y, text]) => {

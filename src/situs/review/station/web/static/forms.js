@@ -34,7 +34,7 @@ const gradesIn = (text) => { try { return JSON.parse(text || '{}'); } catch { re
 // Boxes are drawn on the axial picture, or typed by those who draw with the keyboard.
 function BoxPart({ view, part, value, legend, pick, planes }) {
   const [label, setLabel] = useState(''), [isOn, setOn] = useState(false), [edges, setEdges] = useState(['', '', '', '']);
-  const boxes = boxesIn(value), none = value === '[]';
+  const boxes = boxesIn(value), none = value === '[]', axial = view.series.oriented ? 'axial ' : '';
   const put = (list) => pick(list.length ? JSON.stringify(list) : '');
   const add = (box) => put([...boxes, { ...box, label: label.trim() }]);
   const draw = (on) => { setOn(on); if (planes.current) planes.current.isDrawing = on; };
@@ -52,11 +52,11 @@ function BoxPart({ view, part, value, legend, pick, planes }) {
     setEdges(['', '', '', '']);
   };
   return html`<fieldset class="boxing"><legend>${legend}</legend>
-    <p class="small">${part.solid ? 'Box it on the first and the last axial slice that show it, or on more: the box around all of them counts.' : 'Box it on every axial slice it is to be shown on.'}</p>
-    <div class="row"><button type="button" id="draw" aria-pressed=${isOn} onClick=${() => draw(!isOn)}>${isOn ? 'Drawing: drag on the axial picture' : 'Draw a box'} <kbd>${keyMap().draw}</kbd></button></div>
+    <p class="small">${part.solid ? `Box it on the first and the last ${axial}slice that show it, or on more: the box around all of them counts.` : `Box it on every ${axial}slice it is to be shown on.`}</p>
+    <div class="row"><button type="button" id="draw" aria-pressed=${isOn} onClick=${() => draw(!isOn)}>${isOn ? `Drawing: drag on the ${axial}picture` : 'Draw a box'} <kbd>${keyMap().draw}</kbd></button></div>
     <label class="field">What the next box shows, if several are asked for<input value=${label} maxlength="200" onInput=${(e) => setLabel(e.target.value)} /></label>
     <details><summary>Type a box</summary><div class="edges">${['left', 'top', 'right', 'bottom'].map((name, n) => html`<label>${name}<input type="number" min="0" step="any" value=${edges[n]} onInput=${(e) => setEdges(edges.map((old, k) => (k === n ? e.target.value : old)))} /></label>`)}
-      <button type="button" onClick=${type}>Add to this axial slice</button></div><p class="small">In pixels from the top left corner.</p></details>
+      <button type="button" onClick=${type}>Add to this ${axial}slice</button></div><p class="small">In pixels from the top left corner.</p></details>
     <ul class="drawn">${boxes.map((box, n) => html`<li>slice ${box.frame + 1}: ${box.x0}–${box.x1} × ${box.y0}–${box.y1}${box.label ? ', ' + box.label : ''}
       <button type="button" onClick=${() => planes.current && planes.current.go(box.frame)}>Go to</button><button type="button" aria-label=${`remove box ${n + 1}`} onClick=${() => put(boxes.filter((_, k) => k !== n))}>Remove</button></li>`)}</ul>
     <label><input type="checkbox" checked=${none} onChange=${(e) => pick(e.target.checked ? '[]' : '')} /> There is nothing to box</label></fieldset>`;

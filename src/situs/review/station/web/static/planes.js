@@ -48,7 +48,7 @@ export class Planes {
     };
     const marks = (overlay && overlay.overlay) || { boxes: [], lines: [], planes: [], midline: null };
     const viewed = {
-      shape, spacing, structures: structures.map((one) => one.structure), boxed: false, marks, asked: view.marks,
+      shape, spacing, structures: structures.map((one) => one.structure), boxed: false, marks, asked: view.marks, unoriented: !this.series.oriented,
       planes: Object.fromEntries(planes.map((plane) => [plane, of(plane)])),
     };
     return makeViewer({ planes: frames }, viewed, structures, {
