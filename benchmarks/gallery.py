@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 
 from situs.items import Item
+from situs.items.answer_words import answer_words, option_rows
 from situs.report import ReportOptions, write_report
-from situs.report.viewer.answer_words import answer_words, option_rows
 from situs.run import open_run
 
 DOCS = Path(__file__).parents[1] / "docs"

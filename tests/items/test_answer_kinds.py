@@ -38,8 +38,8 @@ from situs.items import (
     right_options,
     stays_right,
 )
+from situs.items.answer_words import answer_words
 from situs.profiles.schema import Prompt
-from situs.report.viewer.answer_words import answer_words
 from situs.review.key import key_words
 from situs.space import FrameBox
 

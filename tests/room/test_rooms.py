@@ -14,6 +14,7 @@ import wire
 from situs.base.files import canonical_json
 from situs.bench import open_bench
 from situs.errors import SitusError
+from situs.items.answer_words import answer_words
 from situs.room import load_room, shipped_rooms
 from situs.room.files import with_tools
 from situs.room.playback import room_of
@@ -119,6 +120,7 @@ def test_a_session_is_played_back_for_people(situs, play, tmp_path) -> None:
     assert page.count("<img ") == len(played.known.slices(item))
     assert "all of the evidence seen" in page
     assert "http" not in page.replace("http-equiv", "")
+    assert f"right answer: <strong>{answer_words(item)}</strong>" in page
     assert "saw all" in (tmp_path / "folder" / "session.txt").read_text()
     assert situs("show", played.out, "--out", tmp_path / "x.html").code == 2
 

@@ -13,6 +13,7 @@ __all__ = [
     "markdown_safe",
     "normalized",
     "printable",
+    "short",
     "whole_characters",
 ]
 
@@ -84,3 +85,19 @@ def _escaped(character: str) -> str:
 def markdown_safe(text: str) -> str:
     """Text as it reads in Markdown, whose signs and HTML it may hold: nothing of it is markup."""
     return _MARKDOWN.sub(r"\\\1", html.escape(" ".join(printable(text).split()), quote=False))
+
+
+def short(value: float) -> str:
+    """A number as a reader wants it: three significant digits, thousands apart."""
+    if value < 0:
+        return "−" + short(-value)
+    size = abs(value)
+    if isinstance(value, int) or size >= 100:
+        return f"{value:,.0f}".replace(",", "\u202f")
+    return (
+        f"{value:.1f}"
+        if size >= 10
+        else f"{value:.2f}"
+        if size >= 0.01 or value == 0
+        else f"{value:.1g}"
+    )

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from situs.base.files import write_atomic, write_files
 from situs.base.page import render_page_file
-from situs.clients import Spec, parse_spec
+from situs.clients import parse_spec
 from situs.errors import SitusError
+from situs.items.answer_words import answer_words
 from situs.room.playback import PlayedSession, Replayer, SessionView, drawn_picture, view_of
-from situs.run import make_baseline
 from situs.score import open_replies, read_run
 
 __all__ = ["ShownSession", "session_views", "show_session"]
@@ -92,8 +92,7 @@ def session_views(
 def _viewed(replayer: Replayer, played: PlayedSession, longest_px: int = 512) -> SessionView:
     scored = read_run(open_replies(replayer.folder, replayer.bench.folder)).outcomes()
     outcome = scored.get(played.item.item_id)
-    oracle = make_baseline(replayer.bench, Spec("oracle"), replayer.info.profile)
-    truth = _in_words(oracle.answer(played.item) or "")
+    truth = answer_words(played.item)
     right = None if outcome is None or outcome.state == "unjudged" else outcome.right
     view = view_of(played, right=right, truth=truth, longest_px=longest_px)
     return msgspec.structs.replace(view, said=_in_words(view.said))
@@ -106,7 +105,7 @@ def _model_name(client: str) -> str:
 
 
 def _in_words(spoken: str) -> str:
-    """What the oracle says, out of the JSON or the emphasis it may stand in."""
+    """An answer, out of the JSON or the emphasis it may stand in."""
     with suppress(msgspec.DecodeError, msgspec.ValidationError, KeyError):
         answer = msgspec.json.decode(spoken, type=dict[str, str | float])["answer"]
         return answer if isinstance(answer, str) else f"{answer:g}"

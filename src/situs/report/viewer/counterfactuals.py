@@ -13,6 +13,7 @@ import msgspec
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item
+from situs.items.answer_words import answer_words
 from situs.probe import (
     CHANGES,
     FINDINGS,
@@ -24,7 +25,6 @@ from situs.probe import (
 )
 from situs.profiles import Presenter, Profile
 from situs.report.scored import ReportedRun, mark_of
-from situs.report.viewer.answer_words import answer_words
 from situs.run import open_run
 from situs.score.explain import Answered, read_answers
 from situs.tables import INTERVAL, Cell, Table

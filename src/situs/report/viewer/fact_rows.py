@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from situs.base.text import short
 from situs.facts import Cell, Fact, FactValue, Measured, Quoted
 
-__all__ = ["FactRow", "FactTable", "rounded", "short"]
+__all__ = ["FactRow", "FactTable", "rounded"]
 
 
 class FactRow(msgspec.Struct, frozen=True, array_like=True):
@@ -75,22 +76,6 @@ def _interval_text(interval: tuple[float, ...] | None) -> str:
         return f"{short(low)} to {'∞' if high >= 1e9 else short(high)}"
     slack = max(abs(high - low) / 2 for low, high in zip(interval[:half], interval[half:]))
     return f"± {slack:.1f}"
-
-
-def short(value: float) -> str:
-    """A number as a reader wants it: three significant digits, thousands apart."""
-    if value < 0:
-        return "−" + short(-value)
-    size = abs(value)
-    if isinstance(value, int) or size >= 100:
-        return f"{value:,.0f}".replace(",", "\u202f")
-    return (
-        f"{value:.1f}"
-        if size >= 10
-        else f"{value:.2f}"
-        if size >= 0.01 or value == 0
-        else f"{value:.1g}"
-    )
 
 
 def rounded(value: float) -> float:

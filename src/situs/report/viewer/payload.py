@@ -11,9 +11,9 @@ from situs.anatomy import term
 from situs.bench import Bench, StudyRecord
 from situs.facts import Fact, Measured, Quoted, mark_points, marked_structures
 from situs.items import Item, Number, marks_of
+from situs.items.answer_words import answer_words, option_rows
 from situs.profiles import ToneScale
 from situs.report.scored import ReportedRun
-from situs.report.viewer.answer_words import answer_words, option_rows
 from situs.report.viewer.counterfactuals import ChangedTwin
 from situs.report.viewer.fact_rows import FactRow, FactTable, rounded
 from situs.report.viewer.flags import SeriesNote, authored_flags, fact_flags, series_note

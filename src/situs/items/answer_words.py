@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from situs.items import (
-    Boxes,
-    Choice,
-    Choices,
-    Frames,
-    Item,
-    Number,
-    Simple,
-    parts_of,
-    plain_words,
-    right_options,
-)
-from situs.report.viewer.fact_rows import short
+from situs.base.text import short
+from situs.items.kinds import parts_of, plain_words, right_options
+from situs.items.record import Boxes, Choice, Choices, Frames, Item, Number, Simple
 from situs.space import FrameBox
 
 __all__ = ["answer_words", "option_rows"]
@@ -35,7 +25,8 @@ def option_rows(item: Item) -> list[tuple[str, str, bool]]:
 
 
 def answer_words(item: Item) -> str:
-    """The key as a reader wants it; a compound answer part by part."""
+    """The key as a reader wants it: short numbers, options with letter and text; a compound
+    answer part by part."""
     words = {name: _words(item, part) for name, part in parts_of(item.answer).items()}
     return "\n".join(f"{name}: {text}" if name else text for name, text in words.items())
 
