@@ -3,6 +3,7 @@ and blind ones are not said to look."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable
 from functools import cache
 from types import SimpleNamespace
@@ -33,7 +34,7 @@ from simulated import Cohort, Reader, Shown, cohort
 from unfamiliar_readers import UNFAMILIAR
 from unheard_readers import UNHEARD
 
-from situs.items import Item, Number, YesNo
+from situs.items import Choice, Item, Number, YesNo
 from situs.probe.diagnosis import KINDS, Diagnosis, Effect, Evidence, diagnose
 from situs.probe.diagnosis.evidence import Inversion, Moved, Sight, VolumeGain
 from situs.probe.diagnosis.measured import _moved
@@ -431,3 +432,26 @@ def test_numbers_that_change_a_little_in_every_task_are_noticed_together() -> No
     ]
     runs = SimpleNamespace(compared={"other-patient": rows})
     assert _moved(runs)["other-patient"] == Moved("numbers", 6, 90)  # type: ignore[arg-type]
+
+
+def test_to_be_misled_is_to_be_worse_than_with_all_other_pictures() -> None:
+    """Who says left or right by the patient's name is worse with pictures than the textbook is
+    without, and no worse than with another patient's: the pictures tell it nothing."""
+    of = Cohort(1, patients=24, texts=20, numbers=0)
+    sides = [item for item in of.items if item.item_id in of.mirrored]
+    for item in sides:  # as of organs: every patient has the same answer
+        usual = of.prior[item.question]
+        plain = msgspec.structs.replace(item, answer=Choice(usual), twin_group="")
+        of.items[of.items.index(item)] = plain
+        of.truth[item.item_id, "original"] = usual
+
+    def by_name(shown: Shown, rng: np.random.Generator) -> str:
+        if shown.item.item_id not in of.mirrored or not shown.patient:
+            return say(shown, of.prior[shown.item.question])
+        named_left = zlib.crc32(shown.patient.encode()) % 2 == 0
+        return say(shown, "left" if named_left else "right")
+
+    diagnosis = of.diagnosed(by_name, probes=())
+    assert diagnosis.groups["sides"].gain.below(0.0)
+    assert diagnosis.groups["sides"].verdict != "misled"
+    assert diagnosis.kind != "looks"

@@ -65,8 +65,8 @@ class Sight(msgspec.Struct, frozen=True):
     """Right minus right if its answers were dealt
     out among the patients asked the same question."""
     other_pictures: Effect = Effect()
-    """With its pictures minus with black ones,
-    noise or another patient's, whichever it is best with."""
+    """With its pictures minus with black ones, noise or another patient's, whichever proves least
+    of what the gain says."""
     balanced: bool = False
     """Whether only twins count, of which the words tell nothing."""
     p: float | None = None

@@ -147,8 +147,10 @@ def _sight(asked: Sequence[Answered], runs: ProbeRuns) -> Sight:
     proved = weaker(smaller, larger)
     gain = msgspec.structs.replace(smaller, p=proved.p, ci95=_joined(smaller, larger))
     others = [_over(asked, runs.blind[name]) for name in _OTHER_PICTURES if name in runs.blind]
-    # The least gain, so that all of them have to be beaten.
-    least = min(others, key=lambda effect: effect.value or 0.0, default=Effect())
+    # The one that proves least of what the gain says, so that all of them have to be beaten: to be
+    # misled is to be worse than with all other pictures.
+    towards = 1.0 if (gain.value or 0.0) >= 0.0 else -1.0
+    least = min(others, key=lambda effect: towards * (effect.value or 0.0), default=Effect())
     balanced = all(one.item.twin_group for one in asked)
     return Sight(gain, against, own_picture_gain(asked), least, balanced)
 
