@@ -186,6 +186,11 @@ class Bench:
             msgspec.structs.force_setattr(item, "parameters", Parameters(item.parameters))
             yield item
 
+    def item_ids(self) -> list[str]:
+        """The id of every item, in bench order."""
+        ids = whole_table(self.folder / "items.parquet", ["item_id"])["item_id"]
+        return list(ids.to_pylist())
+
     def may_ask_for(self, kind: str) -> bool:
         """Whether the answer to some item is of a kind (`text`, …), as one column tells.
 

@@ -247,6 +247,10 @@ def _batches(
         if max((leaf.num_values for leaf in leaves), default=0) > _MOST_VALUES:
             raise SitusError(f"more than {_MOST_VALUES:,} values in one row group", fix=_FOREIGN)
         rows = max(1, min(_ROWS, _LARGEST_BATCH // max(1, widest)))
+        if may_match and wanted:
+            # Their own columns are a small part of the group.
+            looked_at = table.iter_batches(rows, row_groups=[group], columns=list(wanted))
+            may_match = any(len(_where(batch, wanted)) for batch in looked_at)
         for batch in table.iter_batches(
             batch_size=rows, row_groups=[group], columns=names if may_match else []
         ):
@@ -287,12 +291,17 @@ def _leaves(array: pa.Array) -> Iterator[pa.Array]:
 def _matching(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> pa.Array | None:
     """The numbers of the rows that hold the values; None for all of them."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not batch.num_columns:
         return pa.array([], pa.int64())
-    if not wanted:
-        return None
+    return _where(batch, wanted) if wanted else None
+
+
+def _where(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> pa.Array:
+    """The numbers of the rows that hold the values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     masks = [
         pc.is_in(batch[name], pa.array(values, batch[name].type)) for name, values in wanted.items()
     ]

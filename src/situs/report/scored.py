@@ -10,10 +10,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from situs.bench import Bench
 from situs.errors import SitusError
-from situs.items import Item
 from situs.report.causes import causes_of
+from situs.report.covered import Covered
 from situs.report.names import spec_of, unique_names
 from situs.run import RunInfo, is_baseline, open_run
 from situs.score import HEADLINE, Entry, Outcome, Scores
@@ -132,7 +131,7 @@ def read_runs(
     seed: int,
     names: Sequence[str] = (),
     stratum: str = HEADLINE,
-) -> tuple[Bench, list[Item], list[ReportedRun]]:
+) -> tuple[Covered, list[ReportedRun]]:
     """Every run, the one bench they share, and the items any of them covers, in bench order.
 
     `names` are what the runs are called, in their order; without, each goes by its client.
@@ -160,7 +159,7 @@ def read_runs(
         (" (text only)" if info.withheld else "" for _, info, _ in opened),
     )
     runs: list[ReportedRun] = []
-    covered: dict[str, Item] = {}
+    covered = Covered(shared)
     for name, (folder, _, _) in zip(called, opened):
         replies = dataclasses.replace(open_replies(folder, bench), bench=shared)
         stored_scores, run = (
@@ -169,13 +168,14 @@ def read_runs(
         )
         if not run.judged and stored_scores is not None and stored_scores.jury is not None:
             run = dataclasses.replace(run, judged=stored_scores.outcomes)
-        covered.update((item.item_id, item) for item in replies.items())
+        # The items of the first run are taken down for the blind rows beside it as well.
+        items = replies.items() if runs else replies.items_once()
+        covered.add(items, run.columns.item_ids)
         metrics = shown_in(Shown.REPORT)
         scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
         budget = budget_of(run)
         runs.append(ReportedRun(name, run, scores, causes_of(budget), stored_scores, budget))
-    order = {item.item_id: position for position, item in enumerate(shared.items(steps=False))}
-    return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
+    return covered, runs
 
 
 def _stored_scores(path: Path) -> Scores | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from situs.errors import SitusError
-from situs.items import Item
+from situs.report.covered import CoveredItem
 from situs.report.scored import ReportedRun
 from situs.room import SessionView, is_room_run, room_tables, score_room, session_views
 from situs.tables import Table
@@ -48,7 +48,11 @@ def tables_of_rooms(runs: Sequence[ReportedRun]) -> list[Table]:
 
 
 def sessions_of(
-    runs: Sequence[ReportedRun], items: Sequence[Item], count: int, budget: int, data: Path | None
+    runs: Sequence[ReportedRun],
+    items: Sequence[CoveredItem],
+    count: int,
+    budget: int,
+    data: Path | None,
 ) -> list[RunSessions]:
     """Sessions of each run in a room,
     on the items that are shown first, as far as `budget` bytes reach."""

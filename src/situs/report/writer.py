@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -15,11 +16,12 @@ from situs.base.text import counted
 from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
 from situs.facts import Fact
-from situs.items import Item, boxes_in
+from situs.items import Item
 from situs.probe import source_of_made, volumes_of
 from situs.report.causes import budget_table
 from situs.report.charts.figures import Chart, board_chart, charts_of
 from situs.report.charts.vector_files import check_charts_folder, write_charts
+from situs.report.covered import CoveredItem, series_key
 from situs.report.page import Page, render_page
 from situs.report.pictures.choice import in_picture_order, worth
 from situs.report.pictures.embedded import Embedded, embed_pictures, pictured_series
@@ -32,7 +34,7 @@ from situs.report.tables.standing import standings_of
 from situs.report.tables.verdicts import verdicts_of, with_probed_gains
 from situs.report.tables.wording import wording_of
 from situs.report.viewer.counterfactuals import counterfactuals_of, diagnosis_table
-from situs.report.viewer.payload import FactsShown, Payload, build_payload, series_key
+from situs.report.viewer.payload import FactsShown, Payload, build_payload
 from situs.score import HEADLINE, key_errors, published_beside
 from situs.tables import check_tables_folder, csv_text, write_tables
 
@@ -103,31 +105,34 @@ def write_report(
         )
     check_tables_folder(options.tables)
     check_charts_folder(options.charts)
-    opened, items, scored = read_runs(
-        runs, options.bench, options.seed, options.names, options.stratum
-    )
+    covered, scored = read_runs(runs, options.bench, options.seed, options.names, options.stratum)
+    opened = covered.bench
     studies = {study.study_id: study for study in opened.studies()}
     withheld = opened.info.restricted and not options.allow_pixels
     available = set() if withheld or not options.pictures else _pictured(opened, options.data)
-    ordered = in_picture_order(items, lambda item: worth(item, scored), options.seed)
+    ordered = in_picture_order(covered, lambda item: worth(item, scored), options.seed)
     candidates = [item for item in ordered if series_key(item) in available]
-    drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
+    drawable = candidates or [item for item in ordered if item.series and item.has_boxes]
     beside = counterfactuals_of(runs, scored, opened.info.content_hash, options.data)
-    chosen = drawable[: options.pictures]
+    drawn_first = [item.item_id for item in drawable[: options.pictures]]
     shown_first = ordered[: max(options.pictures, _SHOWN_FIRST)]
-    first = [item.item_id for item in shown_first]
-    facts = facts_for(opened, [*shown_first, *chosen])
+    first = {item.item_id for item in shown_first}
+    # Only these are shown with their steps of reasoning, which take most of the room.
+    detailed = covered.items({*first, *drawn_first})
+    chosen = [detailed[item_id] for item_id in drawn_first]
+    facts = facts_for(opened, detailed.values())
+    foremost = [item for item_id, item in detailed.items() if item_id in first]
     payload = build_payload(
         opened,
-        _with_steps(opened, items, first),
+        chain(foremost, covered.others(first)),
         scored,
         FactsShown(opened, facts, first),
         studies,
         quotes=not withheld,
-        first=first,
+        covered=covered,
         changed=beside.twins(),
     )
-    figures = charts_of(opened, scored, items)
+    figures = charts_of(scored, covered)
     drawn = sum(len(picture) for figure in figures for _, picture in figure.pictures) + sum(
         3 * len(csv_text(figure.table)) for figure in figures
     )
@@ -140,7 +145,7 @@ def write_report(
     left_out = _left_out(
         payload,
         embedded,
-        len(items),
+        len(covered),
         len(candidates),
         options.pictures,
         withheld,
@@ -149,7 +154,7 @@ def write_report(
     payload = _with_pictures(payload, embedded, withheld)
     if not withheld:
         _add_twin_pictures(payload, beside.pictures(embedded.items, budget // 10))
-    standings = standings_of(scored, items, opened.info.by_stratum, options.stratum)
+    standings = standings_of(scored, covered, opened.info.by_stratum, options.stratum)
     standings = with_probed_gains(standings, runs, scored)
     board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
     budgets = {
@@ -166,8 +171,8 @@ def write_report(
         )
     page = Page(
         title=opened.info.name,
-        facts=_header(opened, items, scored),
-        warnings=_warnings(opened, items, scored),
+        facts=_header(opened, covered, scored),
+        warnings=_warnings(opened, covered, scored),
         banner=_banner(opened, embedded, withheld),
         verdicts=verdicts_of(runs, scored),
         board=board,
@@ -204,7 +209,7 @@ def write_report(
     return ReportResult(
         out,
         len(scored),
-        len(items),
+        len(covered),
         len(embedded.items),
         left_out,
         len(html),
@@ -218,13 +223,6 @@ def _with_board(board: Board, figures: Sequence[Chart]) -> list[Chart]:
     return [*([first] if first is not None else []), *figures]
 
 
-def _with_steps(bench: Bench, items: Sequence[Item], detailed: Iterable[str]) -> list[Item]:
-    """The items, those whose details are shown with their steps of reasoning,
-    which take most of the room."""
-    with_steps = {item.item_id: item for item in bench.items(ids=set(detailed))}
-    return [with_steps.get(item.item_id, item) for item in items]
-
-
 def _pictured(bench: Bench, data: Path | None) -> set[str]:
     """Series with an image at hand;
     a probe's bench draws on the images of the bench it was made from."""
@@ -233,11 +231,7 @@ def _pictured(bench: Bench, data: Path | None) -> set[str]:
     return pictured_series(home.studies(), Locations.read(home.folder, data))
 
 
-def _has_boxes(item: Item) -> bool:
-    return bool(boxes_in(item.answer))
-
-
-def facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
+def facts_for(bench: Bench, items: Iterable[Item]) -> Mapping[str, Fact]:
     """All facts of the items' studies by id:
     those they name, those these come from, centres and boxes."""
     studies = {item.study_id for item in items}
@@ -318,11 +312,11 @@ def _left_out(
 
 
 def _header(
-    bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]
+    bench: Bench, items: Sequence[CoveredItem], runs: Sequence[ReportedRun]
 ) -> list[tuple[str, str]]:
     info = bench.info
     errors = key_errors(read_readings(bench.folder))
-    patients = len({item.patient_id for item in items})
+    patients = len({item.cluster for item in items})
     strata = Counter(item.stratum for item in items)
     spread = ", ".join(
         f"{count:,} {name or 'no stratum'}" for name, count in sorted(strata.items())
@@ -344,8 +338,8 @@ def _header(
     ]
 
 
-def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) -> list[str]:
-    patients = len({item.patient_id for item in items})
+def _warnings(bench: Bench, items: Sequence[CoveredItem], runs: Sequence[ReportedRun]) -> list[str]:
+    patients = len({item.cluster for item in items})
     words = []
     so_many = counted(patients, "patient")
     if patients < _TOO_FEW_PATIENTS:

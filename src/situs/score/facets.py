@@ -14,7 +14,17 @@ from situs.run import Viewing
 from situs.score.stats.sources import source_of
 from situs.space import FrameBox, Grid, WorldBox
 
-__all__ = ["FACETS", "SIZES", "Facets", "facets_of", "side_of_value"]
+__all__ = [
+    "FACETS",
+    "SIZES",
+    "Facets",
+    "categories_in",
+    "facets_of",
+    "side_of_value",
+    "size_of",
+    "structures_of",
+    "volumes_ml",
+]
 
 FACETS = (
     "task",
@@ -58,10 +68,10 @@ def facets_of(
         for study in bench.studies()
         for one in study.series
     }
-    sizes = _volumes(bench.facts(kind=("volume", *_ROLES)))
+    sizes = volumes_ml(bench)
     result = {}
     for item in items:
-        structures = _tagged(item, "structure:") or _tagged(item, "finding:")
+        structures = structures_of(item)
         kind = modality.get((item.study_id, item.series), "")
         result[item.item_id] = {
             "task": (item.task,),
@@ -69,12 +79,12 @@ def facets_of(
             "structure": structures,
             "system": _tagged(item, "system:"),
             "side": _sides(item, structures),
-            "size": _size(item, structures, sizes),
+            "size": size_of(item, structures, sizes),
             "span": _span(item, viewing),
             "difficulty": ()
             if item.difficulty is None
             else (_bucket(item.difficulty, _MARGINS, _EASIEST),),
-            "category": tuple(tag for tag in item.tags if not tag.startswith(_OWN_FACETS)),
+            "category": categories_in(item.tags),
             "modality": (kind,) if kind else (),
             "sequence": (item.series,) if item.series else (),
             "level": (item.level,),
@@ -88,6 +98,21 @@ def side_of_value(value: str) -> str:
     words = set(value.lower().replace("_", " ").replace(":", " ").split())
     named = words & {"left", "right"}
     return named.pop() if len(named) == 1 else ""
+
+
+def structures_of(item: Item) -> tuple[str, ...]:
+    """The structures an item is about, or the findings."""
+    return _tagged(item, "structure:") or _tagged(item, "finding:")
+
+
+def categories_in(tags: Iterable[str]) -> tuple[str, ...]:
+    """The tags that are no facet of their own."""
+    return tuple(tag for tag in tags if not tag.startswith(_OWN_FACETS))
+
+
+def volumes_ml(bench: Bench) -> dict[tuple[str, str], float]:
+    """(study, structure or role) → mL, of every structure whose volume was measured."""
+    return _volumes(bench.facts(kind=("volume", *_ROLES)))
 
 
 def _tagged(item: Item, prefix: str) -> tuple[str, ...]:
@@ -119,7 +144,7 @@ def _volumes(facts: Iterable[Fact]) -> dict[tuple[str, str], float]:
     return found
 
 
-def _size(
+def size_of(
     item: Item, structures: tuple[str, ...], sizes: Mapping[tuple[str, str], float]
 ) -> tuple[str, ...]:
     """Of the first structure it names whose volume was measured."""

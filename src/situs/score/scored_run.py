@@ -105,7 +105,9 @@ class Replies:
 
     def items_once(self) -> Iterator[Item]:
         """As `items`, taken down on the way for the blind rows,
-        who then need not go through them again."""
+        who then need not go through them again; once that was done, it is not done again."""
+        if self.blind_sample.is_complete:
+            return self.items()
         items = self.blind_sample.passing(self.items())
         info = self.info
         is_whole = info is None or (info.split is None and info.limit is None and not info.sample)

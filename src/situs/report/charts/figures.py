@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import msgspec
 from markupsafe import Markup
 
-from situs.bench import Bench
-from situs.items import Item
 from situs.report.charts.panels import (
     AgreementPanel,
     BarRow,
     ShareGrid,
+    Shares,
     SideTable,
     by_category,
     by_size,
@@ -28,9 +27,9 @@ from situs.report.charts.svg import (
     radar_svg,
     side_svg,
 )
+from situs.report.covered import Covered
 from situs.report.scored import ReportedRun
 from situs.report.tables.leaderboard import Board
-from situs.score import facets_of
 from situs.tables import Table
 
 __all__ = ["Chart", "board_chart", "charts_of"]
@@ -51,7 +50,7 @@ class Chart(msgspec.Struct, frozen=True):
     table: Table
 
 
-def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[Chart]:
+def charts_of(runs: Sequence[ReportedRun], covered: Covered) -> list[Chart]:
     """Those for which the bench has data.
 
     The oracle, which is always right, is left out where lines would hide.
@@ -59,8 +58,8 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
     charted = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[
         :_MOST_RUNS
     ]
-    charts, facets = [], facets_of(bench, items)
-    if (grid := by_structure(charted, facets)) is not None:
+    charts, shares = [], Shares(charted, covered)
+    if (grid := by_structure(shares)) is not None:
         title = "By structure"
         note = (
             "Share of right answers, in percent; an item counts under every structure it names. At"
@@ -75,7 +74,7 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
                 _share_table("structures", title, grid),
             )
         )
-    if (grid := by_category(charted, facets)) is not None:
+    if (grid := by_category(shares)) is not None:
         title = "By category"
         picture = [("", radar_svg(grid, title))]
         charts.append(
@@ -87,7 +86,7 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
                 _share_table("categories", title, grid),
             )
         )
-    if (grid := by_size(charted, facets)) is not None:
+    if (grid := by_size(shares)) is not None:
         title = "By volume of the structure"
         picture = [("", bucket_svg(grid, title))]
         charts.append(
@@ -99,9 +98,9 @@ def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) 
                 _share_table("volumes", title, grid),
             )
         )
-    if panels := number_panels(charted, items):
+    if panels := number_panels(charted, covered):
         charts.append(_agreement(panels))
-    if tables := side_tables(charted, items):
+    if tables := side_tables(charted, covered):
         charts.append(_sides(tables))
     return charts
 

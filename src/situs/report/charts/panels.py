@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 import numpy as np
 
-from situs.items import Item
+from situs.report.covered import Alike, Covered
 from situs.report.scored import ReportedRun
-from situs.score import SAID_SIDES, SIZES, Facets, side_counts
+from situs.score import SAID_SIDES, SIZES, side_counts
+from situs.score.facets import categories_in
 
 __all__ = [
     "AgreementPanel",
     "BarRow",
     "ShareGrid",
+    "Shares",
     "SideTable",
     "by_category",
     "by_size",
@@ -34,8 +36,8 @@ _MOST_AXES = 12
 _FEWEST = 3
 _MOST_POINTS = 600
 
-Groups = Callable[[str], Iterable[str]]
-"""Item id → the groups it belongs to."""
+Groups = Callable[[Alike], Iterable[str]]
+"""The groups to which items belong."""
 
 
 class ShareGrid(msgspec.Struct, frozen=True):
@@ -83,81 +85,89 @@ class SideTable(msgspec.Struct, frozen=True):
     counts: list[list[int]]
 
 
-def _right_of(run: ReportedRun, keys: Sequence[str]) -> tuple[int, int]:
+class Shares:
+    """How many answers of each run are right, by items that belong to the same groups."""
+
+    def __init__(self, runs: Sequence[ReportedRun], covered: Covered) -> None:
+        self.runs = runs
+        self.covered = covered
+        self._of = {
+            alike: [_right_of(run, ids) for run in runs] for alike, ids in covered.alike.items()
+        }
+
+    def grid(self, groups_of: Groups, most: int) -> ShareGrid | None:
+        """The groups with the most items."""
+        members: dict[str, list[Alike]] = defaultdict(list)
+        sizes: Counter[str] = Counter()
+        for alike, ids in self.covered.alike.items():
+            for group in dict.fromkeys(groups_of(alike)):
+                members[group].append(alike)
+                sizes[group] += len(ids)
+        names = [name for name, size in sizes.items() if size >= _FEWEST]
+        names = sorted(names, key=lambda name: (-sizes[name], name))[:most]
+        values = [_summed([self._of[alike] for alike in members[name]]) for name in names]
+        filled = [n for n, row in enumerate(values) if any(total for _, total in row)]
+        if not filled:
+            return None
+        return ShareGrid(
+            [run.name for run in self.runs], [names[n] for n in filled], [values[n] for n in filled]
+        )
+
+    def first_grid(self, choices: Iterable[Groups], most: int, fewest: int) -> ShareGrid | None:
+        """The first choice that gives so many groups."""
+        grids = (self.grid(groups_of, most) for groups_of in choices)
+        return next(
+            (grid for grid in grids if grid is not None and len(grid.groups) >= fewest), None
+        )
+
+
+def _right_of(run: ReportedRun, ids: Sequence[str]) -> tuple[int, int]:
     """How many are right, of those that count and were judged."""
-    columns = run.columns
-    rows = np.array([columns.places[key] for key in keys if key in columns.places], dtype=np.int64)
+    columns, places = run.columns, run.columns.places
+    rows = np.array([places[key] for key in ids if key in places], dtype=np.int64)
     rows = rows[columns.decided[rows]]
     return int(columns.right[rows].sum()), len(rows)
 
 
-def _grid(
-    runs: Sequence[ReportedRun], items: Iterable[str], groups_of: Groups, most: int
-) -> ShareGrid | None:
-    members: dict[str, list[str]] = defaultdict(list)
-    for item_id in items:
-        for group in dict.fromkeys(groups_of(item_id)):
-            members[group].append(item_id)
-    names = [name for name, item_ids in members.items() if len(item_ids) >= _FEWEST]
-    names = sorted(names, key=lambda name: (-len(members[name]), name))[:most]
-    values = []
-    for name in names:
-        values.append([_right_of(run, members[name]) for run in runs])
-    filled = [n for n, row in enumerate(values) if any(total for _, total in row)]
-    if not filled:
-        return None
-    return ShareGrid(
-        [run.name for run in runs], [names[n] for n in filled], [values[n] for n in filled]
-    )
+def _summed(parts: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """The counts of each run, added up."""
+    return [(sum(right for right, _ in own), sum(n for _, n in own)) for own in zip(*parts)]
 
 
-def by_structure(runs: Sequence[ReportedRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+def by_structure(shares: Shares) -> ShareGrid | None:
     """Structure, finding or region × run, the most asked first."""
     choices: list[Groups] = [
-        lambda item_id: [_plain(name) for name in facets[item_id]["structure"] if _names_one(name)],
-        lambda item_id: [
-            _plain(tag) for tag in facets[item_id]["category"] if tag.startswith(_REGION)
-        ],
+        lambda alike: [_plain(name) for name in alike.structures if _names_one(name)],
+        lambda alike: [_plain(tag) for tag in categories_in(alike.tags) if tag.startswith(_REGION)],
     ]
-    return _first_grid(runs, facets, choices, _MOST_ROWS, 2)
+    return shares.first_grid(choices, _MOST_ROWS, 2)
 
 
-def by_category(runs: Sequence[ReportedRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+def by_category(shares: Shares) -> ShareGrid | None:
     """Categories of the source, else tasks; at least three."""
     choices: list[Groups] = [
-        *(_with_prefix(facets, prefix) for prefix in _CATEGORIES),
-        lambda item_id: [
-            t for t in facets[item_id]["category"] if ":" not in t and t not in _NO_CATEGORY
+        *(_with_prefix(prefix) for prefix in _CATEGORIES),
+        lambda alike: [
+            t for t in categories_in(alike.tags) if ":" not in t and t not in _NO_CATEGORY
         ],
-        lambda item_id: [_plain(task) for task in facets[item_id]["task"]],
+        lambda alike: [_plain(alike.task)],
     ]
-    return _first_grid(runs, facets, choices, _MOST_AXES, 3)
+    return shares.first_grid(choices, _MOST_AXES, 3)
 
 
-def by_size(runs: Sequence[ReportedRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+def by_size(shares: Shares) -> ShareGrid | None:
     """By the volume of the first structure an item names, small to large."""
-    grid = _first_grid(runs, facets, [lambda item_id: facets[item_id]["size"]], len(SIZES), 2)
+    grid = shares.first_grid([lambda alike: alike.size], len(SIZES), 2)
     if grid is None:
         return None
     order = sorted(range(len(grid.groups)), key=lambda n: SIZES.index(grid.groups[n]))
     return ShareGrid(grid.runs, [grid.groups[n] for n in order], [grid.values[n] for n in order])
 
 
-def _with_prefix(facets: Mapping[str, Facets], prefix: str) -> Groups:
-    return lambda item_id: [
-        _plain(tag) for tag in facets[item_id]["category"] if tag.startswith(prefix)
+def _with_prefix(prefix: str) -> Groups:
+    return lambda alike: [
+        _plain(tag) for tag in categories_in(alike.tags) if tag.startswith(prefix)
     ]
-
-
-def _first_grid(
-    runs: Sequence[ReportedRun],
-    facets: Mapping[str, Facets],
-    choices: Iterable[Groups],
-    most: int,
-    fewest: int,
-) -> ShareGrid | None:
-    grids = (_grid(runs, facets, groups_of, most) for groups_of in choices)
-    return next((grid for grid in grids if grid is not None and len(grid.groups) >= fewest), None)
 
 
 def _names_one(name: str) -> bool:
@@ -168,9 +178,9 @@ def _plain(name: str) -> str:
     return name.rpartition(":")[2].replace("_", " ")
 
 
-def number_panels(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[AgreementPanel]:
+def number_panels(runs: Sequence[ReportedRun], covered: Covered) -> list[AgreementPanel]:
     """Bland–Altman panels of ratios, a run and a unit each."""
-    units = {item.item_id: getattr(item.answer, "unit", "") for item in items}
+    units = covered.units
     panels = []
     for run in runs:
         points_of: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
@@ -204,11 +214,11 @@ def number_panels(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[Ag
     return panels
 
 
-def side_tables(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[SideTable]:
+def side_tables(runs: Sequence[ReportedRun], covered: Covered) -> list[SideTable]:
     """Of option questions that offer both sides: truth against what was said, run by run."""
     tables = []
     for run in runs:
-        asked = (item for item in items if run.right(item.item_id) is not None)
+        asked = (item for item in covered.sided if run.right(item.item_id) is not None)
         counts = side_counts(asked, run.columns)
         if counts:
             answers = [

@@ -6,15 +6,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
+from typing import TypeVar
 
 from situs.base.files import digest
 from situs.items import Item
+from situs.report.covered import CoveredItem
 from situs.report.scored import ReportedRun
 
 __all__ = ["in_picture_order", "worth"]
 
 
-def worth(item: Item, runs: Sequence[ReportedRun]) -> int:
+Asked = TypeVar("Asked", Item, CoveredItem)
+
+
+def worth(item: Item | CoveredItem, runs: Sequence[ReportedRun]) -> int:
     """How much there is to see: 0 if a model got it wrong, 1 if all were right, 2 if nobody could
     answer it.
 
@@ -28,10 +33,10 @@ def worth(item: Item, runs: Sequence[ReportedRun]) -> int:
 
 
 def in_picture_order(
-    items: Iterable[Item], worth_of: Callable[[Item], int], seed: int
-) -> list[Item]:
+    items: Iterable[Asked], worth_of: Callable[[Asked], int], seed: int
+) -> list[Asked]:
     """All items, most worth seeing first; equally worthy ones task by task in turn."""
-    queues: dict[int, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
+    queues: dict[int, dict[str, list[Asked]]] = defaultdict(lambda: defaultdict(list))
     for item in sorted(items, key=lambda item: digest(str(seed), item.item_id)):
         queues[worth_of(item)][item.task].append(item)
     return [

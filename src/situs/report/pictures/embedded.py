@@ -18,11 +18,12 @@ from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Boxes, Item, parts_of
 from situs.profiles import PLANES, Plane, Tones, ToneScale, Volumes, tone_scale, tones_around
+from situs.report.covered import series_key
 from situs.report.pictures.evidence import Evidence
 from situs.report.pictures.marks import Marks, Point, marks_of
 from situs.report.pictures.slices import opening_slice, shown_slices, spoken_ranges
 from situs.report.pictures.strips import StripStore
-from situs.report.viewer.payload import Shared, series_key
+from situs.report.viewer.payload import Shared
 from situs.report.viewer.subjects import subjects_of
 
 __all__ = ["Embedded", "PlaneFrame", "embed_pictures", "pictured_series", "plane_frames"]

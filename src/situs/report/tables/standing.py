@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from situs.items import Item
+from situs.report.covered import CoveredItem
 from situs.report.scored import ReportedRun
 from situs.score import (
     HEADLINE,
@@ -17,7 +17,6 @@ from situs.score import (
     Contestant,
     Estimate,
     Selection,
-    cluster_of,
     compare,
     paired_difference,
     select,
@@ -79,7 +78,7 @@ class Standings(msgspec.Struct, frozen=True):
 
 def standings_of(
     runs: Sequence[ReportedRun],
-    items: Sequence[Item],
+    items: Sequence[CoveredItem],
     strata: Iterable[str],
     stratum: str = HEADLINE,
 ) -> Standings:
@@ -88,7 +87,7 @@ def standings_of(
 
     Both are about what the leaderboard is sorted by: the headline. `strata` are those of the bench.
     """
-    clusters = {item.item_id: cluster_of(item) for item in items}
+    clusters = {item.item_id: item.cluster for item in items}
     selection = select([run.columns for run in runs], stratum, strata)
     values = {run.name: _values(run, selection) for run in runs}
     ranked = [run for run in runs if run.ranked and values[run.name]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -13,6 +13,7 @@ from situs.facts import Fact, Measured, Quoted, mark_points, marked_structures
 from situs.items import Item, Number, marks_of
 from situs.items.answer_words import answer_words, option_rows
 from situs.profiles import ToneScale
+from situs.report.covered import CoveredItem, series_key
 from situs.report.scored import ReportedRun
 from situs.report.viewer.counterfactuals import ChangedTwin
 from situs.report.viewer.fact_rows import FactRow, FactTable, rounded
@@ -29,7 +30,6 @@ __all__ = [
     "Shared",
     "build_payload",
     "item_detail",
-    "series_key",
 ]
 
 _RESPONSE_CHARS = 4000
@@ -139,11 +139,6 @@ class Payload(msgspec.Struct):
     rows_left_out: int = 0
 
 
-def series_key(item: Item) -> str:
-    """How the page names a series."""
-    return f"{item.study_id}/{item.series}"
-
-
 class FactsShown:
     """The facts of the items that are shown, found by study.
 
@@ -165,23 +160,27 @@ class FactsShown:
 
 def build_payload(
     bench: Bench,
-    items: Sequence[Item],
+    items: Iterable[Item],
     runs: Sequence[ReportedRun],
     facts: FactsShown,
     studies: Mapping[str, StudyRecord],
     *,
     quotes: bool,
-    first: Iterable[str],
+    covered: Sequence[Item | CoveredItem] | None = None,
     changed: Mapping[str, tuple[ChangedTwin, ...]] | None = None,
 ) -> Payload:
-    """Rows and details in bench order, those of `first` before all others, while they fit."""
-    table, twins = FactTable(quotes), _twins(items)
-    wanted = set(first)
-    ordered = sorted(items, key=lambda item: item.item_id not in wanted)
-    rows = _rows(ordered, runs)
+    """Rows and details of the items, the first ones first, while they fit; no item beyond is even
+    asked for.
+
+    `covered` are all items in bench order, in which the rows stand; without, those that are given.
+    """
+    table = FactTable(quotes)
+    listed, rows = _rows(items, runs)
+    every: Sequence[Item | CoveredItem] = listed if covered is None else covered
+    twins = _twins(every, rows)
     details: dict[str, Detail] = {}
     spent = 0
-    for item in ordered[: len(rows)]:
+    for item in listed:
         changed_twins = (changed or {}).get(item.item_id, ())
         detail = item_detail(
             item,
@@ -196,10 +195,10 @@ def build_payload(
         if spent + table.bytes > _TEXT_BYTES:
             break
         details[item.item_id] = detail
-    used = {series_key(item) for item in ordered[: len(rows)]}
+    used = {series_key(item) for item in listed}
     return Payload(
         runs=[(run.name, run.kind) for run in runs],
-        rows=[rows[item.item_id] for item in items if item.item_id in rows],
+        rows=[rows[item.item_id] for item in every if item.item_id in rows],
         details=details,
         facts=table.rows,
         series={
@@ -210,13 +209,14 @@ def build_payload(
         },
         shared=Shared(),
         picture_note="",
-        details_left_out=len(items) - len(details),
-        rows_left_out=len(items) - len(rows),
+        details_left_out=len(every) - len(details),
+        rows_left_out=len(every) - len(rows),
     )
 
 
-def _rows(items: Iterable[Item], runs: Sequence[ReportedRun]) -> dict[str, Row]:
-    """Item → its line of the list, from the first on, while they fit."""
+def _rows(items: Iterable[Item], runs: Sequence[ReportedRun]) -> tuple[list[Item], dict[str, Row]]:
+    """Items, and the line of the list of each, from the first on, while they fit."""
+    listed: list[Item] = []
     rows: dict[str, Row] = {}
     spent = 0
     for item in items:
@@ -224,8 +224,9 @@ def _rows(items: Iterable[Item], runs: Sequence[ReportedRun]) -> dict[str, Row]:
         spent += len(msgspec.json.encode(row))
         if spent > _ROW_BYTES:
             break
+        listed.append(item)
         rows[item.item_id] = row
-    return rows
+    return listed, rows
 
 
 def _row(item: Item, runs: Sequence[ReportedRun]) -> Row:
@@ -275,24 +276,27 @@ def item_detail(
     )
 
 
-def _twins(items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
-    """For each item those it is to be looked at beside:
+def _twins(
+    items: Sequence[Item | CoveredItem], wanted: Container[str]
+) -> dict[str, tuple[str, ...]]:
+    """For each wanted item those it is to be looked at beside:
     what was made from it or it from, then its twin group."""
-    known = {item.item_id: item for item in items}
+    changed = [item for item in items if item.twin_of]
+    known = {item.item_id for item in items} if changed else set()
     made: dict[str, list[str]] = defaultdict(list)
     groups: dict[str, list[str]] = defaultdict(list)
-    for item in items:
+    for item in changed:
         if item.twin_of in known:
             made[item.twin_of].append(item.item_id)
             made[item.item_id].append(item.twin_of)
+    for item in items:
         if item.twin_group:
             groups[item.twin_group].append(item.item_id)
     result = {}
     for item in items:
-        others = [
-            *made[item.item_id],
-            *(other for other in groups[item.twin_group] if item.twin_group),
-        ]
+        if item.item_id not in wanted:
+            continue
+        others = [*made.get(item.item_id, ()), *groups.get(item.twin_group, ())]
         beside = [other for other in dict.fromkeys(others) if other != item.item_id]
         if beside:
             result[item.item_id] = tuple(beside[:_MOST_TWINS])

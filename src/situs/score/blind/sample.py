@@ -44,6 +44,11 @@ class BlindSample:
             yield item
         self._counted = count, self._boxed
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all items have passed."""
+        return self._counted is not None
+
     def _count(self) -> tuple[int, int]:
         if self._counted is None:
             for _ in self.passing(self._items()):
