@@ -220,6 +220,22 @@ class Columns:
         rows = np.asarray(pc.list_parent_indices(column), dtype=np.int64)
         return rows, Coded.of(pa.chunked_array([column.flatten()]))
 
+    def first_tagged(self, prefixes: Iterable[str]) -> list[str]:
+        """What follows a prefix in the first tag of each row that begins with it; where several
+        prefixes are given, the first of them that some tag of the row has. Empty where none has."""
+        rows, tags = self.tags
+        found = [""] * len(self)
+        is_open = np.ones(len(self), dtype=bool)
+        for prefix in prefixes:
+            begins = np.array([name.startswith(prefix) for name in tags.names], dtype=bool)
+            places = np.flatnonzero(begins[tags.codes]) if len(begins) else np.zeros(0, np.int64)
+            tagged, first = np.unique(rows[places], return_index=True)
+            for row, place in zip(tagged.tolist(), places[first].tolist()):
+                if is_open[row]:
+                    found[row] = tags.names[tags.codes[place]].removeprefix(prefix)
+            is_open[tagged] = False
+        return found
+
     def flagged(self, flags: Iterable[str]) -> BoolArray:
         """Which rows carry one of the flags."""
         import pyarrow as pa

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,6 +17,7 @@ from situs.score.headline import HEADLINE, Selection, select
 from situs.score.metrics.registry import Shown, known_metrics, shown_in
 from situs.score.scored_run import ScoredRun, open_replies, read_run
 from situs.score.stats.paired import (
+    FEWEST_AGAINST,
     Comparison,
     Contestant,
     SightGain,
@@ -24,7 +26,7 @@ from situs.score.stats.paired import (
     compare,
     sight_gain,
 )
-from situs.score.stats.sources import source_in
+from situs.score.stats.sources import SOURCE_PREFIXES
 from situs.score.table_entries import values_of
 
 __all__ = ["comparable_metrics", "compare_runs"]
@@ -82,17 +84,21 @@ def compare_runs(
                 fix="compare runs of one bench",
             )
         columns = run.columns
-        clusters.update(zip(columns.item_ids, columns.table["patient_id"].to_pylist()))
-        tags = columns.table["tags"].to_pylist()
-        sources.update((one, source_in(own)) for one, own in zip(columns.item_ids, tags))
+        patients = columns.coded("patient_id")
+        clusters.update(zip(columns.item_ids, map(patients.names.__getitem__, patients.codes)))
+        of_rows = zip(columns.item_ids, columns.first_tagged(SOURCE_PREFIXES))
+        sources.update((item_id, source) for item_id, source in of_rows if source)
         opened.append((groups, folder, run))
     selection = select(
         [run.columns for _, _, run in opened],
         stratum,
         opened[0][2].bench.info.by_stratum,
     )
-    for groups, folder, run in opened:
-        groups.add(folder, run, metric, selection)
+    # What hangs on what was said needs three runs, and what hangs on guesses a blind one.
+    needs = _Needs(said=len(folders) >= FEWEST_AGAINST, credit=bool(blind))
+    while opened:
+        groups, folder, run = opened.pop(0)  # its columns are not held any longer
+        groups.add(folder, run, _Asked(metric, selection, needs))
     runs = models.runs()
     # Beside its blind runs one model is enough. They are not ranked with it: the pairs would be
     # corrected for their number, and might deny the gain that is printed below them.
@@ -113,40 +119,46 @@ def compare_runs(
     return msgspec.structs.replace(result, warnings=warnings, sight=sight, items=words)
 
 
+class _Needs(NamedTuple):
+    """What a comparison asks of each run beside the values of its answers."""
+
+    said: bool
+    credit: bool
+
+
+class _Asked(NamedTuple):
+    """What is compared."""
+
+    metric: str
+    selection: Selection
+    needs: _Needs
+
+
 class _Groups:
     """Runs by what they are apart from their seed."""
 
     def __init__(self, *, blind: bool = False) -> None:
         self._blind = blind
-        self.members: dict[tuple[object, ...], list[tuple[str, ScoredRun, Contestant]]] = {}
+        self.members: dict[tuple[object, ...], list[tuple[str, RunInfo, Contestant]]] = {}
         self._names: list[str] = []
 
-    def add(self, folder: Path, run: ScoredRun, metric: str, selection: Selection) -> None:
+    def add(self, folder: Path, run: ScoredRun, asked: _Asked) -> None:
         """One more run; one with a seed that is there already stands alone."""
-        assert run.replies.info is not None
-        key: tuple[object, ...] = _identity(run.replies.info)
+        info = run.replies.info
+        assert info is not None
+        key: tuple[object, ...] = _identity(info)
         if self._blind:
-            key = (*key, run.replies.info.silent)
-        seeds = [
-            _seed(other.replies.info)
-            for _, other, _ in self.members.get(key, [])
-            if other.replies.info is not None
-        ]
-        if seeds and (
-            _seed(run.replies.info) in seeds or None in (*seeds, _seed(run.replies.info))
-        ):
+            key = (*key, info.silent)
+        seeds = [_seed(other) for _, other, _ in self.members.get(key, [])]
+        if seeds and (_seed(info) in seeds or None in (*seeds, _seed(info))):
             key = (*key, folder)
-        client = run.replies.info.client
-        name = client
+        name = info.client
         if self._blind:
-            name += (
-                " without pictures, not told" if run.replies.info.silent else " without pictures"
-            )
+            name += " without pictures, not told" if info.silent else " without pictures"
         name = name if name not in self._names else f"{name} ({folder.name})"
         self._names.append(name)
-        self.members.setdefault(key, []).append(
-            (name, run, _contestant(name, client, run.columns, metric, selection))
-        )
+        contestant = _contestant(name, info.client, run.columns, asked)
+        self.members.setdefault(key, []).append((name, info, contestant))
 
     def runs(self) -> list[Contestant]:
         """A contestant per group."""
@@ -165,11 +177,7 @@ class _Groups:
         """Models that were sampled with too few seeds."""
         result = []
         for members in self.members.values():
-            sampling = (
-                members[0][1].replies.info.sampling
-                if members[0][1].replies.info is not None
-                else None
-            )
+            sampling = members[0][1].sampling
             if sampling is not None and sampling.temperature != 0.0 and len(members) < _SEEDS:
                 result.append(
                     f"{members[0][0]} was sampled with {len(members)} seed(s): run at least"
@@ -214,24 +222,26 @@ def _sight_gains(
     return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
 
 
-def _contestant(
-    name: str, client: str, columns: Columns, metric: str, selection: Selection
-) -> Contestant:
+def _contestant(name: str, client: str, columns: Columns, asked: _Asked) -> Contestant:
+    metric, selection = asked.metric, asked.selection
     # Other metrics tell by themselves which kinds of item they are about.
     chosen = selection if metric == "accuracy" else msgspec.structs.replace(selection, closed=False)
     scored = values_of(known_metrics()[metric], columns)
     ids = columns.item_ids
-    there = np.flatnonzero(chosen.mask(columns) & ~np.isnan(scored))
-    values = {ids[row]: float(scored[row]) for row in there}
-    credit = columns.credit
-    credited = {ids[row]: float(credit[row]) for row in there}
+    there = np.flatnonzero(chosen.mask(columns) & ~np.isnan(scored)).tolist()
+    credited, said = {}, {}
+    if asked.needs.credit and metric in _KNOW_A_GUESS:
+        credit = columns.credit
+        credited = {ids[row]: float(credit[row]) for row in there}
+    if asked.needs.said:
+        parsed = columns.table["parsed"].to_pylist()
+        said = {ids[row]: parsed[row] for row in np.flatnonzero(columns.has_state("answered"))}
     lost = int((columns.has_state("failed", "missing", "unjudged") & columns.counted).sum())
-    parsed = columns.table["parsed"].to_pylist()
     return Contestant(
         name,
-        values,
-        {ids[row]: parsed[row] for row in np.flatnonzero(columns.has_state("answered"))},
+        {ids[row]: float(scored[row]) for row in there},
+        said,
         ranked=lost <= _INCOMPLETE * int(columns.counted.sum()),
         baseline=is_baseline(parse_spec(client).kind),
-        credited=credited if metric in _KNOW_A_GUESS else {},
+        credited=credited,
     )

@@ -37,7 +37,7 @@ from situs.items import Boxes, Choice, Compound, Frames, Item, Number, YesNo
 from situs.run import Prior, Spec, Viewing
 from situs.score.compound.parts import meant_part
 from situs.score.explain.answers import judged_in
-from situs.score.explain.causes import STATES, Cause, Exposure, Suspicion
+from situs.score.explain.causes import STATES, Cause, Exposures, Suspicion
 from situs.score.explain.closed import closed_tests, wrong_values
 from situs.score.explain.numbers import Windows, chance_in, holds, windows_of
 from situs.score.explain.places import PlaceTest, box_tests, frame_tests
@@ -145,7 +145,7 @@ class _Found:
     suspicions: dict[str, dict[Cause, float | None]] = field(
         default_factory=lambda: defaultdict(dict)
     )
-    exposures: list[Exposure] = field(default_factory=list)
+    exposures: dict[Cause, Exposures] = field(default_factory=lambda: defaultdict(Exposures))
     numbers: dict[Cause, list[_NumberCase]] = field(default_factory=lambda: defaultdict(list))
     closed: dict[Cause, list[_ClosedCase]] = field(default_factory=lambda: defaultdict(list))
 
@@ -204,8 +204,9 @@ def budget_from(
 def _budget(gathered: _Found) -> Budget:
     _number_chances(gathered)
     _closed_exposures(gathered)
-    rows, warnings = _rows(gathered), _warnings(gathered)
-    return Budget(gathered.counted, gathered.wrong, rows, _answers(gathered), warnings)
+    answers = _answers(gathered)
+    rows = _rows(gathered, answers)
+    return Budget(gathered.counted, gathered.wrong, rows, answers, _warnings(gathered))
 
 
 def _may_be_luck(item: Item) -> bool:
@@ -337,7 +338,7 @@ def _keep_places(item: Item, tests: Mapping[Cause, PlaceTest], found: _Found) ->
     for cause, (seen, share) in tests.items():
         if seen:
             found.suspicions[item.item_id][cause] = share
-        found.exposures.append(Exposure(cause, cluster_of(item), seen, share))
+        found.exposures[cause].add(cluster_of(item), seen, share)
 
 
 def _number_chances(found: _Found) -> None:
@@ -351,9 +352,7 @@ def _number_chances(found: _Found) -> None:
             if seen:
                 found.suspicions[case.item_id][cause] = chance
             elsewhere = _elsewhere(case, by_text[case.text])
-            found.exposures.append(
-                Exposure(cause, case.cluster, seen, chance, case.text, elsewhere)
-            )
+            found.exposures[cause].add_asked(case.cluster, seen, chance, case.text, elsewhere)
 
 
 def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
@@ -371,10 +370,9 @@ def _closed_exposures(found: _Found) -> None:
             if case.expected is None:
                 continue
             seen = case.said in case.shows
-            exposure = Exposure(
-                cause, case.cluster, seen, case.expected, case.text, others.share(case)
+            found.exposures[cause].add_asked(
+                case.cluster, seen, case.expected, case.text, others.share(case)
             )
-            found.exposures.append(exposure)
 
 
 class _OtherPatients:
@@ -414,16 +412,15 @@ def _answers(found: _Found) -> list[WrongAnswer]:
     ]
 
 
-def _rows(found: _Found) -> list[BudgetRow]:
-    answers = _answers(found)
+def _rows(found: _Found, answers: Sequence[WrongAnswer]) -> list[BudgetRow]:
     first = Counter(
         answer.causes[0].cause.value if answer.causes else UNEXPLAINED for answer in answers
     )
     fits = Counter(one.cause for answer in answers for one in answer.causes)
-    exposed: dict[Cause, list[Exposure]] = defaultdict(list)
-    for one in found.exposures:
-        exposed[one.cause].append(one)
-    rows = [_row(cause, first[cause.value], fits[cause], exposed.get(cause, [])) for cause in Cause]
+    exposed, none = found.exposures, Exposures()
+    rows = [
+        _row(cause, first[cause.value], fits[cause], exposed.get(cause, none)) for cause in Cause
+    ]
     possible = [row for row in rows if row.fits or row.could]
     corrected = holm([row.p for row in possible])
     possible = [
@@ -436,13 +433,12 @@ def _rows(found: _Found) -> list[BudgetRow]:
     ]
 
 
-def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> BudgetRow:
-    if not exposed:
+def _row(cause: Cause, first: int, fits: int, exposed: Exposures) -> BudgetRow:
+    if not len(exposed):
         return BudgetRow(cause.value, first, fits, fits, None)
-    seen = np.array([one.seen for one in exposed], dtype=np.float64)
-    expected = np.array([one.expected for one in exposed])
-    clusters = [one.cluster for one in exposed]
-    estimate = paired_difference(seen, expected, clusters)
+    seen = np.frombuffer(exposed.seen, dtype=np.uint8).astype(np.float64)
+    expected = np.array(exposed.expected)
+    estimate = paired_difference(seen, expected, exposed.clusters)
     p = None
     if estimate.clusters >= _TOO_FEW:
         more = estimate.value is not None and estimate.value > 0 and estimate.p is not None
@@ -450,7 +446,7 @@ def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> Bu
             upper_tail(expected, int(seen.sum())),
             estimate.p if more and estimate.p is not None else 1.0,
         )
-        if exposed[0].text:
+        if exposed.texts:
             p = max(p, _beyond_opinions(exposed))
     return BudgetRow(
         cause.value,
@@ -465,23 +461,24 @@ def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> Bu
     )
 
 
-def _beyond_opinions(exposed: Sequence[Exposure]) -> float:
+def _beyond_opinions(exposed: Exposures) -> float:
     """p of the better of two proofs that answers are more than one opinion per question
     (Bonferroni).
 
     Over questions, each one try; or over patients, against the windows of others who were asked the
     same.
     """
-    by_text: dict[str, list[Exposure]] = defaultdict(list)
-    for one in exposed:
-        by_text[one.text].append(one)
-    chances = np.array([np.mean([one.expected for one in group]) for group in by_text.values()])
-    texts_showing = sum(np.mean([one.seen for one in group]) > 0.5 for group in by_text.values())
+    by_text: dict[str, list[int]] = defaultdict(list)
+    for row, text in enumerate(exposed.texts):
+        by_text[text].append(row)
+    groups = by_text.values()
+    chances = np.array([np.mean([exposed.expected[row] for row in rows]) for rows in groups])
+    texts_showing = sum(np.mean([exposed.seen[row] for row in rows]) > 0.5 for rows in groups)
     over_texts = upper_tail(chances, int(texts_showing))
     pairs = [
-        (float(one.seen), one.elsewhere, one.cluster)
-        for one in exposed
-        if one.elsewhere is not None
+        (float(seen), elsewhere, cluster)
+        for seen, elsewhere, cluster in zip(exposed.seen, exposed.elsewhere, exposed.clusters)
+        if elsewhere is not None
     ]
     # Without others who were asked the same there is no such proof, and an empty difference has no
     # p.
@@ -514,8 +511,9 @@ def upper_tail(chances: np.ndarray, seen: int) -> float:
 
 
 def _warnings(found: _Found) -> list[str]:
-    patients = len({one.cluster for one in found.exposures})
-    if found.exposures and patients < _TOO_FEW:
+    clusters = {cluster for one in found.exposures.values() for cluster in one.clusters}
+    patients = len(clusters)
+    if patients and patients < _TOO_FEW:
         return [
             f"only {counted(patients, 'patient')}: no cause is tested against chance (at least"
             f" {_TOO_FEW}"

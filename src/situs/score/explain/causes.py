@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from enum import StrEnum
 
 import msgspec
 
-__all__ = ["STATES", "Cause", "Exposure", "Suspicion"]
+__all__ = ["STATES", "Cause", "Exposures", "Suspicion"]
 
 
 class Cause(StrEnum):
@@ -56,16 +57,34 @@ class Suspicion(msgspec.Struct, frozen=True):
     None where that cannot be said."""
 
 
-class Exposure(msgspec.Struct, frozen=True):
-    """One answer that could have shown a cause."""
+class Exposures:
+    """The answers that could have shown a cause, as columns: there may be a million of them."""
 
-    cause: Cause
-    cluster: str
-    seen: bool
-    expected: float
-    """How likely chance alone would have shown it."""
-    text: str = ""
-    """The question."""
-    elsewhere: float | None = None
-    """Of numbers: how often the same number would show it
-    in other patients who were asked the same question."""
+    def __init__(self) -> None:
+        self.clusters: list[str] = []
+        self.seen = bytearray()
+        """Whether each did."""
+        self.expected = array("d")
+        """How likely chance alone would have shown it."""
+        self.texts: list[str] = []
+        """The questions; none where they do not matter."""
+        self.elsewhere: list[float | None] = []
+        """Where texts matter: how often the same answer would show it in other patients who were
+        asked the same question."""
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def add(self, cluster: str, seen: bool, expected: float) -> None:
+        """One answer."""
+        self.clusters.append(cluster)
+        self.seen.append(seen)
+        self.expected.append(expected)
+
+    def add_asked(
+        self, cluster: str, seen: bool, expected: float, text: str, elsewhere: float | None
+    ) -> None:
+        """One answer to a question that others were asked as well."""
+        self.add(cluster, seen, expected)
+        self.texts.append(text)
+        self.elsewhere.append(elsewhere)

@@ -18,6 +18,7 @@ from situs.score.stats.sums import t_quantile
 
 __all__ = [
     "CHANCE_ADJUSTED",
+    "FEWEST_AGAINST",
     "Comparison",
     "Contestant",
     "Pair",
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 LEVEL = 0.05
+FEWEST_AGAINST = 3
+"""So many runs that say the same against a key make it suspect."""
 CHANCE_ADJUSTED = "accuracy.chance-adjusted"
 _EQUAL = 1e-12
 """Means that differ by less share a rank."""
@@ -452,7 +455,7 @@ def _suspects(runs: Sequence[Contestant], items: Sequence[str]) -> list[Suspect]
         if not wrong:
             continue
         said, count = max(sorted(wrong.items()), key=lambda pair: pair[1])
-        if count >= 3 and count * 3 >= len(read) * 2:
+        if count >= FEWEST_AGAINST and count * 3 >= len(read) * 2:
             found.append(Suspect(item, said, count, len(read)))
     return sorted(
         found, key=lambda suspect: (-suspect.runs / suspect.of, -suspect.runs, suspect.item_id)

@@ -13,9 +13,10 @@ from situs.items import Item
 from situs.score.stats.estimates import Estimate, cluster_function, cluster_mean
 from situs.score.stats.sums import Clusters, cluster_sums
 
-__all__ = ["OverSources", "over_sources", "source_in", "source_of"]
+__all__ = ["SOURCE_PREFIXES", "OverSources", "over_sources", "source_in", "source_of"]
 
-_PREFIXES = ("source:", "dataset:")
+SOURCE_PREFIXES = ("source:", "dataset:")
+"""Of the tags that name the set of data an item comes from; the first is looked for first."""
 
 
 class SourceValue(msgspec.Struct, frozen=True):
@@ -51,7 +52,7 @@ def source_of(item: Item) -> str:
 def source_in(tags: Iterable[str]) -> str:
     """The same, from the tags alone."""
     all_tags = list(tags)
-    for prefix in _PREFIXES:
+    for prefix in SOURCE_PREFIXES:
         for tag in all_tags:
             if tag.startswith(prefix):
                 return tag.removeprefix(prefix)
