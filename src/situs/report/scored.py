@@ -79,8 +79,10 @@ class ReportedRun(msgspec.Struct, frozen=True):
         row = self.columns.places.get(item_id)
         if row is None:
             return " "
-        state, _ = self.columns.reading(row)
-        return _mark(state, {1: True, 0: False}.get(int(self.columns.tri_state("right")[row])))
+        return _mark(
+            self.columns.state(row),
+            {1: True, 0: False}.get(int(self.columns.tri_state("right")[row])),
+        )
 
     def right(self, item_id: str) -> bool | None:
         """Whether it is right; None if it was not asked, does not count, or waits for a judge."""

@@ -82,8 +82,6 @@ class Columns:
     def __init__(self, table: pa.Table) -> None:
         """`table` as `records.scored_table` makes it, in the order of ids."""
         self.table = table
-        self._readings: tuple[list[str], list[str]] | None = None
-        self._flags: list[list[str]] | None = None
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -261,17 +259,18 @@ class Columns:
         """The rows with these numbers, in the order of ids."""
         return Rows(self, np.array(sorted(rows), dtype=np.int64))
 
+    def state(self, row: int) -> str:
+        """How one answer ended."""
+        states = self.coded("state")
+        return states.names[int(states.codes[row])]
+
     def reading(self, row: int) -> tuple[str, str]:
         """The state of one answer, and what was read."""
-        if self._readings is None:
-            self._readings = self.table["state"].to_pylist(), self.table["parsed"].to_pylist()
-        return self._readings[0][row], self._readings[1][row]
+        return self.state(row), str(self.table["parsed"][row].as_py())
 
     def flags(self, row: int) -> tuple[str, ...]:
         """What a careful reader should know of how one answer was read."""
-        if self._flags is None:
-            self._flags = self.table["flags"].to_pylist()
-        return tuple(self._flags[row])
+        return tuple(self.table["flags"][row].as_py())
 
     def reasons(self, state: str) -> Counter[str]:
         """What is said of the rows in a state, and how often;

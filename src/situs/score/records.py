@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "REPEATED",
     "GradeCell",
     "JudgedArrays",
     "asked_arrays",
@@ -31,6 +32,7 @@ __all__ = [
     "columns_of",
     "grade_cells",
     "grade_lists",
+    "in_one_piece",
     "judged_table",
     "judgements_of",
     "outcome_at",
@@ -38,6 +40,7 @@ __all__ = [
     "record_of",
     "records_of",
     "scored_table",
+    "stored_schema",
     "with_outcomes",
 ]
 
@@ -145,7 +148,7 @@ def asked_arrays(items: Sequence[Item]) -> Arrays:
     arrays: Arrays = {name: _word_array(name, column) for name, column in words.items()}
     arrays["chance"] = pa.array([chance_of(item) for item in items], pa.float64())
     arrays["truth"] = pa.array([truth_of(item) for item in items], pa.float64())
-    arrays["tags"] = pa.array([item.tags for item in items], pa.list_(pa.string()))
+    arrays["tags"] = _tag_lists([item.tags for item in items])
     return arrays
 
 
@@ -276,6 +279,14 @@ def _value_arrays(values: Sequence[Mapping[str, float]]) -> Arrays:
     }
 
 
+def _tag_lists(tags: Sequence[Sequence[str]]) -> pa.Array:
+    """A column of lists of tags, in which each tag is stored once."""
+    import pyarrow as pa
+
+    lists = pa.array(tags, pa.list_(pa.string()))
+    return pa.ListArray.from_arrays(lists.offsets, lists.values.dictionary_encode())
+
+
 def _word_array(name: str, words: list[str]) -> Any:
     import pyarrow as pa
 
@@ -293,7 +304,7 @@ def scored_table(scored: Sequence[Scored]) -> pa.Table:
         asked[name] = _word_array(name, [getattr(row, field) for row in scored])
     for name in ("chance", "truth"):
         asked[name] = pa.array([getattr(row, name) for row in scored], pa.float64())
-    asked["tags"] = pa.array([row.tags for row in scored], pa.list_(pa.string()))
+    asked["tags"] = _tag_lists([row.tags for row in scored])
     return judged_table(asked, JudgedArrays.of([row.judgement for row in scored]))
 
 
@@ -305,15 +316,26 @@ def columns_of(tables: list[pa.Table]) -> Columns:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    joined = pa.concat_tables(tables, promote_options="default").unify_dictionaries()
+    pieces = [pa.concat_tables(tables, promote_options="default").unify_dictionaries()]
     tables.clear()
-    order = pc.sort_indices(joined["item_id"])
-    names = joined.column_names
-    columns = []
+    order = pc.sort_indices(pieces[0]["item_id"])
+    return Columns(in_one_piece(pieces, order))
+
+
+def in_one_piece(tables: list[pa.Table], order: Any = None) -> pa.Table:
+    """The only table of a list with each column in one piece, maybe in another order of rows.
+
+    The list is emptied: of each column there is one copy at a time.
+    """
+    import pyarrow as pa
+
+    table = tables.pop()
+    names, columns = table.column_names, []
     for name in names:
-        columns.append(joined[name].take(order).combine_chunks())
-        joined = joined.drop_columns([name])
-    return Columns(pa.table(columns, names=names))
+        column = table[name] if order is None else table[name].take(order)
+        columns.append(column.combine_chunks())
+        table = table.drop_columns([name])
+    return pa.table(columns, names=names)
 
 
 _GRADE = {
@@ -329,7 +351,7 @@ def box_lists(table: NDArray[np.float64], labels: Sequence[str], counts: Sequenc
     fields = {
         "frame": pa.array(table[:, 0].astype(np.int64)),
         **{name: pa.array(side) for name, side in zip(("x0", "y0", "x1", "y1"), table.T[1:])},
-        "label": pa.array(labels, pa.string()),
+        "label": pa.array(labels, pa.string()).dictionary_encode(),
     }
     entries = pa.StructArray.from_arrays(list(fields.values()), names=list(fields))
     return _listed(counts, entries)
@@ -381,6 +403,22 @@ def grade_cells(row: Judgement) -> list[GradeCell]:
 
 
 _FIXED = frozenset(_ORDER)
+REPEATED = ("tags.list.element", "boxes.list.element.label")
+"""Words within lists, each of which is in memory once (their names in Parquet)."""
+
+
+def stored_schema(schema: pa.Schema) -> pa.Schema:
+    """The columns as they are stored: lists of plain words, which any reader understands."""
+    import pyarrow as pa
+
+    tags, boxes = schema.field("tags"), schema.field("boxes")
+    fields = [
+        field.with_type(pa.string()) if field.name == "label" else field
+        for field in boxes.type.value_type.fields
+    ]
+    schema = schema.set(schema.get_field_index("tags"), tags.with_type(pa.list_(pa.string())))
+    place = schema.get_field_index("boxes")
+    return schema.set(place, boxes.with_type(pa.list_(pa.struct(fields))))
 
 
 def _outcome(cells: Mapping[str, Any]) -> Outcome:

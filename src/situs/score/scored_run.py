@@ -39,12 +39,15 @@ from situs.score.outcomes import Asked, Outcome, Scored
 from situs.score.plain_answers import judged_replies
 from situs.score.read import known_language
 from situs.score.records import (
+    REPEATED,
     JudgedArrays,
     asked_arrays,
     columns_of,
+    in_one_piece,
     judged_table,
     outcomes_of,
     records_of,
+    stored_schema,
     with_outcomes,
 )
 
@@ -208,8 +211,10 @@ def keep_run(run: ScoredRun) -> None:
         column = pa.array(cells, kind) if told else pa.nulls(len(table), kind)
         table = table.append_column(f"jury_{name}", column)
     table = table.replace_schema_metadata({_KEY: _made_of(run.replies)})
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", row_group_size=_ROW_GROUP)
+    sink, schema = pa.BufferOutputStream(), stored_schema(table.schema)
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for first in range(0, len(table), _ROW_GROUP):
+            writer.write_table(table.slice(first, _ROW_GROUP).cast(schema), _ROW_GROUP)
     write_atomic(run.replies.folder / STORED, sink.getvalue())
 
 
@@ -223,7 +228,7 @@ def _read(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | No
     try:
         if (pq.read_schema(path).metadata or {}).get(_KEY) != made_of:
             return None
-        table = pq.read_table(path)
+        table = in_one_piece([pq.read_table(path, read_dictionary=list(REPEATED))])
     except (pa.ArrowException, OSError, ValueError):
         return None
     jury = {name: table[f"jury_{name}"].to_pylist() for name in ("state", "right", "parsed")}
