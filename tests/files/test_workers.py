@@ -215,3 +215,20 @@ def test_python_m_situs_does_not_run_code_beside_the_data(tmp_path: Path, name: 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_script_that_starts_itself_in_its_workers_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "from situs.base.workers import map_jobs\n"
+        "def open_worker(): return abs\n"
+        "list(map_jobs(open_worker, range(4), 2))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 1
+    last = ran.stderr.splitlines()[-1]
+    assert "put the calls under `if __name__ ==" in last
+    assert "situs.errors.SitusError" in last
+    assert ran.stderr.count("Traceback") == 1, "one for the caller, none for workers"

@@ -26,6 +26,7 @@ from typing import Any, Generic, TypeVar
 
 from situs.base.lazy import load_lightly
 from situs.base.stopping import held
+from situs.errors import SitusError
 
 __all__ = ["Lost", "map_jobs"]
 
@@ -35,6 +36,8 @@ Result = TypeVar("Result")
 _TRIES = 2
 _PR_SET_PDEATHSIG = 1
 """Linux' `prctl`: the signal that a process gets when the thread that started it ends."""
+_UNGUARDED = 78
+"""How a worker ends that was asked for workers of its own while it imported the caller's script."""
 _AHEAD = 4
 """Jobs a worker that may be finished before the oldest one;
 bounds the memory that waiting results take."""
@@ -62,6 +65,8 @@ def map_jobs(
     if workers <= 1 or len(first) <= 1:
         yield from map(open_worker(), itertools.chain(first, drawn))
         return
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(_UNGUARDED)  # the library itself would print a traceback for every worker
     crew = _Crew(open_worker, itertools.chain(first, drawn), len(first))
     try:
         yield from crew.results()
@@ -176,6 +181,13 @@ class _Crew(Generic[Job, Result]):
         worker = self.workers[position]
         number = worker.number
         assert number is not None
+        worker.process.join()
+        if worker.process.exitcode == _UNGUARDED:
+            raise SitusError(
+                "each worker process imports this script, and would start it from the beginning",
+                where=sys.argv[0],
+                fix='put the calls under `if __name__ == "__main__":`, or ask for one job',
+            ) from None
         self._replace(position)
         self.failures[number] = self.failures.get(number, 0) + 1
         if self.failures[number] < _TRIES:
