@@ -35,5 +35,5 @@ def test_it_ends_as_a_user_without_rights_and_its_commands_exist(situs: Callable
     assert words["USER"] == "situs"
     assert words["ENTRYPOINT"] == '["situs"]'
     called = [rest for word, rest in instructions() if word == "RUN" and rest.startswith("situs ")]
-    assert called == ["situs doctor --warm"]
+    assert [rest.partition(" && ")[0] for rest in called] == ["situs doctor --warm"]
     assert "--warm" in situs("doctor", "--help").out
