@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from situs.errors import SitusError
 from situs.run import open_run
+from situs.run.append_file import AppendFile
 
 
 @pytest.mark.parametrize("place", ["run", "runs/oracle", "a/b/c/run"])
@@ -66,6 +69,23 @@ def test_another_bench_is_refused(situs, bench, words, tmp_path) -> None:
     )
     with pytest.raises(SitusError, match="another bench"):
         open_run(tmp_path / "run", words(3))
+
+
+def test_a_folder_without_an_answer_is_free_for_another_model(situs, bench, tmp_path) -> None:
+    """As one whose server was not there leaves it."""
+    out = tmp_path / "run"
+
+    def ran(model: str) -> Any:
+        return situs("run", bench, "--model", model, "--limit", 3, "--out", out, "--json")
+
+    assert ran("random").code == 0
+    assert "was run with another model" in ran("majority").err
+    (out / "answers.jsonl").write_bytes(b"")
+    with closing(AppendFile(out / "answers.jsonl")):
+        assert "another situs run is writing here" in ran("majority").err
+    assert json.loads((out / "run.json").read_text())["client"] == "random"
+    assert ran("majority").json["requests"] == 3
+    assert json.loads((out / "run.json").read_text())["client"] == "majority"
 
 
 def test_a_longer_limit_goes_on(situs, bench, tmp_path) -> None:

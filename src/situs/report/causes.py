@@ -45,7 +45,16 @@ def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
         " chance” is how often it would fit at random. p values are Holm-corrected over the causes"
         " of a run."
     )
-    columns = ("run", "cause", "explains best", "fits", "could show", "expected by chance", "p", "")
+    columns = (
+        "run",
+        "cause",
+        "explains best",
+        "fits",
+        "could show",
+        "expected by chance",
+        "p",
+        "verdict",
+    )
     styles = {"expected by chance": Style(digits=1), "p": Style(digits=4)}
     return Table("causes", "Why answers are wrong", columns, rows, caption, styles)
 

@@ -16,6 +16,7 @@ from situs.bench import Bench, open_bench
 from situs.clients import Price, Settings, Spec
 from situs.errors import SitusError
 from situs.profiles import Profile
+from situs.run.append_file import AppendFile
 
 __all__ = [
     "FolderBefore",
@@ -124,8 +125,12 @@ def start_run(
     path = out / "run.json"
     if path.is_file():
         before = read_json(path, RunInfo)
-        refuse_another(before, info, out)
-        info = msgspec.structs.replace(info, notes=before.notes)
+        if _has_no_answer(out):
+            for name in ("hidden.jsonl", "room.json"):
+                (out / name).unlink(missing_ok=True)
+        else:
+            refuse_another(before, info, out)
+            info = msgspec.structs.replace(info, notes=before.notes)
     elif out.is_dir() and any(not _is_left_over(entry) for entry in out.iterdir()):
         raise SitusError("exists and is not a run", where=out, fix="choose another --out")
     elif out.exists() and not out.is_dir():
@@ -136,6 +141,23 @@ def start_run(
     for entry in filter(_is_left_over, list(out.iterdir())):
         entry.unlink()
     return info
+
+
+_BEGUN = ("run.json", "locations.json", "hidden.jsonl", "room.json")
+"""Files that a run has before its first answer."""
+
+
+def _has_no_answer(out: Path) -> bool:
+    """Whether a run ended before anything was answered, as where its server was not there.
+
+    Such a folder is free for another model, unless another process is about to write into it.
+    """
+    more = [e for e in out.iterdir() if e.name not in _BEGUN and not _is_left_over(e)]
+    journal = out / "answers.jsonl"
+    if journal not in more or any(e.is_dir() or e.stat().st_size for e in more):
+        return False
+    AppendFile(journal).close()
+    return True
 
 
 _FILES = (

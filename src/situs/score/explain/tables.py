@@ -21,7 +21,7 @@ def budget_table(budget: Budget) -> Table:
         "excess",
         "95 % interval",
         "p (Holm)",
-        "",
+        "verdict",
     )
     verdicts = {True: "beyond chance", False: "no more than chance", None: "not tested"}
     rows = tuple(
