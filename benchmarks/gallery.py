@@ -1,8 +1,8 @@
-"""Draw the gallery of docs/questions.md from any run: `python benchmarks/gallery.py RUN` (needs
+"""Draw the gallery of docs/questions.md from any runs: `python benchmarks/gallery.py RUN…` (needs
 Chromium).
 
-One question of every task, with the planes of the report's item view:
-`docs/pictures/questions/TASK.jpg`, and the part of the page between the marks.
+One question of every task that they ask, with the pictures of the report's item view:
+`docs/pictures/questions/TASK.jpg`, and its section of the page. Other sections stay.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def shoot(report: Path, tasks: dict[str, list[Item]]) -> dict[str, Item]:
             for item in items:
                 page.evaluate("id => { location.hash = id; }", item.item_id)
                 page.wait_for_timeout(150)
-                planes = page.query_selector("#detail .panes")
+                planes = page.query_selector("#detail .panes, #detail .strip .pane")
                 if planes is not None:
                     planes.screenshot(path=str(PICTURES / f"{task}.jpg"), type="jpeg", quality=70)
                     shown[task] = item
@@ -71,23 +71,31 @@ def section(task: str, item: Item) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
 
 
+def sections_of(gallery: str) -> dict[str, str]:
+    """The sections that the page has, by their titles."""
+    parts = re.split(r"(?m)^### ", gallery)[1:]
+    return {part.partition("\n")[0]: f"### {part.strip()}\n" for part in parts}
+
+
 def main() -> None:
     """Pictures and page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("run", type=Path)
-    run = parser.parse_args().run
+    parser.add_argument("runs", type=Path, nargs="+")
     PICTURES.mkdir(parents=True, exist_ok=True)
-    tasks = chosen(run)
-    with tempfile.TemporaryDirectory() as scratch:
-        report = Path(scratch) / "report.html"
-        write_report([run], report, ReportOptions(pictures=4 * _TASKS))
-        shown = shoot(report, tasks)
     page = DOCS / "questions.md"
     text = page.read_text("utf-8")
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    gallery = "\n".join(section(task, item) for task, item in sorted(shown.items()))
+    sections = sections_of(text.partition(BEGIN)[2].partition(END)[0])
+    for run in parser.parse_args().runs:
+        tasks = chosen(run)
+        with tempfile.TemporaryDirectory() as scratch:
+            report = Path(scratch) / "report.html"
+            write_report([run], report, ReportOptions(pictures=4 * _TASKS))
+            shown = shoot(report, tasks)
+        sections |= {task.replace("_", " "): section(task, item) for task, item in shown.items()}
+        print(f"{run}: {len(shown)} of {len(tasks)} tasks: {', '.join(sorted(shown))}")
+    gallery = "\n".join(sections[title] for title in sorted(sections))
     page.write_text(f"{before}{BEGIN}\n\n{gallery}\n{END}{after}", "utf-8")
-    print(f"{len(shown)} of {len(tasks)} tasks: {', '.join(sorted(shown))}")
 
 
 if __name__ == "__main__":
