@@ -11,7 +11,7 @@ from situs.cli.output.paths import LOCAL
 from situs.cli.output.printing import echo, json_option, print_json, print_table
 from situs.cli.output.progress import progress_bar, run_progress
 
-_STUDIES = 20
+_STUDIES = 16
 
 
 @click.command("demo")

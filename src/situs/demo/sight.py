@@ -36,6 +36,10 @@ GRID_MM = 4.0
 CLASSES = ("other", "liver", "spleen", "kidney_left", "kidney_right", "pancreas", "lesion")
 CLASS_LESION = CLASSES.index("lesion")
 
+_AIR = 0.06
+"""Points whose wide surroundings are no brighter lie outside the body."""
+_WIDE = 2
+"""Which feature these surroundings are."""
 _OTHER_ODDS = 2.0
 """Organs are more frequent among the points it was trained on than in a scan."""
 
@@ -86,7 +90,7 @@ def features(stack: Stack) -> Floats:
     near, wide, far = smooth(3.0, 0.1), smooth(9.0, 6.0), smooth(22.0, 14.0)
     rough = np.sqrt(np.maximum(ndimage.uniform_filter(grey**2, (1, 3, 3)) - near**2, 0.0))
     spot = smooth(5.0, 4.0) - smooth(14.0, 9.0)
-    body = wide > 0.06
+    body = wide > _AIR
     where = _positions(body, in_mm)
     inside = grey[body] if body.any() else grey.ravel()
     kind = [float(stack.is_ct), *np.quantile(inside, (0.1, 0.3, 0.5, 0.7, 0.9))]
@@ -133,8 +137,10 @@ def _weights() -> _Weights:
 def classify(stack: Stack) -> Sight:
     """Which organ each point of the grid belongs to."""
     weights, inputs = _weights(), features(stack)
-    values = inputs.reshape(len(inputs), -1).T
-    values = values - weights.mean
+    inputs = inputs.reshape(len(inputs), -1)
+    # Half of a picture is air, which needs no judgement.
+    body = inputs[_WIDE] > _AIR
+    values = inputs[:, body].T - weights.mean
     values /= weights.scale
     # In place: to fetch new memory for millions of numbers takes longer than to work them out.
     for number, (matrix, bias) in enumerate(weights.layers):
@@ -146,4 +152,7 @@ def classify(stack: Stack) -> Sight:
     np.exp(values, out=values)
     values[:, 0] *= _OTHER_ODDS
     values /= values.sum(axis=1, keepdims=True)
-    return Sight(stack, values.T.reshape(len(CLASSES), *stack.grey.shape))
+    shares = np.zeros((len(CLASSES), body.size), dtype=np.float32)
+    shares[0] = 1.0
+    shares[:, body] = values.T
+    return Sight(stack, shares.reshape(len(CLASSES), *stack.grey.shape))
