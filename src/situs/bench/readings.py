@@ -58,12 +58,21 @@ def settle_keys(readings: list[KeyReading]) -> dict[str, KeyVerdict]:
     return result
 
 
+def _who_read_what(readings: list[KeyReading]) -> str:
+    """By code, each with the number of its items; which ones stands in `readings.json`."""
+    items_of: dict[str, set[str]] = {}
+    for reading in readings:
+        items_of.setdefault(reading.reader, set()).update(reading.verdicts)
+    parts = [f"{code} ({len(items)})" for code, items in sorted(items_of.items())]
+    return f"Items read by: {', '.join(parts)}." if parts else ""
+
+
 def write_readings(bench: Path, readings: list[KeyReading], sentence: str) -> None:
     """Keep the readings, and say on the card what they found."""
     write_atomic(bench / _FILE, msgspec.json.format(canonical_json(readings), indent=1) + b"\n")
     card = bench / "README.md"
     text = card.read_text("utf-8") if card.is_file() else ""
-    line = f"**Reader-verified**: {sentence}"
+    line = f"**Reader-verified**: {sentence} {_who_read_what(readings)}".rstrip()
     written = (
         _LINE.sub(lambda _: line, text, count=1)
         if _LINE.search(text)

@@ -412,7 +412,9 @@ def test_results_go_back_to_the_bench_and_the_builder(
     assert ran.code == 0, ran.err
     items = ran.json["items"]
     assert ran.json["shares"]["correct"][:2] == [0, items]
-    assert "key-error rate 100.0 %" in (copy / "README.md").read_text("utf-8")
+    card = (copy / "README.md").read_text("utf-8")
+    assert "key-error rate 100.0 %" in card
+    assert f"Items read by: R1 ({items}), R2 ({items})." in card
     verified = json.loads((copy / "readings.json").read_text())
     assert sorted(reading["reader"] for reading in verified) == ["R1", "R2"]
     args = ("--annotation", "exact", "--licence", "CC0-1.0", "--recipe", small / "recipe.toml")
