@@ -207,6 +207,9 @@ def test_a_chain_computed_anew_is_found(read: Running) -> None:
     by_hand(read, *statements)
     found = problems(read)
     assert any("is not the one that was written" in one for one in found)
+    whole = read.folder.heads.read_bytes()
+    read.folder.heads.write_bytes(whole.replace(whole.split()[2], b"\xff\xfe"))
+    assert "heads.log:1 was changed" in problems(read)
     read.folder.heads.unlink()
     assert problems(read) == ["heads.log is missing"]
 

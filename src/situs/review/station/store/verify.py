@@ -116,7 +116,7 @@ def _heads(folder: StationFolder, hashes: dict[int, str]) -> list[str]:
         if len(words) != 3 or not words[0].isdigit():
             continue  # a line that a crash cut short says nothing
         sequence, head, mac = words
-        if not hmac.compare_digest(folder.mac("head", sequence, head), mac):
+        if not hmac.compare_digest(folder.mac("head", sequence, head).encode(), mac.encode()):
             problems.append(f"heads.log:{number} was changed")
         elif int(sequence) not in hashes:
             problems.append(f"event {sequence} and what follows it were removed")
