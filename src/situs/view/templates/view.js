@@ -62,9 +62,18 @@ function runRow(run) {
     h('td', {}, run.live ? h('span', { class: 'live' }, '● running') : total(run.states) < run.items ? 'stopped' : 'done', h('small', {}, ago(run.updated))));
 }
 
+// What did not change stays: renewed every second, a link would be gone while it is clicked, and so would a keyboard's focus.
+function renew(place, fresh) {
+  const made = h('div', {}, fresh);
+  if (made.innerHTML === place.innerHTML) return;
+  const at = [...place.querySelectorAll('a, button')].indexOf(document.activeElement);
+  place.replaceChildren(...made.childNodes);
+  if (at >= 0) place.querySelectorAll('a, button')[at]?.focus();
+}
+
 function showRuns() {
   const head = ['Run', 'Progress', 'Bench', 'Cost', 'Time per call', 'State'];
-  byId('runs').replaceChildren(runs.length
+  renew(byId('runs'), runs.length
     ? h('div', { class: 'scroll' }, h('table', { class: 'runs' }, h('thead', {}, h('tr', {}, head.map((word) => h('th', { scope: 'col', class: ['Cost', 'Time per call'].includes(word) ? 'num' : null }, word)))), h('tbody', {}, runs.map(runRow))))
     : h('p', { class: 'note' }, 'No runs here yet. situs run BENCH --model SPEC --out FOLDER makes one; this page finds it by itself.'));
   const running = runs.filter((run) => run.live).length;
@@ -89,8 +98,8 @@ async function loadItems(after) {
 }
 
 function showItems() {
-  byId('count').textContent = `${count(matching)} items`;
-  byId('items').replaceChildren(...rows.map((row) => h('li', {}, h('button', { type: 'button', 'aria-current': String(row.item_id === item), onclick: () => { location.hash = `${chosen}/${row.item_id}`; } },
+  byId('count').textContent = `${count(matching)} ${matching === 1 ? 'item' : 'items'}`;
+  renew(byId('items'), rows.map((row) => h('li', { 'data-item': row.item_id }, h('button', { type: 'button', 'aria-current': String(row.item_id === item), onclick: () => { location.hash = `${chosen}/${row.item_id}`; } },
     h('span', {}, row.question),
     h('span', { class: 'meta' }, h('span', {}, `${row.task}, ${row.state}`), h('span', { class: 'mark ' + row.mark, title: markOf(row.mark)[1] }, markOf(row.mark)[0]))))));
   byId('more').hidden = rows.length >= matching;
