@@ -241,6 +241,23 @@ def test_bad_studies_can_be_skipped_and_are_named(situs, small, tmp_path) -> Non
     assert [p["severity"] for p in ran.json["problems"] if "liver" in p["problem"]] == ["error"]
 
 
+def test_a_missing_file_of_a_table_is_its_study_s_problem(situs, small, tmp_path) -> None:
+    masks = small / "data" / "patient000" / "segmentations"
+    table = tmp_path / "studies.csv"
+    table.write_text(f"study,image,labels\nwhole,,{masks}\nlost,,gone\nblind,gone.nii,{masks}\n")
+    args = ("build", "masks", table, "--annotation", "exact", "--ids", "table", "--tasks", "volume")
+    refused = situs(*args, "--out", tmp_path / "b")
+    assert refused.code == 2
+    assert "2 missing files" in refused.err
+    assert "--skip-bad" in refused.err
+    ran = situs(*args, "--out", tmp_path / "b", "--skip-bad", "--json")
+    assert ran.code == 0
+    assert ran.json["studies"] == 1
+    lost = [p for p in ran.json["problems"] if p["code"] == "study"]
+    assert [p["severity"] for p in lost] == ["error", "error"]
+    assert "gone" in lost[0]["problem"] + lost[1]["problem"]
+
+
 @pytest.mark.sweep(one_in=20)
 @pytest.mark.parametrize("studies", [3, None], ids=["few", "all"])
 def test_demo_runs_end_to_end(situs, tmp_path, monkeypatch, studies) -> None:

@@ -12,6 +12,7 @@ from situs.base.text import counted
 from situs.bench import SuspectStudy
 from situs.errors import Problem, Severity, SitusError
 from situs.items.masks.marks import NO_ROOM
+from situs.items.masks.shared import CUT
 from situs.volumes import StudySource
 
 __all__ = ["Coverage", "coverage_of", "coverage_problems", "nothing_asked"]
@@ -29,6 +30,10 @@ _FIX_OF_UNASKED = {
 }
 """The same where nobody asks about the structures that are there,
 such as cartilage and menisci alone."""
+_FIX_OF_CUT = {
+    "masks": "give scans that show their structures whole: of a part of one little can be asked"
+}
+"""The same where the scans cut most of what is there, such as a few slices of a body."""
 
 
 class Coverage(msgspec.Struct, frozen=True):
@@ -143,6 +148,16 @@ def _first_names(names: Sequence[str], most: int = _NAMES_SHOWN) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
+def _names_lacking(problems: Sequence[Problem]) -> list[str]:
+    """The unknown names of the first studies that differ in them, so that one map can hold all."""
+    texts = [problem.problem.removesuffix("; not asked about") for problem in problems]
+    shown = list(dict.fromkeys(texts))[:_REASONS_SHOWN]
+    others = len(problems) - len(shown)
+    if others:
+        shown[-1] += f", and similarly in {others} more"
+    return shown
+
+
 def nothing_asked(
     source: str,
     studies: int,
@@ -159,8 +174,7 @@ def nothing_asked(
     unnamed = [problem for problem in problems if problem.code == "names"]
     fix = _FIXES.get(source, "check that the files hold what this command reads")
     if unnamed:
-        others = f", and similarly in {len(unnamed) - 1} more" if len(unnamed) > 1 else ""
-        texts.insert(0, unnamed[0].problem.removesuffix("; not asked about") + others)
+        texts[:0] = _names_lacking(unnamed)
         fix = "name the structures with --names MAP.csv; `situs list names` shows what is known"
     elif doubted:
         first = doubted[0]
@@ -169,6 +183,8 @@ def nothing_asked(
     elif set(not_asked) <= {NO_ROOM.reason}:
         texts.insert(0, "they contain nothing that Situs can ask about")
         fix = _FIX_OF_UNASKED.get(source, fix)
+    elif max(not_asked.keys() - {NO_ROOM.reason}, key=not_asked.__getitem__) == CUT.reason:
+        fix = _FIX_OF_CUT.get(source, fix)
     why = "; ".join(texts[:_REASONS_SHOWN]) + ("; …" if len(texts) > _REASONS_SHOWN else "")
     return SitusError(
         f"no question can be asked of {counted(studies, 'study', 'studies')}: {why}", fix=fix

@@ -45,7 +45,7 @@ def measure_cohort(
 ) -> Iterator[MeasuredStudy]:
     """Measure every study of a table;
     one that cannot be read is told as such and does not end the others."""
-    studies = find_studies(table)
+    studies = find_studies(table, keep_missing=True)
     measure = partial(
         measure_study, names=names, pairs=pairs, annotation=annotation, details=details
     )

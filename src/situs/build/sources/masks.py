@@ -36,7 +36,7 @@ def build_masks(
     """Build a bench from every study under the roots."""
     options.recipe.annotation_error(annotation)
     name_map = load_vocabulary(names) if names is not None else None
-    surveys = [survey(root, layout) for root in roots]
+    surveys = [survey(root, layout, keep_missing=options.skip_bad) for root in roots]
     studies = [study for surveyed in surveys for study in surveyed.studies]
     passed_over = [folder for surveyed in surveys for folder in surveyed.passed_over]
     terms = {} if name_map is None else dict(name_map.own_terms)

@@ -65,16 +65,19 @@ class Survey(NamedTuple):
     """Folders that hold volumes but fit no layout; private, as all paths are."""
 
 
-def find_studies(root: str | Path, layout: str = "auto") -> list[StudySource]:
+def find_studies(
+    root: str | Path, layout: str = "auto", *, keep_missing: bool = False
+) -> list[StudySource]:
     """All studies under `root`, sorted. Nothing found is an error that says which layouts are
     known.
 
-    `layout` is `auto` or one of the layouts that `situs list layouts` shows.
+    `layout` is `auto` or one of the layouts that `situs list layouts` shows. `keep_missing`: rows
+    of a table whose files are missing are kept; they are an error otherwise.
     """
-    return survey(root, layout).studies
+    return survey(root, layout, keep_missing=keep_missing).studies
 
 
-def survey(root: str | Path, layout: str = "auto") -> Survey:
+def survey(root: str | Path, layout: str = "auto", *, keep_missing: bool = False) -> Survey:
     """All studies under `root` as `find_studies` gives them,
     and the folders that were passed over."""
     root = Path(root)
@@ -87,7 +90,10 @@ def survey(root: str | Path, layout: str = "auto") -> Survey:
     try:
         if not root.exists():
             raise SitusError("no such file or folder", where=root, fix="check the path")
-        studies = _find_in_folder(root, layout) if root.is_dir() else _find_in_file(root, layout)
+        if root.is_dir():
+            studies = _find_in_folder(root, layout)
+        else:
+            studies = _find_in_file(root, layout, keep_missing=keep_missing)
         if layout == "auto" and studies and root.is_dir():
             studies = [*studies, *_elsewhere(root, studies)]
         passed_over = _passed_over(root, studies) if root.is_dir() else []
@@ -277,9 +283,9 @@ def _below(root: Path, find: _Find, depth: int) -> list[StudySource]:
     return [study for folder in subfolders(root) for study in _below(folder, find, depth - 1)]
 
 
-def _find_in_file(root: Path, layout: str) -> list[StudySource]:
+def _find_in_file(root: Path, layout: str, *, keep_missing: bool) -> list[StudySource]:
     if layout in ("auto", "table") and root.suffix.lower() in (".csv", ".tsv"):
-        return find_in_table(root)
+        return find_in_table(root, keep_missing=keep_missing)
     if layout in ("auto", "file") and kind_of(root) is not None:
         return [StudySource(stem_of(root), None, root, layout="file")]
     if layout in ("auto", "dicom") and holds_dicom(root):

@@ -26,8 +26,12 @@ _OTHER_WORDS = {
 _MOST_LISTED = 5
 
 
-def find_in_table(path: Path) -> list[StudySource]:
-    """All rows, sorted by study; a mistake names its row."""
+def find_in_table(path: Path, *, keep_missing: bool = False) -> list[StudySource]:
+    """All rows, sorted by study; a mistake names its row.
+
+    `keep_missing`: rows whose files are missing are kept, for whoever tells of each study that
+    cannot be read.
+    """
     try:
         text = read_text(path)
         rows = list(
@@ -74,12 +78,12 @@ def find_in_table(path: Path) -> list[StudySource]:
         stem = stem_of(labels)
         patient = cells.get("patient") or cells["study"]
         studies.append(StudySource(stem, image, labels, patient, cells["study"], layout="table"))
-    if missing:
+    if missing and not keep_missing:
         listed = ", ".join(missing[:_MOST_LISTED]) + (", …" if len(missing) > _MOST_LISTED else "")
         raise SitusError(
             f"{counted(len(missing), 'missing file')} ({listed})",
             where=path,
-            fix="paths are relative to the table; correct them",
+            fix="paths are relative to the table; correct them, or build with --skip-bad",
         )
     return sorted(studies, key=lambda source: source.study or "")
 
