@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import resource
 import sys
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import beta
 
+from situs.base.files import digest
 from situs.bench import open_bench
 from situs.clients import Spec
 from situs.items import Choice, Item, YesNo
@@ -142,7 +142,13 @@ class Cohort:
 
 
 def _pick(values: list[str], *salt: object) -> str:
-    return values[zlib.crc32("|".join(map(str, salt)).encode()) % len(values)]
+    return values[_drawn(*salt) % len(values)]
+
+
+def _drawn(*words: object) -> int:
+    """A number of the words alone. A checksum (CRC-32) will not do: it is linear, so that readers
+    of different salts pick alike, and picks go with the question's own numbers."""
+    return int(digest(*map(str, words), size=8), 16)
 
 
 def coin(of: Cohort, salt: int) -> Reader:
@@ -197,7 +203,7 @@ def by_patient(of: Cohort, salt: int) -> Reader:
     right on all of them together, or on none."""
 
     def read(shown: Shown, rng: np.random.Generator) -> str:
-        rank = zlib.crc32(f"{shown.pictures}{salt}".encode()) % 3
+        rank = _drawn(shown.pictures, salt) % 3
         return of.say(shown.item, of.usual(shown.item, rank))
 
     return read
@@ -249,7 +255,7 @@ def a_tenth(of: Cohort, salt: int) -> Reader:
     truths = {(item.patient_id, item.question): of.truth[item.item_id] for item in of.items}
 
     def read(shown: Shown, rng: np.random.Generator) -> str:
-        seen = zlib.crc32(f"{shown.item.item_id}{salt}".encode()) % 10 == 0
+        seen = _drawn(shown.item.item_id, salt) % 10 == 0
         truth = truths.get((shown.pictures, shown.item.question))
         return of.say(shown.item, truth) if seen and truth else blind(shown, rng)
 
