@@ -155,7 +155,7 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     published: str = ""
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Equal banks have equal hashes."""
         return digest(canonical_json(self))
