@@ -11,7 +11,8 @@ annotations like fastMRI+'s), and graded joints with a 3D box each (as `build gr
 others, in a model's words.
 
 CPU seconds are user and system time of the command and all its workers, on however many cores;
-memory is the sum over its processes, sampled. A goal stands beside each measured value (`goals`),
+memory is the sum over its processes, sampled. `report` and `compare` find the runs scored, as they
+are after `situs score`, which keeps its columns in them. A goal stands beside each measured value (`goals`),
 and whether it is met (`met`). Cost per item should not grow with the number of items.
 """
 
@@ -214,6 +215,18 @@ def rival(kind: str, bench: Path) -> Path:
     return out
 
 
+def keep_scores(command: str, kind: str, bench: Path, run: Path) -> None:
+    """Have the runs that a command reads scored, as `situs score` leaves them."""
+    runs = []
+    if command in ("report", "compare"):
+        runs.append(run)
+    if command == "compare":
+        runs.append(rival(kind, bench))
+    for one in runs:
+        if not (one / "scores.parquet").exists():
+            situs("score", bench, one)
+
+
 def arguments_of(command: str, kind: str, bench: Path, run: Path) -> list[object]:
     """What a command is called with; what it writes lies beside the bench."""
     match command:
@@ -258,8 +271,11 @@ def main() -> None:
             bench, run = sized(kind, items, folder)
             count = open_bench(bench).info.counts["items"]
             for command in given.commands:
-                for stored in run.glob("scores.*"):
-                    stored.unlink()
+                if command == "score":
+                    for stored in run.glob("scores.*"):
+                        stored.unlink()
+                else:
+                    keep_scores(command, kind, bench, run)
                 arguments = arguments_of(command, kind, bench, run)
                 one = {"bench": kind, "command": command, "items": count}
                 one |= measure(list(map(str, arguments)))
