@@ -154,6 +154,26 @@ def test_a_brain_is_found_whole_whatever_was_subtracted(normalised):
     assert not may_show_face(values, SPACING**3)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.int16])
+def test_an_mr_with_noise_around_it_is_an_mr_also_without_its_mean(kind):
+    """No part of it passes for a brain: an image stripped of its skull has no noise around it."""
+    draw = np.random.default_rng(3)
+    head = np.where(BRAIN, draw.normal(900.0, 200.0, SHAPE), np.abs(draw.normal(0.0, 12.0, SHAPE)))
+    values = (head - head.mean()).round(6 if kind is np.float32 else 0).astype(kind)
+    assert values.min() < -200.0
+    assert modality_of(values) == "mr"
+    assert brain_of(values, 1.01 * 2.2e6 / values.size) is None
+
+
+def test_a_ct_of_the_inside_of_a_body_is_a_ct():
+    """It holds no air: fat is its lowest value."""
+    draw = np.random.default_rng(3)
+    inside = np.where(BRAIN, draw.normal(45.0, 20.0, SHAPE), draw.normal(-95.0, 40.0, SHAPE))
+    assert inside.min() < -200.0
+    assert modality_of(inside.round().astype(np.int16)) == "ct"
+    assert modality_of(inside.astype(np.float32)) == "ct"
+
+
 def test_a_ct_with_one_value_of_air_is_a_ct():
     image = np.where(BRAIN, 40.0, -1024.0)
     assert modality_of(image) == "ct"

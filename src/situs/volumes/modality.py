@@ -12,6 +12,9 @@ __all__ = ["brain_of", "may_show_face", "modality_of"]
 _AIR_HU = -200.0
 _DENSEST_AIR_HU = -900.0
 """What lies around a patient in a CT is no denser."""
+_OF_SPREAD = 1e-3
+"""A mean that is this small beside the spread of the values was taken off. The mean of a CT depends
+on how much air is in it, and lies so near to 0 in one of about a thousand."""
 _LARGEST_BRAIN_MM3 = 2.2e6
 _SMALLEST_BRAIN_MM3 = 0.5e6
 
@@ -20,13 +23,22 @@ def modality_of(values: NDArray[Any]) -> str:
     """`ct` or `mr`: CT holds air at about -1000; an MR so far below zero has had its mean taken
     off.
 
-    Then what was 0 around the patient is one value, and seldom one that CT has there.
+    Then what was 0 around the patient is one value, and seldom one that CT has there; or, where
+    there is noise around the patient, the mean is still 0.
     """
     lowest = float(np.min(values))
     if lowest >= _AIR_HU:
         return "mr"
-    may_be_air = lowest <= _DENSEST_AIR_HU and lowest.is_integer()
-    return "mr" if not may_be_air and _background(values) == lowest else "ct"
+    if lowest <= _DENSEST_AIR_HU and lowest.is_integer():
+        return "ct"
+    return "mr" if _background(values) == lowest or _has_no_mean(values) else "ct"
+
+
+def _has_no_mean(values: NDArray[Any]) -> bool:
+    """Whether the mean is 0 but for rounding: of whole numbers that may leave half of one."""
+    mean, spread = float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
+    rounding = 0.5 if np.issubdtype(values.dtype, np.integer) else _OF_SPREAD * spread
+    return abs(mean) <= rounding
 
 
 def _background(values: NDArray[Any]) -> float | None:
@@ -55,7 +67,10 @@ def _foreground(values: NDArray[Any]) -> NDArray[np.bool_]:
     all that is not the value around it, which is 0 unless values were shifted."""
     around = _background(values)
     if around is None:
-        above: NDArray[np.bool_] = values > 0.0
+        # Where the mean was taken off there is noise on both sides of 0: nothing tells the patient
+        # from it, and all may be patient.
+        has_noise_below = bool((values < 0.0).any())
+        above: NDArray[np.bool_] = (values > 0.0) | has_noise_below
         return above
     foreground: NDArray[np.bool_] = values != around
     # An image of one value has no background to tell it from.
