@@ -27,7 +27,11 @@ _ODD = (
     "",
     "Possibly, but it is hard to say.",
 )
-"""Replies that decline, say nothing, or cannot be read."""
+"""Replies that decline, say nothing, or cannot be read.
+
+Empty captions became "?" in the recording of `boxes`, whose numbers are of 0.2.0: it and earlier
+versions let them wait for a judge.
+"""
 
 
 def situs(*arguments: object) -> str:
