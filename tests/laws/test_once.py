@@ -37,13 +37,13 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str, str]]:
 def scorings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each item of the run itself was scored."""
     counts: Counter[str] = Counter()
-    score = scored_run.judge_answers
+    score = scored_run.judged_replies
 
-    def counted(answers: Any, **how: Any) -> Any:
-        counts.update(one.asked.item.item_id for one in answers)
-        return score(answers, **how)
+    def counted(asked: Any, replies: Any) -> Any:
+        counts.update(one.item.item_id for one in asked)
+        return score(asked, replies)
 
-    monkeypatch.setattr(scored_run, "judge_answers", counted)
+    monkeypatch.setattr(scored_run, "judged_replies", counted)
     return counts
 
 

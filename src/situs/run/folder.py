@@ -185,14 +185,16 @@ class FolderBefore:
         """Take a run back that was begun here and ends in an error: its folder would refuse another
         model.
 
-        Answers that were paid for stay, for the same command to go on with.
+        Answers stay, for the same command to go on with, where they were paid for, and where it was
+        the disk that had no room for more.
         """
         try:
             yield
-        except SitusError:
+        except SitusError as error:
             journals = (self._out / name for name in ("answers.jsonl", "turns.jsonl"))
             answered = any(one.is_file() and one.stat().st_size for one in journals)
-            if not self._was_run and not (paid and answered):
+            may_go_on = paid or isinstance(error.__cause__, OSError)
+            if not self._was_run and not (answered and may_go_on):
                 for name in _FILES:
                     (self._out / name).unlink(missing_ok=True)
                 with suppress(OSError):
