@@ -21,9 +21,14 @@ _MARKER = "bench.json"
 
 
 def _fill(
-    out: Path, text: str, *, overwrite: bool = True, meanwhile: Callable[[], object] = lambda: None
+    out: Path,
+    text: str,
+    *,
+    overwrite: bool = True,
+    key: str = "",
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> None:
-    with new_folder(out, marker=_MARKER, overwrite=overwrite) as scratch:
+    with new_folder(out, marker=_MARKER, overwrite=overwrite, resume_key=key) as scratch:
         (scratch / _MARKER).write_text(text)
         (scratch / "items").write_text(text)
         meanwhile()
@@ -134,10 +139,13 @@ _KILLED = """
     def die(*_, **__):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def after(function):
+    def after(function, calls=1):
         def wrapped(*a, **k):
+            nonlocal calls
             result = function(*a, **k)
-            die()
+            calls -= 1
+            if not calls:
+                die()
             return result
         return wrapped
 
@@ -145,9 +153,11 @@ _KILLED = """
         setattr(publish, step, die)
     elif step == "rename":
         Path.rename = after(Path.rename)
+    elif step == "put aside":
+        Path.rename = after(Path.rename, 2)
     elif step == "exchange":
         publish._exchange = after(publish._exchange)
-    with new_folder(out, marker="bench.json", overwrite=True) as scratch:
+    with new_folder(out, marker="bench.json", overwrite=True, resume_key="key") as scratch:
         (scratch / "bench.json").write_text("new")
         (scratch / "items").write_text("new")
         if step == "block":
@@ -156,21 +166,38 @@ _KILLED = """
 
 
 @pytest.mark.parametrize("can_exchange", [True, False])
-@pytest.mark.parametrize("step", ["block", "_sync", "_put", "rename", "exchange", "_clear"])
+@pytest.mark.parametrize(
+    "step", ["block", "_sync", "_put", "rename", "put aside", "exchange", "_clear"]
+)
 def test_killed_while_replacing(tmp_path: Path, step: str, can_exchange: bool) -> None:
     """The bench is whole after a kill, or after the next call where the system cannot exchange."""
     out = tmp_path / "bench"
     _fill(out, "old")
     killed = _in_another_process(_KILLED, step, out, can_exchange)
     died = killed.returncode == -signal.SIGKILL
-    assert died or (step == "rename" and can_exchange), killed.stderr
+    assert died or (step == "put aside" and can_exchange), killed.stderr
     if can_exchange:
         texts = {(out / name).read_text() for name in (_MARKER, "items")}
         assert texts in ({"old"}, {"new"})
     with pytest.raises(SitusError, match="stop here"):
-        _fill(out, "next", meanwhile=_stop)
+        _fill(out, "next", key="key", meanwhile=_stop)
     assert len({(out / name).read_text() for name in (_MARKER, "items")}) == 1
     assert _names(tmp_path) == ["bench"]
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+@pytest.mark.parametrize("step", ["exchange", "_clear"])
+def test_nothing_of_a_replaced_folder_comes_back(
+    tmp_path: Path, step: str, can_exchange: bool
+) -> None:
+    """A call is killed when the old folder lies in its neighbour; the next one resumes its work."""
+    out = tmp_path / "bench"
+    _fill(out, "old")
+    (out / "export.json").write_text("old")
+    killed = _in_another_process(_KILLED, step, out, can_exchange)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    _fill(out, "next", key="key")
+    assert _names(out) == sorted([_MARKER, "items"])
 
 
 def test_interrupted_work_is_resumed_by_the_same_key_only(tmp_path: Path) -> None:

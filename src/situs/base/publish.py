@@ -5,7 +5,8 @@ in one hidden neighbour, `.NAME.part`:
 
     .NAME.part/owner      locked by the process that is at work
     .NAME.part/work       key and finished pieces of work that can be resumed
-    .NAME.part/folder     what is to become NAME, and after the exchange what was NAME
+    .NAME.part/folder     what is to become NAME
+    .NAME.part/exchanged  the same for the moment of the exchange, and after it what was NAME
 
 A lock dies with its process, so the next call knows a dead neighbour from a living one: it resumes
 the dead one's work where the key is the same, and otherwise removes it.
@@ -64,11 +65,11 @@ def new_folder(out: Path, *, marker: str, overwrite: bool, resume_key: str = "")
         _sync(scratch)
         # Another program may have put something there since the first look.
         _refuse_others(target, marker, overwrite)
-        _put(scratch, target, marker)
+        _put(scratch, target, marker, part)
     except FinishedEarly as early:
         _sync(early.folder)
         _refuse_others(target, marker, overwrite)
-        _put(early.folder, target, marker)
+        _put(early.folder, target, marker, part)
         raise
     except OSError as error:
         raise SitusError(
@@ -154,10 +155,11 @@ def _prepare(part: Path, out: Path, resume_key: str) -> Path:
         before.rename(out)  # a call without exchange died between its two steps
     key_file = work / "key"
     same = bool(resume_key) and key_file.is_file() and key_file.read_text() == resume_key
-    if not same:
-        for folder in (before, work, scratch):
-            if folder.exists():
-                shutil.rmtree(folder)
+    # What was exchanged is no work of this call, whoever made it: an old folder, half removed.
+    past = (before, part / "exchanged")
+    for folder in past if same else (*past, work, scratch):
+        if folder.exists():
+            shutil.rmtree(folder)
     scratch.mkdir(exist_ok=True)
     if resume_key:
         work.mkdir(exist_ok=True)
@@ -182,21 +184,24 @@ def _sync_one(path: Path) -> None:
         os.close(descriptor)
 
 
-def _put(scratch: Path, out: Path, marker: str) -> None:
+def _put(scratch: Path, out: Path, marker: str, part: Path) -> None:
     """Let `scratch` become `out`;
     what was there, if anything, lies in the hidden neighbour after."""
     if not out.exists() or not any(out.iterdir()):
         if os.name != "posix" and out.exists():
             out.rmdir()
         scratch.rename(out)  # fails, rather than replaces, where somebody has just filled `out`
-    elif _exchange(scratch, out):
-        if not (scratch / marker).is_file():
-            _exchange(scratch, out)
-            raise SitusError("was changed meanwhile", where=out, fix="choose another --out")
     else:
-        before = scratch.with_name("before")
-        out.rename(before)
-        scratch.rename(out)
+        # A call that is killed after the exchange leaves the old folder here: under the name of
+        # the scratch folder, the next one would go on in it.
+        exchanged = part / "exchanged"
+        scratch.rename(exchanged)
+        if not _exchange(exchanged, out):
+            out.rename(part / "before")
+            exchanged.rename(out)
+        elif not (exchanged / marker).is_file():
+            _exchange(exchanged, out)
+            raise SitusError("was changed meanwhile", where=out, fix="choose another --out")
     if os.name == "posix":
         _sync_one(out.parent)
 
@@ -218,7 +223,7 @@ def _clear(part: Path) -> None:
 
     Its lock goes last: who finds none may make the folder theirs.
     """
-    for name in ("folder", "work", "before"):
+    for name in ("folder", "work", "exchanged", "before"):
         shutil.rmtree(part / name, ignore_errors=True)
     with suppress(OSError):
         (part / "owner").unlink()
