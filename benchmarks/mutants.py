@@ -306,6 +306,7 @@ class Session:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Called by pytest when everything is collected."""
+        gc.unfreeze()  # the tests freeze what is loaded, and frozen functions cannot be found
         for path in sorted((ROOT / "src" / "situs").rglob("*.py")):
             if path.relative_to(ROOT / "src" / "situs").parts[0] in PACKAGES:
                 importlib.import_module(

@@ -137,7 +137,8 @@ def read_table(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {name: column for name, column in _columns(record).items() if name not in without}
+    every = _columns(record)
+    columns = {name: column for name, column in every.items() if name not in without}
     types = _types(record)
     wanted = {
         name: [value] if isinstance(value, str) else sorted(value)
@@ -147,7 +148,8 @@ def read_table(
     try:
         with pq.ParquetFile(path) as table:
             schema = table.schema_arrow  # made anew each time it is asked for
-            missing = {stored for stored, _ in columns.values()} - set(schema.names)
+            # Also of what is not read: a table that lacks it is no table of a bench.
+            missing = {stored for stored, _ in every.values()} - set(schema.names)
             if missing:
                 fix = "rebuild the bench with this version"
                 raise SitusError(f"lacks the column {min(missing)!r}", where=path, fix=fix)
