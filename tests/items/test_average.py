@@ -97,3 +97,9 @@ def test_places_are_compared_along_one_axis() -> None:
     average = AverageAnatomy(facts, {"s0": "p0", "s1": "p1", "s2": "p2"})
     others = average.apart("centroid", "liver", "spleen", Place(2, of=3), without="p9")
     assert (others.patients, others.mean) == (2, 7.0)
+
+
+def test_a_patient_far_from_all_others_leaves_no_noise_behind() -> None:
+    rest = [200.0, 200.001, 200.002]
+    others = anatomy([1e9, *rest]).numbers("volume", "liver", without="p0")
+    assert others.error == pytest.approx(statistics.stdev(rest) / math.sqrt(3), rel=1e-6)
