@@ -23,6 +23,7 @@ from situs.review.station.store.tables import Invite, Session, User
 __all__ = [
     "ABSOLUTE_SECONDS",
     "IDLE_SECONDS",
+    "INVITE_SECONDS",
     "ROLES",
     "accept_invite",
     "add_user",
@@ -30,6 +31,7 @@ __all__ = [
     "check_password",
     "find_session",
     "invite",
+    "password_digest",
     "start_session",
     "token_hash",
 ]
@@ -37,7 +39,7 @@ __all__ = [
 ROLES = ("reader", "adjudicator", "coordinator", "auditor")
 IDLE_SECONDS = 20 * 60
 ABSOLUTE_SECONDS = 12 * 3600
-_INVITE_SECONDS = 7 * 24 * 3600
+INVITE_SECONDS = 7 * 24 * 3600
 _SHORTEST = 12
 _LONGEST = 200
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,39}")
@@ -51,6 +53,12 @@ _NOBODY = ""
 def token_hash(token: str) -> str:
     """Tokens are stored hashed, so that a stolen database opens no session."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def password_digest(stored: str) -> str:
+    """What the chain keeps of a password: a hash of its salted hash, of no use to whoever guesses
+    without the salt."""
+    return hashlib.sha256(stored.encode()).hexdigest()
 
 
 def add_user(db: Connection, code: str, roles: Sequence[str], actor: str) -> str:
@@ -83,9 +91,9 @@ def invite(db: Connection, user: User, actor: str) -> str:
     db.execute(delete(Invite).where(Invite.user_id == user.id))
     token = secrets.token_urlsafe(24)
     db.add(
-        Invite(token_hash=token_hash(token), user_id=user.id, expires=time.time() + _INVITE_SECONDS)
+        Invite(token_hash=token_hash(token), user_id=user.id, expires=time.time() + INVITE_SECONDS)
     )
-    append_event(db, actor, "user invited", user=user.code)
+    append_event(db, actor, "user invited", user=user.code, token_digest=token_hash(token))
     return token
 
 
@@ -100,7 +108,7 @@ def accept_invite(db: Connection, token: str, password: str) -> User:
         user.password = _HASHER.hash(password)
     db.execute(delete(Invite).where(Invite.user_id == user.id))
     db.execute(delete(Session).where(Session.user_id == user.id))
-    append_event(db, user.code, "password set")
+    append_event(db, user.code, "password set", password_digest=password_digest(user.password))
     return user
 
 
@@ -164,7 +172,7 @@ def start_session(db: Connection, user: User) -> str:
     token = secrets.token_urlsafe(32)
     now = time.time()
     db.add(Session(token_hash=token_hash(token), user_id=user.id, started=now, seen=now))
-    append_event(db, user.code, "signed in")
+    append_event(db, user.code, "signed in", token_digest=token_hash(token))
     return token
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +15,13 @@ from sqlalchemy.orm import Session as Connection
 from situs.errors import SitusError
 from situs.review.station.places import SAME_PLACE, KeyPlace, overlap
 from situs.review.station.protocol import ReadingProtocol
-from situs.review.station.store.chain import append_event, row_digest
+from situs.review.station.store.chain import (
+    append_event,
+    given_words,
+    row_digest,
+    work_digest,
+)
+from situs.review.station.store.projects import new_assignment
 from situs.review.station.store.tables import (
     Adjudication,
     Assignment,
@@ -140,21 +145,17 @@ def open_adjudication(
     )
     loads = {row[0]: row[1] for row in counts}
     chosen = min(free, key=lambda user: (loads.get(user.id, 0), user.id))
-    db.add(
-        Assignment(
-            public_id=secrets.token_hex(16),
-            unit_id=unit.id,
-            user_id=chosen.id,
-            project_id=project.id,
-            purpose="adjudicate",
-            block=0,
-            position=unit.id,
-            state="open",
-            version=1,
-            draft={},
-        )
+    row = new_assignment(unit, chosen, "adjudicate", 0, unit.id)
+    db.add(row)
+    append_event(
+        db,
+        "station",
+        "adjudication opened",
+        project=project.name,
+        unit=unit.id,
+        why=reasons,
+        given_digest=work_digest([given_words(row, chosen.code)]),
     )
-    append_event(db, "station", "adjudication opened", unit=unit.id, why=reasons)
 
 
 def shuffled_readings(db: Connection, assignment: Assignment) -> list[dict[str, Any]]:

@@ -41,6 +41,9 @@ class Database:
         self.engine = engine
         self._make = sessionmaker(engine, expire_on_commit=False)
         looking = engine.execution_options(reading=True)
+        if engine.dialect.name == "postgresql":
+            # One look at one moment, as on SQLite: rows and the events that vouch for them agree.
+            looking = looking.execution_options(isolation_level="REPEATABLE READ")
         self._look = sessionmaker(looking, expire_on_commit=False)
 
     @contextmanager

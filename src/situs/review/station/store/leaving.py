@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session as Connection
 from situs.errors import SitusError
 from situs.review.station.plan import PlannedUnit, further_blocks, replan
 from situs.review.station.store.adjudicating import NOBODY_FREE, open_adjudication
-from situs.review.station.store.chain import append_event
+from situs.review.station.store.chain import append_event, given_words, work_digest
 from situs.review.station.store.projects import new_assignment, protocol_of
 from situs.review.station.store.tables import Assignment, Event, Project, Unit, User
 
@@ -40,7 +40,7 @@ def release_reader(db: Connection, project: Project, code: str, actor: str) -> d
     reads = [a for a in rows if a.purpose == "read"]
     unread = [a.unit_id for a in left if a.purpose == "read"]
     wanted = [units[unit] for unit in unread if units[unit].kind in ("item", "catch", "wording")]
-    given = _take_over(db, project, wanted, reads, leaving)
+    given, new = _take_over(db, project, wanted, reads, leaving)
     db.flush()
     append_event(
         db,
@@ -50,6 +50,8 @@ def release_reader(db: Connection, project: Project, code: str, actor: str) -> d
         reader=code,
         withdrawn=len(left),
         given=given,
+        given_digest=work_digest(given_words(*pair) for pair in new),
+        withdrawn_digest=work_digest(given_words(row, code) for row in left),
     )
     # Also those that had been waiting for this reader alone.
     _settle(db, project, [units[row.unit_id] for row in left])
@@ -62,8 +64,9 @@ def _take_over(
     wanted: Sequence[Unit],
     reads: Sequence[Assignment],
     leaving: User,
-) -> int:
-    """Give units to the least busy readers who never had them."""
+) -> tuple[int, list[tuple[Assignment, str]]]:
+    """Give units to the least busy readers who never had them: how many found one, and what each
+    reader's list has gained."""
     users = {
         user.code: user
         for user in db.scalars(select(User).where(User.active))
@@ -85,24 +88,26 @@ def _take_over(
     for unit in wanted:
         if unit.id in new_reader_of:
             by_reader[new_reader_of[unit.id]].append(unit)
+    new: list[tuple[Assignment, str]] = []
     for code, units in by_reader.items():
-        if not lists[code]:
-            _add_training(db, project, users[code])
-        _append(db, project, users[code], units, lists[code])
-    return len(new_reader_of)
+        rows = [] if lists[code] else _training(db, project, users[code])
+        rows += _further(db, project, users[code], units, lists[code])
+        new += [(row, code) for row in rows]
+    db.add_all(row for row, _ in new)
+    return len(new_reader_of), new
 
 
-def _add_training(db: Connection, project: Project, user: User) -> None:
+def _training(db: Connection, project: Project, user: User) -> list[Assignment]:
     """Who is new to a project begins with its training cases, as everybody did."""
     training = select(Unit).where(Unit.project_id == project.id, Unit.kind == "training")
-    for n, unit in enumerate(db.scalars(training.order_by(Unit.id))):
-        db.add(new_assignment(unit, user, "read", 0, n))
+    units = db.scalars(training.order_by(Unit.id))
+    return [new_assignment(unit, user, "read", 0, n) for n, unit in enumerate(units)]
 
 
-def _append(
+def _further(
     db: Connection, project: Project, user: User, units: Iterable[Unit], own: Sequence[Assignment]
-) -> None:
-    """Put units behind a reader's list, in blocks of their own: no twin of theirs is in them."""
+) -> list[Assignment]:
+    """Units put behind a reader's list, in blocks of their own: no twin of theirs is in them."""
     last = max(own, key=lambda row: (row.block, row.position), default=None)
     after = (0, -1, "")
     if last is not None:
@@ -110,8 +115,11 @@ def _append(
     by_id = {unit.id: unit for unit in units}
     planned = [PlannedUnit(u.id, u.patient, u.twin_group, u.kind) for u in by_id.values()]
     protocol = protocol_of(db, project)
-    for place in further_blocks(user.code, planned, protocol, project.seed, after=after):
-        db.add(new_assignment(by_id[place.unit], user, "read", place.block, place.position))
+    places = further_blocks(user.code, planned, protocol, project.seed, after=after)
+    return [
+        new_assignment(by_id[place.unit], user, "read", place.block, place.position)
+        for place in places
+    ]
 
 
 def _settle(db: Connection, project: Project, units: Iterable[Unit]) -> None:

@@ -16,7 +16,13 @@ from situs.errors import SitusError, did_you_mean
 from situs.review.station.plan import Plan, PlannedUnit, plan_reads
 from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.sample import TakenSample
-from situs.review.station.store.chain import append_event, snapshot_hash, units_digest
+from situs.review.station.store.chain import (
+    append_event,
+    given_words,
+    snapshot_hash,
+    units_digest,
+    work_digest,
+)
 from situs.review.station.store.tables import (
     Assignment,
     Project,
@@ -106,6 +112,8 @@ def add_project(
         actor,
         "project imported",
         project=name,
+        public_id=project.public_id,
+        bench=taken.bench,
         bench_hash=taken.bench_hash,
         protocol=taken.protocol.hash,
         seed=taken.seed,
@@ -176,10 +184,11 @@ def freeze_plan(db: Connection, project: Project, readers: Sequence[str], actor:
             db.add(unit)
         rows.append((unit, planned))
     db.flush()  # once for all: repeats get their numbers here
-    db.add_all(
-        new_assignment(unit, users[planned.reader], "read", planned.block, planned.position)
-        for unit, planned in rows
-    )
+    given = [
+        (new_assignment(unit, users[p.reader], "read", p.block, p.position), p.reader)
+        for unit, p in rows
+    ]
+    db.add_all(row for row, _ in given)
     project.state = "reading"
     append_event(
         db,
@@ -189,6 +198,7 @@ def freeze_plan(db: Connection, project: Project, readers: Sequence[str], actor:
         readers=sorted(users),
         plan=hashlib.sha256(canonical_json(plan)).hexdigest(),
         repeats_digest=units_digest(unit for unit, planned in rows if planned.repeat),
+        given_digest=work_digest(given_words(*pair) for pair in given),
     )
     return plan
 
@@ -226,10 +236,9 @@ def lock_project(db: Connection, project: Project, actor: str) -> None:
     """Close the reads; agreement may be looked at from here on."""
     if project.state != "reading":
         raise SitusError(f"project {project.name!r} is {project.state}", fix="assign readers first")
-    db.execute(
-        update(Assignment)
-        .where(Assignment.project_id == project.id, Assignment.state == "open")
-        .values(state="withdrawn")
-    )
+    is_open = (Assignment.project_id == project.id) & (Assignment.state == "open")
+    closing = select(Assignment, User.code).join(User, User.id == Assignment.user_id)
+    digest = work_digest(given_words(*pair) for pair in db.execute(closing.where(is_open)))
+    db.execute(update(Assignment).where(is_open).values(state="withdrawn"))
     project.state = "locked"
-    append_event(db, actor, "reads locked", project=project.name)
+    append_event(db, actor, "reads locked", project=project.name, withdrawn_digest=digest)

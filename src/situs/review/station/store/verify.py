@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hmac
 import itertools
+import time
 from collections.abc import Iterator
 
 import msgspec
@@ -27,6 +28,8 @@ from situs.review.station.store.verify_work import Told, work_problems
 __all__ = ["Verified", "verify"]
 
 _MOST = 50
+_NOTING = 0.5
+"""Seconds within which a committed head is in `heads.log`."""
 
 
 class Verified(msgspec.Struct, frozen=True):
@@ -39,7 +42,9 @@ class Verified(msgspec.Struct, frozen=True):
 
 
 def verify(db: Connection, folder: StationFolder) -> Verified:
-    """Walk the whole chain."""
+    """Walk the whole chain, also while people write: the heads are read before anything of the
+    database is, so that none is of a later link."""
+    heads = _lines(folder)
     problems: list[str] = []
     previous, count = FIRST, 0
     vouched: dict[tuple[str, int], str] = {}
@@ -58,12 +63,17 @@ def verify(db: Connection, folder: StationFolder) -> Verified:
             problems.append(f"event {event.sequence} was changed")
         previous = event.hash
         hashes[event.sequence] = event.hash
-        if "table" in event.body:
-            vouched[event.body["table"], event.body["row"]] = event.body["digest"]
-        told.hear(event)
+        try:
+            if "table" in event.body:
+                vouched[event.body["table"], event.body["row"]] = event.body["digest"]
+            told.hear(event)
+        except (KeyError, TypeError, ValueError):  # only a body written by somebody else
+            problems.append(f"event {event.sequence} does not say what it should")
     problems += _rows(db, vouched)
+    problems += _frozen(db, told)
     problems += work_problems(db, told)
-    problems += _heads(folder, hashes)
+    problems += _heads(folder, heads, hashes)
+    problems += _last_head(folder, count, previous)
     problems += _triggers(db)
     first_problems = problems[:_MOST] + (
         [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
@@ -86,32 +96,59 @@ def _rows(db: Connection, vouched: dict[tuple[str, int], str]) -> list[str]:
         elif vouched[key] != row_digest(row):
             problems.append(f"{key[0]} {row.id} was changed")
         left.discard(key)
-    for snapshot in db.scalars(select(Snapshot).execution_options(yield_per=100)):
-        if snapshot_hash(snapshot.shown, snapshot.hidden) != snapshot.hash:
-            problems.append(f"snapshot {snapshot.hash[:8]} was changed")
-    problems += [
-        f"protocol {protocol.hash[:8]} was changed"
-        for protocol in db.scalars(select(Protocol))
-        if not _is_protocol(protocol)
-    ]
     return problems + [f"{table} {row} was removed" for table, row in sorted(left)]
 
 
+def _frozen(db: Connection, told: Told) -> Iterator[str]:
+    """Items and protocols that are not those that were taken in."""
+    snapshots: set[str] = set()
+    for snapshot in db.scalars(select(Snapshot).execution_options(yield_per=100)):
+        snapshots.add(snapshot.hash)
+        if snapshot_hash(snapshot.shown, snapshot.hidden) != snapshot.hash:
+            yield f"snapshot {snapshot.hash[:8]} was changed"
+    protocols: set[str] = set()
+    for protocol in db.scalars(select(Protocol)):
+        protocols.add(protocol.hash)
+        if not _is_protocol(protocol):
+            yield f"protocol {protocol.hash[:8]} was changed"
+    for what, present, taken_in in (
+        ("snapshot", snapshots, told.snapshots),
+        (
+            "protocol",
+            protocols,
+            {about["protocol"] for about in told.projects.values() if "protocol" in about},
+        ),
+    ):
+        yield from (f"{what} {name[:8]} was removed" for name in sorted(taken_in - present))
+        yield from (
+            f"{what} {name[:8]} was added outside the station"
+            for name in sorted(present - taken_in)
+        )
+
+
 def _is_protocol(protocol: Protocol) -> bool:
-    """Whether a protocol's body is that of its hash."""
+    """Whether a protocol's body is that of its hash, under its own name."""
     try:
-        return msgspec.convert(protocol.body, ReadingProtocol).hash == protocol.hash
+        read = msgspec.convert(protocol.body, ReadingProtocol)
+        return (read.hash, read.name) == (protocol.hash, protocol.name)
     except msgspec.ValidationError:
         return False
 
 
-def _heads(folder: StationFolder, hashes: dict[int, str]) -> list[str]:
+def _lines(folder: StationFolder) -> list[str] | None:
+    """The heads noted outside the database; None without their file."""
+    if not folder.heads.is_file():
+        return None
+    return folder.heads.read_text("ascii", "replace").splitlines()
+
+
+def _heads(folder: StationFolder, lines: list[str] | None, hashes: dict[int, str]) -> list[str]:
     """Heads noted outside the database that the chain no longer has:
     it was cut short or computed anew."""
-    if not folder.heads.is_file():
+    if lines is None:
         return ["heads.log is missing"] if hashes else []
     problems = []
-    for number, line in enumerate(folder.heads.read_text("ascii", "replace").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         words = line.split(" ")
         if len(words) != 3 or not words[0].isdigit():
             continue  # a line that a crash cut short says nothing
@@ -123,6 +160,24 @@ def _heads(folder: StationFolder, hashes: dict[int, str]) -> list[str]:
         elif hashes[int(sequence)] != head:
             problems.append(f"event {sequence} is not the one that was written")
     return problems
+
+
+def _last_head(folder: StationFolder, sequence: int, head: str) -> list[str]:
+    """Whether the newest event is among the heads: without it, those after the last head could
+    have been computed anew.
+
+    A head is noted just after its commit: whoever looks in between looks a second time.
+    """
+    line = f"{sequence} {head} {folder.mac('head', str(sequence), head)}"
+    for pause in (0.0, _NOTING):
+        time.sleep(pause)
+        lines = _lines(folder)
+        if not sequence or lines is None or line in lines:
+            return []
+    return [
+        f"heads.log does not hold the newest event ({sequence}): it was cut, or the station was "
+        "stopped in the middle of a write and nothing was written since"
+    ]
 
 
 def _triggers(db: Connection) -> list[str]:

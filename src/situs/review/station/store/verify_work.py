@@ -11,13 +11,16 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Connection
 
-from situs.review.station.store.chain import units_digest
+from situs.review.station.store.accounts import INVITE_SECONDS, password_digest
+from situs.review.station.store.chain import NO_WORK, add_digests, units_digest, work_digest
 from situs.review.station.store.tables import (
     Adjudication,
     Assignment,
     Event,
+    Invite,
     Project,
     Reading,
+    Session,
     Unit,
     User,
 )
@@ -25,6 +28,9 @@ from situs.review.station.store.tables import (
 __all__ = ["Told", "work_problems"]
 
 _FINISHED = ("done", "signed")
+_SUMS = ("given_digest", "withdrawn_digest")
+_AT_ONCE = 5.0
+"""Seconds between what happened and the event that tells of it, at most."""
 _STATES = {"project imported": "draft", "plan frozen": "reading", "reads locked": "locked"}
 
 
@@ -35,8 +41,15 @@ class Told(msgspec.Struct):
     """Reading or decision → who wrote it, for which case, of which unit (unknown in old events)."""
     accounts: dict[str, tuple[list[str], bool]] = {}
     """Code → roles, active."""
+    passwords: dict[str, str] = {}
+    """Code → digest of the password's hash; empty where an early version wrote none."""
+    invitations: list[tuple[str, float, str]] = []
+    """Code, when, and digest of the token; empty where an early version wrote none."""
+    sessions: list[tuple[str, float, str]] = []
+    """The same of everybody who signed in."""
     projects: dict[str, dict[str, Any]] = {}
     """Name → protocol, bench, seed, state, and digests of its units."""
+    snapshots: set[str] = set()
     signed: set[tuple[str, str, int]] = set()
     """Reader, project and block."""
 
@@ -48,11 +61,26 @@ class Told(msgspec.Struct):
             self.written[key] = event.actor, body["case"], body.get("unit")
         elif event.kind in ("user added", "user changed"):
             self.accounts[body["user"]] = body["roles"], body.get("active", True)
+        elif event.kind == "password set":
+            self.passwords[event.actor] = body.get("password_digest", "")
+        elif event.kind == "user invited":
+            self.invitations.append((body["user"], event.at, body.get("token_digest", "")))
+        elif event.kind == "signed in":
+            self.sessions.append((event.actor, event.at, body.get("token_digest", "")))
         elif event.kind == "block signed":
             self.signed.add((event.actor, body["project"], body["block"]))
-        elif event.kind in _STATES:
-            about = self.projects.setdefault(body["project"], {})
-            about.update(body, state=_STATES[event.kind])
+        elif "project" in body:
+            self._hear_of_project(event)
+
+    def _hear_of_project(self, event: Event) -> None:
+        about = self.projects.setdefault(event.body["project"], {})
+        for key in _SUMS:  # of what was handed out and withdrawn at different times
+            if key in event.body and (event.kind == "plan frozen" or "given_digest" in about):
+                about[key] = add_digests(about.get(key, NO_WORK), event.body[key])
+        if event.kind in _STATES:
+            rest = {key: value for key, value in event.body.items() if key not in _SUMS}
+            about.update(rest, state=_STATES[event.kind])
+            self.snapshots.update(event.body.get("snapshots", ()))
 
 
 class _Work(msgspec.Struct, frozen=True, array_like=True):
@@ -64,12 +92,18 @@ class _Work(msgspec.Struct, frozen=True, array_like=True):
     project: str
     purpose: str
     block: int
+    position: int
     state: str
 
 
 def work_problems(db: Connection, told: Told) -> list[str]:
     """Everything that is not as the events tell."""
-    return [*_accounts(db, told), *_projects(db, told), *_assignments(db, told)]
+    return [
+        *_accounts(db, told),
+        *_ways_in(db, told),
+        *_projects(db, told),
+        *_assignments(db, told),
+    ]
 
 
 def _accounts(db: Connection, told: Told) -> Iterator[str]:
@@ -79,7 +113,51 @@ def _accounts(db: Connection, told: Told) -> Iterator[str]:
             yield f"account {code} was added outside the station"
         elif (user.roles, user.active) != told.accounts[code]:
             yield f"account {code} was changed outside the station"
+        elif user.password and told.passwords.get(code) not in ("", password_digest(user.password)):
+            yield f"the password of {code} was set outside the station"
     yield from (f"account {code} was removed" for code in sorted(set(told.accounts) - set(users)))
+
+
+def _ways_in(db: Connection, told: Told) -> Iterator[str]:
+    """Invitations and sessions that nobody was given: whoever plants one acts as somebody else."""
+    invites = select(Invite, User.code).outerjoin(User, User.id == Invite.user_id)
+    for invite, code in db.execute(invites):
+        given = invite.expires - INVITE_SECONDS
+        if not _is_told(told.invitations, code, given, invite.token_hash):
+            yield f"an invitation of {code} was made outside the station"
+    sessions = select(Session, User.code).outerjoin(User, User.id == Session.user_id)
+    for session, code in db.execute(sessions):
+        if not _is_told(told.sessions, code, session.started, session.token_hash):
+            yield f"a session of {code} was made outside the station"
+
+
+def _is_told(
+    events: list[tuple[str, float, str]], code: str | None, when: float, digest: str
+) -> bool:
+    return any(
+        (who, known) in ((code, digest), (code, "")) and abs(at - when) < _AT_ONCE
+        for who, at, known in events
+    )
+
+
+def _handed_out(works: Sequence[_Work], told: Told) -> Iterator[str]:
+    """Lists with cases that nobody handed out, without some that were, or in another order."""
+    by_project: dict[str, list[_Work]] = {name: [] for name in told.projects}
+    for work in works:
+        by_project.setdefault(work.project, []).append(work)
+    for name, given in by_project.items():
+        about = told.projects.get(name, {})
+        if about.get("state", "draft") != "draft" and "given_digest" not in about:
+            continue  # handed out by a version that told less
+        if work_digest(map(_given, given)) != about.get("given_digest", NO_WORK):
+            yield f"the lists of project {name} are not those that were handed out"
+        withdrawn = (_given(work) for work in given if work.state == "withdrawn")
+        if work_digest(withdrawn) != about.get("withdrawn_digest", NO_WORK):
+            yield f"cases of project {name} were withdrawn or given back outside the station"
+
+
+def _given(work: _Work) -> tuple[object, ...]:
+    return work.case, work.unit, work.reader, work.purpose, work.block, work.position
 
 
 def _projects(db: Connection, told: Told) -> Iterator[str]:
@@ -95,6 +173,8 @@ def _projects(db: Connection, told: Told) -> Iterator[str]:
             "seed": project.seed,
             "state": project.state,
         }
+        # What early versions did not tell.
+        given |= {key: getattr(project, key) for key in ("public_id", "bench") if about.get(key)}
         yield from (
             f"{what.removesuffix('_hash')} of project {name} was changed"
             for what, value in given.items()
@@ -133,6 +213,7 @@ def _assignments(db: Connection, told: Told) -> Iterator[str]:
         Project.name,
         Assignment.purpose,
         Assignment.block,
+        Assignment.position,
         Assignment.state,
     )
     query = (
@@ -141,12 +222,15 @@ def _assignments(db: Connection, told: Told) -> Iterator[str]:
         .join(Project, Project.id == Assignment.project_id)
         .order_by(Assignment.id)
     )
+    works = []
     for assignment, *values in db.execute(query):
         work = msgspec.convert(values, _Work)
+        works.append(work)
         written = [told.written[key] for key in rows.pop(assignment, ()) if key in told.written]
         yield from _of_one(work, written, stages.get(assignment, set()), told)
     for keys in rows.values():
         yield from (f"the case of {table} {row} was removed" for table, row in keys)
+    yield from _handed_out(works, told)
 
 
 def _of_one(

@@ -64,7 +64,7 @@ const unsettled = (n) => (n ? `${n} disputed ${n === 1 ? 'key was' : 'keys were'
 const DETAILS_SHOWN = 240; // characters: the hashes of a large sample would fill pages
 
 function eventDetails(body) {
-  const text = Object.entries(body).filter(([k]) => !['digest', 'table', 'row'].includes(k)).map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(' · ');
+  const text = Object.entries(body).filter(([k]) => !/^(table|row)$|digest$/.test(k)).map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(' · ');
   return text.length <= DETAILS_SHOWN ? text : html`<details><summary>${text.slice(0, DETAILS_SHOWN)} …</summary>${text}</details>`;
 }
 
