@@ -38,10 +38,20 @@ from situs.review.station.protocol import ReadingProtocol, load_protocol
 from situs.review.station.slices import open_volume_map, store_volume
 from situs.review.station.statistics import ReadRow, project_statistics
 from situs.review.station.store.accounts import add_user
-from situs.review.station.store.chain import snapshot_hash
+from situs.review.station.store.chain import (
+    NO_WORK,
+    append_event,
+    event_hash,
+    given_words,
+    row_digest,
+    snapshot_hash,
+    units_digest,
+    work_digest,
+)
 from situs.review.station.store.database import Database, open_database
 from situs.review.station.store.tables import (
     Assignment,
+    Event,
     Project,
     Protocol,
     Reading,
@@ -184,9 +194,47 @@ def fill(
                      "state": "done" if read else "open", "version": 1, "draft": {}}
                 )  # fmt: skip
         db.execute(insert(Assignment), rows)
+        _tell(db, protocol, names)
         if read:
             _insert_readings(db, len(rows))
+            _tell_readings(db)
     return tokens
+
+
+def _tell(db: Any, protocol: ReadingProtocol, snapshots: list[str]) -> None:
+    """The events of a project that is made and handed out, so that its record can be checked."""
+    units = db.scalars(select(Unit)).all()
+    append_event(
+        db, "C1", "project imported", project="load", public_id="a" * 32, bench="made up",
+        bench_hash="", protocol=protocol.hash, seed=0, units={"item": len(units)},
+        units_digest=units_digest(units), snapshots=sorted(set(snapshots)),
+    )  # fmt: skip
+    given = select(Assignment, User.code).join(User, User.id == Assignment.user_id)
+    append_event(
+        db, "C1", "plan frozen", project="load", readers=[], plan="",
+        repeats_digest=units_digest([]),
+        given_digest=work_digest(given_words(*pair) for pair in db.execute(given)),
+    )  # fmt: skip
+
+
+def _tell_readings(db: Any) -> None:
+    """Who wrote each reading; and that reading is over."""
+    query = select(Reading, Assignment.public_id, Assignment.unit_id, User.code)
+    query = query.join(Assignment, Assignment.id == Reading.assignment_id)
+    query = query.join(User, User.id == Assignment.user_id).order_by(Reading.id)
+    last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).one()
+    rows, previous = [], last.hash
+    for n, (reading, case, unit, code) in enumerate(db.execute(query).all(), last.sequence + 1):
+        body = {
+            "table": "readings", "row": reading.id, "digest": row_digest(reading), "case": case,
+            "unit": unit, "stage": reading.stage, "version": 1,
+        }  # fmt: skip
+        event = Event(sequence=n, at=1.0, actor=code, kind="reading", body=body, previous=previous)
+        previous = event_hash(event)
+        columns = ("sequence", "at", "actor", "kind", "body", "previous")
+        rows.append({name: getattr(event, name) for name in columns} | {"hash": previous})
+    db.execute(insert(Event), rows)
+    append_event(db, "C1", "reads locked", project="load", withdrawn_digest=NO_WORK)
 
 
 def _insert_project(db: Any, protocol: ReadingProtocol, state: str) -> None:
@@ -253,6 +301,13 @@ def lists(root: Path, units: int) -> None:
             asked += [(head, at + "/agreement")] if read else []
             for person, path in asked:
                 _time_of(server, person, path)
+            began = time.process_time()
+            with database.read() as db:
+                checked = verify(db, folder)
+            print(
+                f"checking {checked.events:,} events: {time.process_time() - began:.1f} s CPU, "
+                f"record {'intact' if checked.ok else f'NOT INTACT: {checked.problems[:2]}'}"
+            )
         database.close()
 
 
