@@ -200,6 +200,10 @@ def test_a_bench_in_frames(bench: Path) -> None:
         (lambda out: package.build.phantoms(2, out=out, body="leg"), "abdomen or knee"),
         (lambda out: package.run("nowhere", "prior", out=out), "no such bench"),
         (lambda out: package.report(out=out), "no run"),
+        (lambda out: package.report(["a", "b"], out=out), "list is not a path"),
+        (lambda out: package.compare({"a": "b"}, "c"), "dict is not a path"),
+        (lambda out: package.open_bench(7), "int is not a path"),
+        (lambda out: package.build.phantoms(2, out=[out]), "list is not a path"),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(

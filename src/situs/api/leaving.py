@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from situs.api.results import path_of, text_of
 from situs.base.files import read_json
 from situs.base.remote import is_url
 from situs.errors import SitusError
@@ -47,7 +48,7 @@ def writes(
         @functools.wraps(function)
         def call(*args: Given.args, **options: Given.kwargs) -> Made:
             bound = shape.bind(*args, **options)
-            url = os.fspath(bound.arguments.get("out") or "")
+            url = text_of(bound.arguments.get("out") or "")
             leaving = _outgoing(url)
             if leaving is None:
                 return function(*args, **options)
@@ -116,8 +117,6 @@ def is_restricted(arguments: Mapping[str, Any]) -> bool:
 
 def _paths(arguments: Mapping[str, Any]) -> Iterator[Path]:
     """What is read: paths and results, and text where it can only be a path or an address."""
-    from situs.api.results import path_of
-
     for name, value in arguments.items():
         if name != "out":
             read = str | os.PathLike if name in _READ else os.PathLike

@@ -26,6 +26,7 @@ __all__ = [
     "out_path",
     "path_of",
     "paths_of",
+    "text_of",
     "run_bars",
 ]
 
@@ -68,24 +69,37 @@ class Result(Displayed, Generic[Record]):
         return str(self.folder)
 
 
+def text_of(source: object) -> str:
+    """The text of a path; a list or another object in its place is the caller's mistake."""
+    try:
+        return os.fspath(source)  # type: ignore[call-overload,no-any-return]
+    except TypeError as fault:
+        if isinstance(source, Result):
+            raise SitusError(str(fault)) from None
+        raise SitusError(
+            f"{type(source).__name__} is not a path",
+            fix="give a path, or what open_bench or run returned; several one after another",
+        ) from None
+
+
 def path_of(source: PathLike) -> Path:
     """The path of a text, a `Path` or a result.
 
     What lies at an address is fetched when it is opened.
     """
-    text = os.fspath(source)
+    text = text_of(source)
     return local_input(text) if is_url(text) else Path(text).expanduser()
 
 
 def name_of(out: PathLike) -> str:
     """The name of what is to be written at a path or an address, which need not be there."""
-    return Path(os.fspath(out)).expanduser().name
+    return Path(text_of(out)).expanduser().name
 
 
 def out_path(out: PathLike) -> Path:
     """Where to write on this machine;
     functions that write to addresses give a path (`situs.api.leaving`)."""
-    text = os.fspath(out)
+    text = text_of(out)
     if not is_url(text):
         return Path(text).expanduser()
     if not text.lower().startswith("file:"):
