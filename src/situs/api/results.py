@@ -26,8 +26,8 @@ __all__ = [
     "out_path",
     "path_of",
     "paths_of",
-    "text_of",
     "run_bars",
+    "text_of",
 ]
 
 PathLike = str | os.PathLike[str]
