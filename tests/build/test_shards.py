@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from situs.base.files import digest
 from situs.base.shard import Shard
 from situs.bench import open_bench
 from situs.build.spool import Spool
@@ -132,11 +133,21 @@ def test_a_damaged_outcome_is_worked_out_anew(tmp_path, monkeypatch) -> None:
     spool.write(1, 5, [tmp_path / "input"])
     assert 1 in spool
     path = tmp_path / "done" / "0000001.json"
-    whole = json.loads(path.read_bytes())
-    for odd in (b"", b"[" * 100_000, b'{"files": ["\xff"]}'):
+    written = path.read_bytes()
+    entry = json.loads(written)["entry"]
+
+    def write_sealed(**changes: object) -> None:
+        """As somebody would who knows how outcomes are kept."""
+        raw = json.dumps(entry | changes).encode()
+        path.write_bytes(b'{"digest": "%s", "entry": %s}' % (digest(raw).encode(), raw))
+
+    write_sealed()
+    assert 1 in spool
+    for odd in (b"", b"[" * 100_000, b'{"entry": ["\xff"]}', written.replace(b":5", b":6")):
+        assert odd != written
         path.write_bytes(odd)
         assert 1 not in spool
-    path.write_text(json.dumps(whole | {"files": ["a\0b"]}))
+    write_sealed(files=["a\0b"])
     assert 1 not in spool
     looked_at = []
 
@@ -146,7 +157,7 @@ def test_a_damaged_outcome_is_worked_out_anew(tmp_path, monkeypatch) -> None:
             yield str(top), [], [f"{number}"]
 
     monkeypatch.setattr("os.walk", walk)
-    path.write_text(json.dumps(whole | {"files": ["/"]}))
+    write_sealed(files=["/"])
     assert 1 not in spool
     assert len(looked_at) <= 3
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -104,6 +105,24 @@ def test_a_build_gives_the_same_bytes_as_on_one_machine(here, situs, tmp_path) -
         assert ran.code == 0, ran.err
     hashes = {open_bench(tmp_path / name).info.content_hash for name in ("local", "ray")}
     assert len(hashes) == 1
+
+
+def test_code_beside_the_data_does_not_run(tmp_path) -> None:
+    """Ray puts the folder where it is called on the path of its workers."""
+    for name in ("numpy", "msgspec", "situs"):
+        line = f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n"
+        (tmp_path / f"{name}.py").write_text(line)
+    words = ("build", "phantoms", "--studies", "2", "--engine", "ray", "--out", "bench")
+    ran = subprocess.run(
+        [sys.executable, "-P", "-m", "situs", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert open_bench(tmp_path / "bench").info.counts["studies"] == 2
+    assert not (tmp_path / "ran").exists()
 
 
 def test_no_cluster_is_one_line(situs, tmp_path) -> None:

@@ -179,6 +179,18 @@ def test_a_report_that_fails_writes_nothing(situs, tmp_path) -> None:
     assert (ran.code, (tmp_path / "report.html").exists()) == (2, False)
 
 
+@pytest.mark.parametrize("option", ["--tables", "--charts"])
+def test_a_report_is_written_with_all_that_belongs_to_it_or_not(situs, tmp_path, option) -> None:
+    """A folder that no disk takes is known when it is made, after all others."""
+    bench = imported(situs, tmp_path)
+    assert situs("run", bench, "--model", "random", "--out", tmp_path / "run").code == 0
+    before = sorted(tmp_path.iterdir())
+    words = ("report", tmp_path / "run", "--bench", bench, "--out", tmp_path / "new" / "page.html")
+    ran = situs(*words, option, f"{tmp_path}/{'d/' * 2500}x")
+    assert (ran.code, sorted(tmp_path.iterdir())) == (2, before)
+    assert ran.err.count("\n") == 1
+
+
 def test_a_link_that_leads_to_itself_is_refused(situs, tmp_path) -> None:
     bench = imported(situs, tmp_path)
     loop = tmp_path / "loop"

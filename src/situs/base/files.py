@@ -38,6 +38,7 @@ __all__ = [
     "read_json",
     "read_text",
     "remove_dead_parts",
+    "write_all",
     "write_atomic",
     "write_files",
 ]
@@ -107,24 +108,30 @@ def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> 
 
     A private file can be read by its owner only.
     """
-    write_files(path.parent, {path.name: content}, private=private)
+    write_all({path: content}, private=private)
 
 
 def write_files(
     folder: Path, contents: Mapping[str, bytes | str], *, private: bool = False
 ) -> list[Path]:
-    """Put files into a folder, which may hold others: if one cannot be written, all are as they
-    were.
+    """Put files into a folder, which may hold others; all of them or none, as `write_all`."""
+    return write_all(
+        {folder / name: content for name, content in contents.items()}, private=private
+    )
+
+
+def write_all(contents: Mapping[Path, bytes | str], *, private: bool = False) -> list[Path]:
+    """Write files wherever they belong: if one cannot be written, all are as they were.
 
     A crash leaves each of them old or new, never a part.
     """
     new_folders: list[Path] = []
     written: list[tuple[Path, Path]] = []
-    path = folder
+    path = Path()
     try:
-        new_folders += [one for one in (folder, *folder.parents) if not one.exists()]
-        for name, content in contents.items():
-            path = folder / name
+        for path, content in contents.items():
+            missing = [one for one in path.parents if one not in new_folders and not one.exists()]
+            new_folders = missing + new_folders  # innermost first, of one folder after the other
             if path.exists() and not path.is_file():
                 # Nothing but a file is ever replaced: as root, that would take a device away from
                 # all.

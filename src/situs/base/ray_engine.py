@@ -9,6 +9,7 @@ import pickle
 import socket
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from contextlib import chdir
 from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -108,9 +109,15 @@ def _connect(ray: Any, address: str) -> bool:
     # A cluster of one's own needs no page that shows it.
     local_options = {} if address else {"include_dashboard": False}
     try:
-        ray.init(
-            address=address or "local", log_to_driver=False, logging_level="ERROR", **local_options
-        )
+        # Ray puts the current folder on the path of every worker; code that lies beside data must
+        # not run. Paths of jobs are absolute, since workers elsewhere have folders of their own.
+        with chdir(os.sep):
+            ray.init(
+                address=address or "local",
+                log_to_driver=False,
+                logging_level="ERROR",
+                **local_options,
+            )
     except Exception as error:
         raise _no_cluster(str(error).splitlines()[0][:200]) from error
     return True

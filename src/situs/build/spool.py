@@ -47,6 +47,14 @@ class _Entry(msgspec.Struct, Generic[T], frozen=True):
     outcome: T
 
 
+class _Sealed(msgspec.Struct, frozen=True):
+    """An entry as it was written: one that was damaged since is no outcome of ours, however well
+    formed it is."""
+
+    digest: str
+    entry: msgspec.Raw
+
+
 class Spool(Generic[T]):
     """One file for each finished job, by its number;
     valid while the files it rests on stay as they are."""
@@ -59,7 +67,7 @@ class Spool(Generic[T]):
     def __contains__(self, number: int) -> bool:
         try:
             entry = self._entry(number)
-        except (OSError, msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        except (OSError, ValueError, RecursionError):
             return False  # never written, torn by a power cut, or damaged
         try:
             # An entry may come from another machine: it does not decide how much is looked at.
@@ -71,9 +79,10 @@ class Spool(Generic[T]):
         """Keep an outcome. Not forced to the disk:
         an entry that a power cut tears is done again."""
         entry = _Entry([str(file) for file in files], _stamps(files), outcome)
+        raw = msgspec.json.encode(entry, enc_hook=str)
         file = self._file(number)
         part = file.with_suffix(".part")
-        part.write_bytes(msgspec.json.encode(entry, enc_hook=str))
+        part.write_bytes(msgspec.json.encode(_Sealed(digest(raw), msgspec.Raw(raw))))
         part.replace(file)
 
     def adopt(self, number: int, other: Spool[T]) -> None:
@@ -85,7 +94,10 @@ class Spool(Generic[T]):
         return self._entry(number).outcome
 
     def _entry(self, number: int) -> _Entry[T]:
-        entry: _Entry[T] = self._decoder.decode(self._file(number).read_bytes())
+        sealed = msgspec.json.decode(self._file(number).read_bytes(), type=_Sealed)
+        if digest(sealed.entry) != sealed.digest:
+            raise ValueError("damaged")
+        entry: _Entry[T] = self._decoder.decode(sealed.entry)
         return entry
 
     def _file(self, number: int) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from situs import __version__
-from situs.base.files import write_atomic
+from situs.base.files import write_all
 from situs.base.page import json_for_script
 from situs.base.text import counted
 from situs.bench import Bench, Locations, read_readings
@@ -20,7 +20,7 @@ from situs.items import Item
 from situs.probe import source_of_made, volumes_of
 from situs.report.causes import budget_table
 from situs.report.charts.figures import Chart, board_chart, charts_of
-from situs.report.charts.vector_files import check_charts_folder, write_charts
+from situs.report.charts.vector_files import chart_files, check_charts_folder
 from situs.report.covered import CoveredItem, series_key
 from situs.report.page import Page, render_page
 from situs.report.pictures.choice import in_picture_order, worth
@@ -36,7 +36,7 @@ from situs.report.tables.wording import wording_of
 from situs.report.viewer.counterfactuals import counterfactuals_of, diagnosis_table
 from situs.report.viewer.payload import FactsShown, Payload, build_payload
 from situs.score import HEADLINE, key_errors, published_beside
-from situs.tables import check_tables_folder, csv_text, write_tables
+from situs.tables import check_tables_folder, csv_text, table_files
 
 __all__ = ["ReportResult", "facts_for", "write_report"]
 
@@ -189,7 +189,6 @@ def write_report(
         version=__version__,
     )
     html = render_page(page, payload)
-    write_atomic(out, html)
     paper = paper_table(board)
     all_tables = [
         *([paper] if paper is not None else []),
@@ -198,14 +197,15 @@ def write_report(
         *([wording] if wording is not None else []),
         *extra,
     ]
-    written = (
-        []
+    tables = (
+        {}
         if options.tables is None
-        else write_tables(options.tables, [*all_tables, *(f.table for f in figures)])
+        else table_files(options.tables, [*all_tables, *(f.table for f in figures)])
     )
-    drawings = (
-        [] if options.charts is None else write_charts(options.charts, _with_board(board, figures))
+    charts = (
+        {} if options.charts is None else chart_files(options.charts, _with_board(board, figures))
     )
+    write_all({out: html, **tables, **charts})
     return ReportResult(
         out,
         len(scored),
@@ -213,8 +213,8 @@ def write_report(
         len(embedded.items),
         left_out,
         len(html),
-        len(written),
-        len(drawings),
+        len(tables),
+        len(charts),
     )
 
 

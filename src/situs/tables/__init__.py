@@ -5,7 +5,14 @@ from situs.tables.display import Displayed, as_arrow, as_pandas, as_polars
 from situs.tables.html import html_body
 from situs.tables.table import INTERVAL, SIGNED, SIGNED_INTERVAL, Cell, Style, Table
 from situs.tables.terminal import print_table
-from situs.tables.text import check_tables_folder, csv_text, latex_text, markdown_text, write_tables
+from situs.tables.text import (
+    check_tables_folder,
+    csv_text,
+    latex_text,
+    markdown_text,
+    table_files,
+    write_tables,
+)
 
 __all__ = [
     "INTERVAL",
@@ -24,5 +31,6 @@ __all__ = [
     "latex_text",
     "markdown_text",
     "print_table",
+    "table_files",
     "write_tables",
 ]

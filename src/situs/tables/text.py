@@ -10,12 +10,19 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from situs.base.files import file_name, write_files
+from situs.base.files import file_name, write_all
 from situs.base.text import markdown_safe
 from situs.errors import SitusError
 from situs.tables.table import Table, spread
 
-__all__ = ["check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
+__all__ = [
+    "check_tables_folder",
+    "csv_text",
+    "latex_text",
+    "markdown_text",
+    "table_files",
+    "write_tables",
+]
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -109,10 +116,15 @@ def check_tables_folder(folder: Path | None) -> None:
 def write_tables(folder: Path, tables: Iterable[Table]) -> list[Path]:
     """Every table as CSV, Markdown and LaTeX; returns the files."""
     check_tables_folder(folder)
-    files: dict[str, bytes | str] = {}
+    return write_all(table_files(folder, tables))
+
+
+def table_files(folder: Path, tables: Iterable[Table]) -> dict[Path, bytes | str]:
+    """What `write_tables` writes."""
+    files: dict[Path, bytes | str] = {}
     for table in tables:
         name = file_name(table.name)
-        files[f"{name}.csv"] = csv_text(table)
-        files[f"{name}.md"] = markdown_text(table)
-        files[f"{name}.tex"] = latex_text(table)
-    return write_files(folder, files)
+        files[folder / f"{name}.csv"] = csv_text(table)
+        files[folder / f"{name}.md"] = markdown_text(table)
+        files[folder / f"{name}.tex"] = latex_text(table)
+    return files

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from markupsafe import escape
 
-from situs.base.files import file_name, write_files
+from situs.base.files import file_name
 from situs.errors import SitusError
 from situs.report.charts.drawing import Disc, Drawing, Shape, Words, drawing_of
 from situs.report.charts.figures import Chart
 from situs.report.charts.pdf import pdf_of
 
-__all__ = ["check_charts_folder", "svg_of", "write_charts"]
+__all__ = ["chart_files", "check_charts_folder", "svg_of"]
 
 
 def check_charts_folder(folder: Path | None) -> None:
@@ -24,16 +24,17 @@ def check_charts_folder(folder: Path | None) -> None:
         raise SitusError("is a file, not a folder", where=folder, fix="choose another --charts")
 
 
-def write_charts(folder: Path, charts: Sequence[Chart]) -> list[Path]:
-    """Every picture of every chart as SVG and PDF; returns the files."""
-    files: dict[str, bytes | str] = {}
+def chart_files(folder: Path, charts: Sequence[Chart]) -> dict[Path, bytes | str]:
+    """Every picture of every chart as SVG and PDF, by the file it belongs in."""
+    files: dict[Path, bytes | str] = {}
     for chart in charts:
         for number, (caption, svg) in enumerate(chart.pictures, start=1):
             several = f"-{number}" if len(chart.pictures) > 1 else ""
             name = f"{file_name(chart.table.name)}{several}"
             drawing = drawing_of(str(svg), caption, chart.legend)
-            files |= {f"{name}.svg": svg_of(drawing), f"{name}.pdf": pdf_of(drawing)}
-    return write_files(folder, files)
+            files[folder / f"{name}.svg"] = svg_of(drawing)
+            files[folder / f"{name}.pdf"] = pdf_of(drawing)
+    return files
 
 
 def svg_of(drawing: Drawing) -> str:
