@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -112,16 +113,19 @@ def test_code_beside_the_data_does_not_run(tmp_path) -> None:
     for name in ("numpy", "msgspec", "situs"):
         line = f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n"
         (tmp_path / f"{name}.py").write_text(line)
-    words = ("build", "phantoms", "--studies", "2", "--engine", "ray", "--out", "bench")
-    ran = subprocess.run(
-        [sys.executable, "-P", "-m", "situs", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert open_bench(tmp_path / "bench").info.counts["studies"] == 2
+    build = ("build", "phantoms", "--studies", "2", "--out", "bench")
+    patient = "bench/volumes/phantom-0-0000/segmentations"
+    (tmp_path / "table.csv").write_text(f"study,labels\na,{patient}\n")  # as seen from here
+    for words in (build, ("measure", "table.csv")):
+        ran = subprocess.run(
+            [sys.executable, "-P", "-m", "situs", *words, "--engine", "ray"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["structures"]
     assert not (tmp_path / "ran").exists()
 
 

@@ -9,7 +9,7 @@ import pickle
 import socket
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from contextlib import chdir
+from contextlib import chdir, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -48,7 +48,7 @@ def map_on_ray(
     started_here = _connect(ray, address)
     try:
         task = ray.remote(num_cpus=1, max_retries=_CRASHES, retry_exceptions=False)(_do)
-        work = ray.put(ray.cloudpickle.dumps(open_worker))
+        work = ray.put(ray.cloudpickle.dumps((open_worker, os.getcwd())))
         cores = int(ray.cluster_resources().get("CPU", 1)) if most <= 1 else most
         window = max(1, cores) * _AHEAD if most <= 1 else max(1, most)
         waiting = deque(
@@ -84,8 +84,11 @@ def _do(work: bytes, job: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _worker(work: bytes) -> Callable[[Any], Any]:
-    open_worker: Callable[[], Callable[[Any], Any]] = pickle.loads(work)
-    return open_worker()
+    open_worker, folder = pickle.loads(work)
+    with suppress(OSError):  # elsewhere there may be no such folder: paths are absolute then
+        os.chdir(folder)
+    opened: Callable[[Any], Any] = open_worker()
+    return opened
 
 
 def _ray() -> Any:
@@ -110,7 +113,7 @@ def _connect(ray: Any, address: str) -> bool:
     local_options = {} if address else {"include_dashboard": False}
     try:
         # Ray puts the current folder on the path of every worker; code that lies beside data must
-        # not run. Paths of jobs are absolute, since workers elsewhere have folders of their own.
+        # not run.
         with chdir(os.sep):
             ray.init(
                 address=address or "local",
