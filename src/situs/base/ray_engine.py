@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import chdir, suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -48,7 +49,7 @@ def map_on_ray(
     started_here = _connect(ray, address)
     try:
         task = ray.remote(num_cpus=1, max_retries=_CRASHES, retry_exceptions=False)(_do)
-        work = ray.put(ray.cloudpickle.dumps((open_worker, os.getcwd())))
+        work = ray.put(ray.cloudpickle.dumps((open_worker, str(Path.cwd()))))
         cores = int(ray.cluster_resources().get("CPU", 1)) if most <= 1 else most
         window = max(1, cores) * _AHEAD if most <= 1 else max(1, most)
         waiting = deque(
