@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from situs.items.record import Option
 from situs.score.read.arrangement.comparisons import (
     compare,
+    exceeding_as_larger,
     prefer_largest,
     set_aside_runners_up,
     words_of_comparison,
@@ -82,7 +83,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     if share is not None and share in ALPHABET[: len(options)]:
         return Parsed(options[ALPHABET.index(share)].value)
     names = OptionNames(options, question)
-    plain = with_orders_as_asked(plain, names.cores, question)
+    plain = with_orders_as_asked(exceeding_as_larger(plain, question), names.cores, question)
     plain = without_runs(as_options_write(plain, names.cores), names.count)
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
@@ -218,7 +219,7 @@ def _unless_unsure(
     )
     if not sure:
         left = _left_over(claims, names)
-        if left is not None and not (names.count == 2 and refuses(plain)):
+        if left is not None and not refuses(plain):
             return Parsed(names.options[left].value)
         without_echo = plain
         for start, end in reversed(names.echo(plain)):

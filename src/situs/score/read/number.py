@@ -52,6 +52,12 @@ Ranges = Literal["reject", "midpoint"]
 _ROUNDED = Fraction(2, 100)
 """Two numbers in different units say the same if they differ by no more than rounding does:
 111.4 mm is 11.1 cm."""
+_ROUNDS = re.compile(
+    r"[ ,;(]*(?:(?:which|that|this) )?(?:i ?\.? ?e\.?|or|so|is|are|that is|rounded|rounds|≈|~|→|=)"
+    r"(?:[ ,]*(?:up|down|off|to|or|so|≈|~|about|approximately|roughly|around|nearly|say))*[ ,:]*",
+    re.IGNORECASE,
+)
+"""What stands between a number and the same one rounded ("161.5 mL, i.e. about 160 mL")."""
 _OTHER = Unparsed("unit of another dimension")
 _ANNOUNCED = re.compile(r"^(?:the )?(?:final )?answer(?: is)?\W*", re.IGNORECASE | re.MULTILINE)
 # Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also
@@ -274,8 +280,14 @@ class _Reader:
         a, b = self.values[int(str(first))], self.values[int(str(second))]
         if not isinstance(a, Parsed) or not isinstance(b, Parsed):
             return False
-        slack = _ROUNDED if one.units != other.units else Fraction(0)
+        rounded = one.units != other.units or self._rounds(one, other)
+        slack = _ROUNDED if rounded else Fraction(0)
         return abs(a.value - b.value) <= slack * max(abs(a.value), abs(b.value))
+
+    def _rounds(self, one: Token, other: Token) -> bool:
+        """Whether nothing but words of rounding stands between two numbers."""
+        first, second = sorted((one, other), key=lambda token: token.start)
+        return _ROUNDS.fullmatch(self.plain, first.end, second.start) is not None
 
     def _checked(self, index: int, found: Sequence[Statement]) -> Result[Fraction]:
         """The number, unless something beside it speaks against it."""

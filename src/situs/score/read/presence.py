@@ -43,6 +43,15 @@ _NOTHING = re.compile(
 )
 
 
+# "Nothing annotated that would suggest a tear": it suggests none.
+_THAT_WOULD = re.compile(
+    r"\b(?P<nothing>nothing[^.,;:!?\n]{0,40}?|no [^.,;:!?\n]{1,60}?) (?:that|which)"
+    r" (?:would|could|might) (?:suggest|indicate|represent|point to"
+    r"|be (?:consistent|in keeping) with)\b",
+    re.IGNORECASE,
+)
+
+
 # "High signal consistent with an effusion": what is seen, and what it is evidence of.
 _EVIDENCE = (
     r"(?:(?:consistent|compatible|in keeping|in line) with|suggestive of|suggests|suggesting"
@@ -92,6 +101,7 @@ def plainly_present(plain: str, question: str) -> str:
     bare = re.sub(r"^(?:an?|any|the|some) ", "", subject, flags=re.IGNORECASE)
     plain = _SURE.sub("", plain)
     plain = _NOT_ONLY.sub(r"\1 and ", plain)
+    plain = _THAT_WOULD.sub(r"\g<nothing> to suggest", plain)
     plain = _EVIDENT.sub(_evident, plain)
     plain = _SOUGHT.sub(
         lambda match: f"there is {'no ' if match['none'] else ''}{match['what']}", plain

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from situs.score.read.assertions.propositions import affirms, placed_elsewhere
+from situs.score.read.assertions.question_forms import usual_form
 from situs.score.read.assertions.relations import stated
 from situs.score.read.framing import without_frame
 from situs.score.read.likelihoods import likeliest
@@ -149,12 +150,6 @@ _EVENT = re.compile(
     r" )?(?P<object>[^?]+)\?",
     re.IGNORECASE,
 )
-# "Was this study read as showing focal lesions?" asks whether there are any.
-_AS_SHOWING = re.compile(
-    r"^was (?:this|the) [a-z]+ (?:read|reported|described) as (?:showing|having)"
-    r" (?P<what>[^?\n]+)\?$",
-    re.IGNORECASE,
-)
 _TOWARDS = {"left": "leftward", "right": "rightward", "front": "anterior", "back": "posterior"}
 
 
@@ -173,7 +168,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     share = likeliest(plain)
     if share in {"YES", "NO"}:
         return Parsed(share == "YES")
-    question = _AS_SHOWING.sub(r"Are there \g<what>?", question)
+    question = usual_form(question)
     plain = _THERE_IS.sub(r"\1", plain)
     plain = _HEADED.sub("", plain)
     plain = plainly_present(plain, question)

@@ -15,7 +15,13 @@ from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import synonyms
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["compare", "prefer_largest", "set_aside_runners_up", "words_of_comparison"]
+__all__ = [
+    "compare",
+    "exceeding_as_larger",
+    "prefer_largest",
+    "set_aside_runners_up",
+    "words_of_comparison",
+]
 
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _COMPARED_WITH = re.compile(
@@ -94,10 +100,17 @@ _MEASURE = re.compile(
     r"|l)\b\)?",
     re.IGNORECASE,
 )
+_EXCEEDS = re.compile(r"\b(?:exceeds|surpasses|outsizes)\b(?! [~≈]?[0-9])", re.IGNORECASE)
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(
     r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
 )
+
+
+def exceeding_as_larger(plain: str, question: str) -> str:
+    """ "The left kidney exceeds the right" compares as "is larger than" does."""
+    asked, _ = words_of_comparison(question)
+    return _EXCEEDS.sub("is larger than", plain) if "larger" in asked else plain
 
 
 def compare(found: Sequence[Statement], plain: str, question: str, candidates: int = 0) -> None:

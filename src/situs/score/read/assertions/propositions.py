@@ -118,21 +118,25 @@ def _asked(question: str) -> _Asked | None:
     if at is None:
         return None
     if verb in {"does", "do", "did"} and words[at] in _SHOWING:
-        return _existing(words[at + 1 :])
+        return _existing(words[at + 1 :], shown_by=words[:at])
     return _of(words[:at], words[at], words[at + 1 :], exists=False)
 
 
-def _existing(words: Sequence[str]) -> _Asked | None:
-    """What a question whether something is there asks about: the noun before a preposition."""
+def _existing(words: Sequence[str], shown_by: Sequence[str] = ()) -> _Asked | None:
+    """What a question whether something is there asks about: the noun before a preposition.
+
+    `shown_by` is what should show it, and so where it is ("does the *meniscus* show …")."""
     end = next((i for i, word in enumerate(words) if word in _PLACING), len(words))
     named = [word for word in words[:end] if word not in _idle()]
-    return _of(named[:-1], named[-1], words[end:], exists=True) if named else None
+    return _of(named[:-1], named[-1], [*words[end:], *shown_by], exists=True) if named else None
 
 
 def _verb_at(words: Sequence[str]) -> int | None:
     """The verb of "the lesion extend into the orbit": the last word before another article or a
-    preposition."""
+    preposition; or one that shows something ("the meniscus show abnormal signal")."""
     for at in range(1, len(words)):
+        if words[at] in _SHOWING:
+            return at
         if words[at] in _idle():
             continue
         following = words[at + 1] if at + 1 < len(words) else ""
@@ -205,6 +209,8 @@ def _answer(clause: _Clause, asked: _Asked) -> bool | None:
     if bool(keys) is bool(others):
         return None
     at = (keys or others)[0]
+    if keys and any(_denies_attribute(root, stems, asked) for root in stems):
+        return None if _negations_of(clause.words, at) or clause.inherits else False
     if not _speaks_of(clause.words, stems, at, asked):
         return None
     negations = _negations_of(clause.words, at) + clause.inherits
@@ -213,6 +219,14 @@ def _answer(clause: _Clause, asked: _Asked) -> bool | None:
     if keys:
         return negations == 0
     return False if not negations else True if asked.exhaustive else None
+
+
+def _denies_attribute(root: str, stems: Sequence[str], asked: _Asked) -> bool:
+    """Whether a word is the opposite of what the key is called in the question ("the signal is
+    normal", where abnormal signal is asked for)."""
+    _, against = _complements().get(root, (frozenset(), frozenset()))
+    called = asked.subject & against
+    return asked.exists and bool(called) and called.isdisjoint(stems)
 
 
 def _is_key(root: str, keys: Collection[str]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from situs.score.read.assertions.asked_relation import (
+    MEASURES,
     WORD,
     AskedRelation,
     phrases_of_axis,
@@ -21,7 +22,7 @@ HEALTHY = frozenset({"normal", "intact", "unremarkable", "preserved", "healthy"}
 
 
 def symbols_of(clause: str, asked: AskedRelation) -> list[str] | None:
-    """The clause as structures (X, Y), relations (+, -) and negations;
+    """The clause as structures (X, Y), relations (+, -, =) and negations;
     None if a word of it is not explained."""
     words = WORD.findall(clause.lower())
     negations = frozenset(relation_words()["negations"])
@@ -35,15 +36,10 @@ def symbols_of(clause: str, asked: AskedRelation) -> list[str] | None:
     """Where "no" stands before what comes next: "no gland on the left" does not place the gland."""
     at = 0
     while at < len(words):
-        name = next(((symbol, n) for one, symbol in names if (n := _length(words, at, one))), None)
-        if name is not None:
-            result.append(name[0])
-            at += name[1]
-            continue
-        phrase = _relation_at(words, at, asked.axis)
-        if phrase is not None:
-            result.append(phrase[0])
-            at += phrase[1]
+        named = _named_at(words, at, names) or _relation_at(words, at, asked)
+        if named is not None:
+            result.append(named[0])
+            at += named[1]
             continue
         word = words[at]
         if word == "none":
@@ -57,11 +53,13 @@ def symbols_of(clause: str, asked: AskedRelation) -> list[str] | None:
             healthy = True
         elif singular(word) in asked.subject and asked.axis == "presence":
             pass  # "the menisci", where a meniscal tear is asked for
+        elif _names_both(words, at, asked) or _is_surface(word, asked):
+            pass
         elif word not in plain and not _is_measured(words, at, asked):
             return None
         at += 1
     if (
-        asked.axis != "presence"
+        asked.axis not in {"presence", "contact"}
         and absent >= 0
         and result[absent + 1 : absent + 2] in (["X"], ["Y"])
     ):
@@ -69,6 +67,24 @@ def symbols_of(clause: str, asked: AskedRelation) -> list[str] | None:
     # "The menisci are normal without a tear"; "a normal tear" and "it is normal to see a tear" say
     # nothing.
     return None if healthy and not ("not" in result and asked.axis == "presence") else result
+
+
+def _names_both(words: Sequence[str], at: int, asked: AskedRelation) -> bool:
+    """Whether a word names both that are compared ("the longer of the two kidneys")."""
+    noun = singular(words[at])
+    both = asked.subject[-1:] == asked.object[-1:] == (noun,)
+    return both and noun != words[at] and words[at - 1 : at] in (["two"], ["both"])
+
+
+def _is_surface(word: str, asked: AskedRelation) -> bool:
+    """Whether a word only tells what part of a structure is touched ("the wall of the vessel")."""
+    return asked.axis == "contact" and singular(word) in relation_words()["surface"]
+
+
+def _alike_at(words: Sequence[str], at: int) -> int:
+    """How many words from here on say that two things are alike."""
+    phrases = (phrase.split() for phrase in relation_words()["alike"])
+    return max((len(one) for one in phrases if list(words[at : at + len(one)]) == one), default=0)
 
 
 def _is_measured(words: Sequence[str], at: int, asked: AskedRelation) -> bool:
@@ -80,6 +96,8 @@ def _is_measured(words: Sequence[str], at: int, asked: AskedRelation) -> bool:
     return bool(asked.bound) and taken and singular(words[at]) not in _structures()
 
 
+_COMPARING = frozenset({*MEASURES, "vertical"})
+"""Axes on which two can be alike."""
 _WHEREABOUTS = frozenset({"at", "by", "near", "on", "in"})
 
 
@@ -133,8 +151,23 @@ def _endings(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     return endings | {(words[0], words[-1]), (words[0],)}
 
 
-def _relation_at(words: Sequence[str], at: int, axis: str) -> tuple[str, int] | None:
-    for phrase, sign in _by_length(axis):
+def _named_at(
+    words: Sequence[str], at: int, names: Sequence[tuple[tuple[str, ...], str]]
+) -> tuple[str, int] | None:
+    """Which of the two structures is named here, and in how many words."""
+    for name, symbol in names:
+        length = _length(words, at, name)
+        if length:
+            # "The left one" is the left kidney, and no other.
+            return symbol, length + (list(words[at + length : at + length + 1]) == ["one"])
+    return None
+
+
+def _relation_at(words: Sequence[str], at: int, asked: AskedRelation) -> tuple[str, int] | None:
+    alike = _alike_at(words, at) if asked.object and asked.axis in _COMPARING else 0
+    if alike:
+        return "=", alike
+    for phrase, sign in _by_length(asked.axis):
         if tuple(words[at : at + len(phrase)]) == phrase:
             return sign, len(phrase)
     return None

@@ -51,12 +51,20 @@ _CLAUSE = re.compile(
 _SIZED = re.compile(r"\bmeasur(?:es|ing)\b(?!.*\b(?:away|apart|from|distance|gap|between)\b)")
 """The size of the subject ("the lesion measures 32 mm"), where its distance is asked for."""
 _BUT_NOT = re.compile(
-    r"\bbut (?:there is |there are |it is |i see )?(?:not|no) (?:an? |any |the )?"
+    r"(?:\bbut (?:there is |there are |it is |i see )?(?:not|no)|, not) (?:an? |any |the )?"
     r"(?P<name>[a-z -]+?)"
     r"(?: (?:is|are) (?:seen|visible|annotated|present))?(?: on this (?:slice|image|scan))?$"
 )
 _SEPARATED = re.compile(r"\b(separated from (?:the )?[a-z ]+?|separated) by (?!less|no )[^,;.]*")
 _ON_ONE_SLICE = re.compile(r"\bon (?:the )?(?:[a-z]+ )?(?:slices?|images?|frames?|sections?) [0-9]")
+_FROM_END_TO_END = re.compile(
+    r",? (?:from (?:top to bottom|end to end|pole to pole)|in (?:craniocaudal )?length)\b"
+)
+_ONLY = re.compile(
+    r"\b(?:only|just) (?=(?:about |around |roughly |approximately |some |~|≈)*[0-9])"
+)
+"""Beside a measure it says that this is little, not that it is doubted."""
+_NO_DISTANCE = re.compile(r"(?<![0-9.,])0(?:\.0+)? ?(?:mm|cm|millimet|centimet)")
 _LONGEST = 2_000
 """Characters of a reply that are read as statements; longer ones argue rather than answer."""
 
@@ -100,6 +108,8 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
         plain = _LABELLED.sub(" is ", plain)  # "Bone contusion: absent"
     for sentence in _SENTENCE.finditer(plain):
         text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
+        if asked.bound:
+            text = _ONLY.sub("", _FROM_END_TO_END.sub("", text))
         if asked.axis == "contact":
             text = _SEPARATED.sub(r"\1", text)  # what lies between does not matter
         if asked.axis == "size":
@@ -136,8 +146,12 @@ def _answers(clause: str, asked: AskedRelation, *, turned: bool) -> list[bool | 
 
 def _answer(clause: str, asked: AskedRelation) -> bool | None:
     """What one clause says about the question: True, False or nothing."""
-    if asked.bound and (compared := _compared(clause, asked)) is not None:
-        return compared
+    if asked.bound:
+        clause = _bound_as_asked(clause, asked)
+        if (compared := _compared(clause, asked)) is not None:
+            return compared
+    if asked.axis == "contact" and _NO_DISTANCE.search(clause):
+        return None  # "a gap of 0 mm" is none
     symbols = symbols_of(clause, asked)
     if symbols is None and asked.axis == "presence":
         symbols = _placed(clause, asked)
@@ -145,6 +159,11 @@ def _answer(clause: str, asked: AskedRelation) -> bool | None:
         return None
     relations = {symbol for symbol in symbols if symbol in {"+", "-"}}
     negations = symbols.count("not")
+    if "=" in symbols:
+        # "They are the same size": neither is larger. "Not the same size" says neither, and "both
+        # are at the same height" hardly more.
+        vague = asked.axis == "vertical" and "Y" not in symbols
+        return None if relations or negations or vague else False
     if asked.axis == "presence" and "X" in symbols and negations and not relations:
         relations = {"+"}  # "no meniscus tear"
     # "It is bigger" means the bound of the question; with another number it may mean that one.
@@ -159,6 +178,19 @@ def _answer(clause: str, asked: AskedRelation) -> bool | None:
     if negations:
         return False if same else None  # "not below" does not say above
     return same
+
+
+def _bound_as_asked(clause: str, asked: AskedRelation) -> str:
+    """The clause with the question's bound in the question's unit ("12 cm" as "120 mm")."""
+    limit = tokens(asked.bound)
+    for told in tokens(clause) if len(limit) == 1 else ():
+        one, other = told.units[0], limit[0].units[0]
+        factor = one.to(other) if isinstance(one, Unit) and isinstance(other, Unit) else None
+        value = told.parts[0]
+        single = told.kind in {Kind.VALUE, Kind.BOUND} and one != other
+        if single and factor and value is not None and value * factor == limit[0].parts[0]:
+            return f"{clause[: told.start]}{asked.bound}{clause[told.end :]}"
+    return clause
 
 
 def _placed(clause: str, asked: AskedRelation) -> list[str] | None:

@@ -34,6 +34,10 @@ _ANOTHER = re.compile(
     r"|an additional|yet another|one (?:in|on|at|near))\b",
     re.IGNORECASE,
 )
+# "Two large ones and a small one": as above.
+_AND_ONE = re.compile(
+    r"(?:,|;|\band\b|\bplus\b|\bwith\b) ?an? (?:[a-z]+ ){0,2}one\b", re.IGNORECASE
+)
 # "Three larger than 1 cm and two smaller ones": parts as well.
 _FURTHER = re.compile(
     r" (?:more|others?|additional|further|(?:much |slightly )?(?:smaller|larger|bigger|tiny|small"
@@ -148,6 +152,7 @@ def _doubt_parts(statement: Statement, plain: str) -> None:
     placed = [claim for claim in open_ones if _PLACED.match(plain, claim.end)]
     alike = len({plain[claim.start : claim.end].lower() for claim in placed}) < len(placed)
     another = _ANOTHER.search(plain, statement.start, statement.end) is not None
+    one_more = _AND_ONE.search(plain, statement.start, statement.end) is not None
     further = [
         claim
         for claim in open_ones[1:]
@@ -156,7 +161,7 @@ def _doubt_parts(statement: Statement, plain: str) -> None:
     ]
     for claim in open_ones:
         single = plain[claim.start : claim.end].lower() in {"one", "1"}
-        if (alike and claim in placed) or (another and single) or further:
+        if (alike and claim in placed) or (another and single) or further or one_more:
             claim.certainty = Certainty.DOUBTED
 
 

@@ -68,7 +68,7 @@ _PLACED_ON = re.compile(
 _SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
 
 _DIRECTED = re.compile(
-    r"(?:^|[.;:!?,(/\"&<>\n\ue000-] ?|'s"
+    r"(?:^|[.;:!?,(/\"&<>→⇒\n\ue000-] ?|'s"
     r" |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
     r"but|more|lies?|sits?|than|"
     r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|"
@@ -95,7 +95,8 @@ _IDIOM_AFTER = {
         re.IGNORECASE,
     ),
     "left": re.compile(
-        r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched)\b",
+        r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched"
+        r"|as (?:the|an?|my|our) (?:answer|only|sole|best|one|option|choice))\b",
         re.IGNORECASE,
     ),
 }

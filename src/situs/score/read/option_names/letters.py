@@ -48,6 +48,9 @@ _PROBABILITY = re.compile(
 # "Only A survives": what such a word singles out is no noun with its article.
 _MID_SENTENCE = re.compile(r"\b(?:only|just|leaving|leaves|remaining|but|than|nor) $")
 
+# "Both C and A fit": an article inside a sentence is no capital.
+_INSIDE = re.compile(r"[a-z]{2},? $|(?<![A-Za-z])[B-Z] (?:and|or) $")
+
 _LOWER_REASON = frozenset(
     {
         "because",
@@ -213,6 +216,8 @@ def _is_alone(before: str, after: str) -> bool:
 def _is_article(letter: str, after: str, before: str) -> bool:
     """Whether "A" is the article: an ordinary word follows."""
     if letter not in "AI" or (letter == "A" and _MID_SENTENCE.search(before)):
+        return False
+    if letter == "A" and _INSIDE.search(before) and re.match(r" [a-z]", after):
         return False
     if letter == "I":
         return not re.match(r"[).:\]]|\s*(?:$|\ue001)", after)

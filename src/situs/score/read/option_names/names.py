@@ -49,6 +49,7 @@ _HARDLY_DIFFER = re.compile(
 _LIKE = re.compile(
     r"\b(?:the same|equal|identical|similar|comparable)(?: in)?"
     r" (?:sizes?|volumes?|heights?|levels?)\b"
+    r"|\b(?:are|is|be) (?:(?:about|roughly|nearly|virtually|essentially) )?equal(?: to)? within\b"
     r"|\bequally (?:large|big|sized)\b|\bof (?:(?:about|roughly|nearly) )?(?:the"
     r" same|equal|similar) (?:size|volume)\b"
     r"|\bno (?:meaningful|significant|real|relevant|appreciable|clear) (?:size |volume"

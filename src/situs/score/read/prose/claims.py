@@ -52,6 +52,8 @@ class Claim:
     """Followed by a verb of its own ("the left is …")."""
     minor: bool = False
     """Said to hold a little only ("slightly above")."""
+    likely: bool = False
+    """Called likely, or probably so, itself."""
     licensed: bool = True
     """Whether all words of its clause are explained; an answer rests on at least one such claim."""
     after_or: bool = False

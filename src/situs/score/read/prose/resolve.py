@@ -182,9 +182,9 @@ def _left_open(last: Claim, value: Hashable, found: Sequence[Statement], same: S
     for statement in found:
         if last in statement.claims and not statement.asks:
             behind = [claim for claim in statement.claims if claim.start > last.start]
-            if last.role >= Role.STATED:
-                # "I'd go with B, but C is conceivable" has chosen; "the answer is B or maybe C" has
-                # not.
+            if last.role >= Role.STATED or last.likely:
+                # "I'd go with B, but C is conceivable" and "likely B, possibly C" have chosen; "the
+                # answer is B or maybe C" has not.
                 behind = [claim for claim in behind if claim.after_or]
             return any(
                 claim.certainty is Certainty.DOUBTED

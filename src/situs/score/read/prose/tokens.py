@@ -97,6 +97,8 @@ def tokenise(text: str, mentions: Sequence[Mention], lexicon: Lexicon) -> list[T
             else None
         )
         phrase = lexicon.longest(words, at)
+        if phrase is not None and _ends_in_letter(pieces[at + phrase[1] - 1], waiting, following):
+            phrase = None
         if mention is not None and (phrase is None or not _covers(pieces, at, phrase[1], mention)):
             result.append(
                 Token(
@@ -118,6 +120,13 @@ def tokenise(text: str, mentions: Sequence[Mention], lexicon: Lexicon) -> list[T
         result.append(Token(_kind(text, word, start, end, result[-1:]), word, start, end))
         at += 1
     return result
+
+
+def _ends_in_letter(last: tuple[str, int, int], waiting: Sequence[Mention], following: int) -> bool:
+    """Whether the last word of a phrase is a letter that is named ("it would be A")."""
+    _, start, end = last
+    letters = (one for one in waiting[following : following + 2] if one.end == one.start + 1)
+    return any(one.start == start and one.end == end for one in letters)
 
 
 def _pieces(text: str, mentions: Sequence[Mention]) -> list[tuple[str, int, int]]:

@@ -37,7 +37,7 @@ class Announcing(SentenceState):
     def _on_conclude(self, token: Token, at: int) -> None:
         if token.text in _ARROWS and not self._followed_by(at, {"mention", "answer", "final"}):
             return  # "A → liver" says where A lies
-        if token.text in {"remains", "remaining"} and self.clause:
+        if token.text in {"remains", "remaining", "is left as"} and self.clause:
             self._approve()  # "only A remains"
             for claim in self.clause:
                 claim.negated = False  # "after ruling out A, B and C, D remains"

@@ -10,6 +10,7 @@ from situs.score.read.prose.tokens import Token
 __all__ = ["Doubting"]
 
 
+_LIKELY = frozenset({"probably", "likely", "very likely", "almost certainly", "definitely"})
 _ROUGHLY = frozenset({"maybe", "perhaps"})
 
 
@@ -113,6 +114,9 @@ class Doubting(Judging):
                 self._on_odd(token, at)  # "a little over 8 cm" is no number yet
         else:
             self.scope.minor = True
+
+    def _on_neutral(self, token: Token, at: int) -> None:
+        self.scope.likely |= token.text in _LIKELY
 
     def _on_asked(self, token: Token, at: int) -> None:
         self.scope.certainty, self.scope.asked = Certainty.ASIDE, True

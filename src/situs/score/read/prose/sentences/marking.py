@@ -35,6 +35,9 @@ class Marking(Judging):
         self.denied_list = False
         if self.scope.next_only:
             self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
+        if self.scope.until_comma and self._ends_with_mention(at):
+            # "… would have been marked: no" gives its answer behind the colon.
+            self.scope.certainty, self.scope.until_comma = Certainty.ASSERTED, False
         if self.denying:
             self._end_clause(keep=True)
         if self._heads_denied(at):
@@ -48,6 +51,12 @@ class Marking(Judging):
         following = [token.text for token in self.tokens[at + 1 : at + 3]]
         if self.scope.role is Role.WEAK and self.made and following[:1] == ["it's"]:
             self.scope.role = max(self.base, Role.CONCLUDED)  # "first B, then I saw it: it's A"
+
+    def _ends_with_mention(self, at: int) -> bool:
+        behind = [token.kind for token in self.tokens[at + 1 :]]
+        if at and self.tokens[at - 1].kind == "odd":
+            return False  # "Second best: B" is said of what follows
+        return behind[:1] == ["mention"] and not set(behind[1:]) - {"stop", "quote", "close"}
 
     def _heads_denied(self, at: int) -> bool:
         """Whether "Not visible:" heads a list of what is denied."""

@@ -185,10 +185,11 @@ class Sentence(Announcing, Doubting, Marking):
             turns=self.course.turns,
             subject=self._is_subject(after),
             minor=scope.minor,
+            likely=scope.likely,
             excepted=scope.excepted,
             after_or=scope.after_or,
         )
-        scope.minor = False
+        scope.minor = scope.likely = False
         self._use_up(claim)
         if (
             scope.negated

@@ -58,6 +58,8 @@ class Scope:
     """What follows repeats the question, up to a colon."""
     minor: bool = False
     """The next mention holds a little only."""
+    likely: bool = False
+    """The next mention is called likely."""
     of_several: bool = False
     """The certainty holds only for several mentions at once ("between A and B")."""
 
