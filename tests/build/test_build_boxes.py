@@ -16,6 +16,8 @@ import pytest
 from bench_rows import rows_of, write_rows
 from frame_make import make_cohort, picture, write_h5, write_images
 from situs.bench import Locations, load_image, open_bench
+from situs.build import debiasing
+from situs.items import Item
 from situs.space import PixelGrid
 from situs.volumes import AnnotationSet, FrameStack, read_annotations
 
@@ -405,3 +407,21 @@ def test_debias_keeps_the_evidence(built: Path, situs: Callable[..., Any], tmp_p
     ran = situs("check", tmp_path / "out", "--json")
     assert ran.code == 0, ran.out
     assert "Split and clustered by patient" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_debias_asks_only_what_chance_can_answer(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = open_bench(built / "seen")
+    asked: set[str] = set()
+
+    class Listening:
+        def answer(self, item: Item) -> str:
+            asked.add(item.item_id)
+            return "yes"
+
+    monkeypatch.setattr(debiasing, "make_baseline", lambda *_: Listening())
+    debiasing.predictable_templates(bench)
+    offered = {i.item_id for i in bench.items() if i.options or i.form == "yes_no"}
+    assert offered
+    assert asked == offered < {item.item_id for item in bench.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,8 +12,8 @@ import pytest
 
 from situs.items import Boxes, Item
 from situs.score import boxes_right, tube_iou
+from situs.score.explain import Cause, places
 from situs.score.explain import place_kernels as kernels
-from situs.score.explain import places
 from situs.space import FrameBox, FrameBoxes
 
 SIZES = [(320.0, 256.0)] * 12
@@ -115,3 +117,59 @@ def test_kernels_tell_what_measuring_tells(most: int, labels: list[str]) -> None
     assert (told[kernels.UNSURE] > 20) == (most > 1)
     assert most > 1 or told[kernels.YES] > 20
     assert told[kernels.UNSURE] < told[kernels.NO] / 3
+
+
+@dataclass(eq=False, frozen=True)
+class _Frame:
+    plane: None = None
+
+
+@dataclass(eq=False, frozen=True)
+class _Pictures:
+    """As much of a layout as tests of slips ask for."""
+
+    sizes: list[tuple[float, float]]
+    frames: tuple[_Frame, ...]
+
+
+def _case(rng: np.random.Generator, pictures: _Pictures, labels: list[str]) -> places.BoxCase:
+    """Boxes near a slip of the true ones, or anywhere; some beside what others suggest."""
+    tags = ("approximate",) if rng.random() < 0.5 else ()
+    item = Item("i", "s", "mr", "p", "t", "boxes", "?", Boxes(()), tags=tags)
+    most = 1 if rng.random() < 0.8 else 2
+    true = _boxes(rng, most, labels)
+    rows = true.table.copy()
+    if rng.random() < 0.7:
+        rows[:, 0] = np.maximum(0, rows[:, 0] + rng.integers(-2, 3))
+        rows[:, 1:] += rng.uniform(-3, 3)
+    said = FrameBoxes(rows, true.labels) if rng.random() < 0.8 else _boxes(rng, most, labels)
+    near = FrameBoxes(said.table + np.array([0, 2, 2, 2, 2]), said.labels)
+    prior = None if rng.random() < 0.3 else list(near if rng.random() < 0.5 else true)
+    if prior and rng.random() < 0.5:
+        prior.reverse()  # so that its labels are not numbered as those of the answer are
+    if rng.random() < 0.1:
+        said = FrameBoxes.of([])
+    return places.BoxCase(item, true, said, pictures, prior)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("labels", [[""], ["left", "right"]])
+def test_many_answers_at_once_are_told_as_each_alone(labels: list[str]) -> None:
+    rng = np.random.default_rng(11)
+    frames = (_Frame(),) * len(SIZES)
+    shown = [
+        _Pictures(SIZES, frames),
+        _Pictures([(math.inf, math.inf)] * len(SIZES), frames),
+        _Pictures([(280.0, 400.0)] * 7, frames[:7]),
+    ]
+    cases = [_case(rng, shown[int(rng.integers(len(shown)))], labels) for _ in range(150)]
+    told = places.box_tests(cases)
+    alone = [
+        places._measured(case, places._slips_of(case.layout)) if len(case.said) else {}
+        for case in cases
+    ]
+    assert told == alone
+    shares = {cause: [one[cause] for one in alone if cause in one] for cause in told[0]}
+    # Each of these shows in some and not in others, and has a chance in some.
+    for cause in (Cause.OFF_BY_ONE, Cause.OFF_BY_TWO, Cause.PRIOR):
+        assert {seen for seen, _ in shares[cause]} == {True, False}
+        assert any(0 < share < 1 for _, share in shares[cause])

@@ -15,6 +15,7 @@ from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.items import Item
 from situs.run import BASELINES, AnswerRow, Spec, make_baseline
 from situs.score import clopper_pearson, score_answer
+from situs.score.outcomes import chance_of
 
 __all__ = ["Predictable", "blind_row", "debias", "predictable_templates", "template_of"]
 
@@ -189,14 +190,15 @@ def _predictability(bench: Bench) -> dict[Key, _Template]:
     """Of every text."""
     baselines = {name: make_baseline(bench, Spec(name)) for name in _BLIND}
     texts: dict[Key, _Template] = defaultdict(_Template)
-    for item in bench.items():
+    for item in bench.items(steps=False):
+        chance = chance_of(item)
+        if chance is None:
+            continue  # there is no being above it: half a million graded boxes are not answered
         answers = {
             name: AnswerRow(item.item_id, response=b.answer(item) or "")
             for name, b in baselines.items()
         }
         scored = {name: score_answer(item, row, None) for name, row in answers.items()}
-        chance = scored[_BLIND[0]].chance
-        if chance is not None:
-            outcomes = {name: bool(row.outcome.right) for name, row in scored.items()}
-            texts[template_of(item)].add(chance, outcomes)
+        outcomes = {name: bool(row.outcome.right) for name, row in scored.items()}
+        texts[template_of(item)].add(chance, outcomes)
     return texts

@@ -8,7 +8,6 @@ from situs.score.explain.budget import (
     budget_from,
     budget_of,
     signatures,
-    upper_tail,
 )
 from situs.score.explain.causes import Cause, Suspicion
 from situs.score.explain.stated_steps import (
@@ -21,6 +20,7 @@ from situs.score.explain.stated_steps import (
 from situs.score.explain.steps import Statement, StudyFacts, statements
 from situs.score.explain.study_facts import StudyFactsById
 from situs.score.explain.tables import budget_table, faithfulness_tables
+from situs.score.explain.tails import upper_tail
 
 __all__ = [
     "Answered",

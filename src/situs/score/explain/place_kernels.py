@@ -29,6 +29,10 @@ __all__ = [
     "TO_THOUSANDTHS",
     "UNSURE",
     "YES",
+    "Cases",
+    "Lists",
+    "Ways",
+    "slips_in",
     "undone_boxes",
     "where_they_overlap",
 ]
@@ -257,6 +261,44 @@ def _of_labels(
 
 
 @kernel
+def _reach(
+    boxes: FloatArray, shifts: FloatArray, slip: IntArray, sides: FloatArray, truth: _Truth
+) -> NDArray[np.bool_]:
+    """For every shift whether any box, as it was before a slip, shares some area with a true one.
+
+    At nearly all places none does: most boxes are on no picture with a true one, which their
+    pictures alone tell.
+    """
+    what, amount = slip[0], slip[1]
+    reach = np.zeros(shifts.shape[0], dtype=np.bool_)
+    for place in range(shifts.shape[0]):
+        for row in range(boxes.shape[0]):
+            frame = boxes[row, 0] + shifts[place, 0]
+            before = frame + amount if what == STEPPED else frame
+            before = amount - frame if what == REVERSED else before
+            if before < 0 or before >= truth.first.size or truth.first[int(before)] < 0:
+                continue
+            moved = (
+                frame,
+                boxes[row, 1] + shifts[place, 1],
+                boxes[row, 2] + shifts[place, 2],
+                boxes[row, 3] + shifts[place, 3],
+                boxes[row, 4] + shifts[place, 4],
+            )
+            picture = min(max(int(frame), 0), sides.shape[0] - 1)
+            _, x0, y0, x1, y1 = _undone(moved, what, amount, sides[picture, 0], sides[picture, 1])
+            other = truth.first[int(before)]
+            while other >= 0:
+                width = min(x1, truth.boxes[other, 3]) - max(x0, truth.boxes[other, 1])
+                height = min(y1, truth.boxes[other, 4]) - max(y0, truth.boxes[other, 2])
+                reach[place] = reach[place] or (width > 0.0 and height > 0.0)
+                other = truth.following[other]
+            if reach[place]:
+                break
+    return reach
+
+
+@kernel
 def where_they_overlap(
     said: FloatArray,
     true: FloatArray,
@@ -278,23 +320,140 @@ def where_they_overlap(
         return found
     truth = _by_picture(true, int(max(said[:, 5].max(), true[:, 5].max())) + 1)
     is_crowded = _is_crowded(said) or _is_crowded(true)
-    places, labels = shifts.shape[0], truth.areas.size
-    undone, counts = np.empty((places, said.shape[0], 6)), np.empty(places, dtype=np.int64)
-    both, either = np.empty((places, labels)), np.empty((places, labels))
-    anything = np.empty(places)
+    labels = truth.areas.size
     for slip in range(slips.shape[0]):
-        _undo_all(said, shifts, slips[slip], sides, undone, counts)
+        near = np.flatnonzero(_reach(said, shifts, slips[slip], sides, truth))
+        if not near.size:
+            continue
+        undone, counts = (
+            np.empty((near.size, said.shape[0], 6)),
+            np.empty(near.size, dtype=np.int64),
+        )
+        both, either = np.empty((near.size, labels)), np.empty((near.size, labels))
+        anything = np.empty(near.size)
+        _undo_all(said, shifts[near], slips[slip], sides, undone, counts)
         _add_up(undone, counts, truth, both, either, anything)
-        for place in np.flatnonzero(anything > 0.0):
-            boxes = undone[place, : counts[place]]
+        for number in range(near.size):
+            boxes, place = undone[number, : counts[number]], near[number]
             if is_crowded:
                 # Of boxes that lie on each other only this is known: what they share at most, and
                 # what they mark at least.
                 marked = max(truth.least_area, _least_area(boxes))
-                if anything[place] >= least * (1.0 - _ROUNDING) * marked:
+                if anything[number] >= least * (1.0 - _ROUNDING) * marked:
                     found[slip, place] = UNSURE
             elif pooled:
-                found[slip, place] = _compared(both[place].sum(), either[place].sum(), least)
+                found[slip, place] = _compared(both[number].sum(), either[number].sum(), least)
             else:
-                found[slip, place] = _of_labels(boxes, truth, both[place], either[place], least)
+                found[slip, place] = _of_labels(boxes, truth, both[number], either[number], least)
     return found
+
+
+class Lists(NamedTuple):
+    """Lists of boxes (rows as of `undone_boxes`), one after the other."""
+
+    boxes: FloatArray
+    ends: IntArray
+    """Where each begins, and the last ends."""
+
+
+class Cases(NamedTuple):
+    """Answers with boxes, and what each is put beside."""
+
+    said: Lists
+    beside_prior: FloatArray
+    """The number of the label of each said box among those of the prior."""
+    true: Lists
+    prior: Lists
+    """What other patients suggest; empty if they suggest nothing."""
+    least: FloatArray
+    """From which overlap on boxes are right."""
+
+
+class Ways(NamedTuple):
+    """How slips are undone on some pictures."""
+
+    ways: IntArray
+    """The first is none."""
+    causes: IntArray
+    """The number of the cause of each; -1 of the first."""
+    sides: FloatArray
+    """Those of the pictures."""
+
+
+@kernel
+def _shifts_of(boxes: FloatArray, sides: FloatArray, grid: FloatArray) -> FloatArray:
+    """How boxes are moved as one piece: not at all, onto every stretch of pictures they fit on, and
+    to a grid of places on the pictures, where their size is known."""
+    pictures = sides.shape[0]
+    picture = min(int(boxes[0, 0]), pictures - 1)
+    width, height = sides[picture, 0], sides[picture, 1]
+    first, last = int(boxes[:, 0].min()), int(boxes[:, 0].max())
+    steps = max(pictures - last, 1 - first) + first
+    is_known = np.isfinite(width)
+    shifts = np.zeros((1 + steps + is_known * grid.shape[0], 5))
+    for step in range(steps):
+        shifts[1 + step, 0] = step - first
+    if is_known:
+        x0, y0 = boxes[:, 1].min(), boxes[:, 2].min()
+        across = max(0.0, width - (boxes[:, 3].max() - x0))
+        down = max(0.0, height - (boxes[:, 4].max() - y0))
+        for place in range(grid.shape[0]):
+            x, y = grid[place, 0] * across - x0, grid[place, 1] * down - y0
+            row = 1 + steps + place
+            shifts[row, 1], shifts[row, 2], shifts[row, 3], shifts[row, 4] = x, y, x, y
+    return shifts
+
+
+@kernel
+def _share_of(verdicts: NDArray[np.int8], is_right: NDArray[np.bool_]) -> float:
+    """Of the places at which moved boxes are wrong, the share at which undoing puts them right."""
+    wrong, fits = 0, 0
+    for place in range(1, is_right.size):
+        if not is_right[place]:
+            wrong += 1
+            fits += verdicts[place] == YES
+    return fits / wrong if wrong else 1.0
+
+
+@kernel
+def slips_in(
+    cases: Cases, grid: FloatArray, slips: Ways, like_prior: float
+) -> tuple[NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
+    """For every case (rows) and every cause, the last of which is the prior (columns): whether the
+    answer shows it, and the share of the wrong answers elsewhere that would; and of every case
+    whether that is sure (`UNSURE`).
+
+    `grid` are the places on a picture, as shares of the room there is.
+    """
+    count, causes = cases.least.size, slips.causes.max() + 1
+    seen = np.zeros((count, causes + 1), dtype=np.bool_)
+    shares = np.ones((count, causes + 1))
+    is_sure = np.ones(count, dtype=np.bool_)
+    for case in range(count):
+        first, end = cases.said.ends[case], cases.said.ends[case + 1]
+        said = cases.said.boxes[first:end]
+        true = cases.true.boxes[cases.true.ends[case] : cases.true.ends[case + 1]]
+        shifts = _shifts_of(said, slips.sides, grid)
+        verdicts = where_they_overlap(
+            said, true, shifts, slips.ways, slips.sides, cases.least[case], False
+        )
+        is_right = verdicts[0] == YES
+        is_sure[case] = not (verdicts == UNSURE).any()
+        for cause in range(causes):
+            fits = np.zeros(is_right.size, dtype=np.int8)
+            for way in range(slips.causes.size):
+                if slips.causes[way] == cause:
+                    fits = np.maximum(fits, verdicts[way])
+            seen[case, cause] = fits[0] == YES
+            shares[case, cause] = _share_of(fits, is_right)
+        prior = cases.prior.boxes[cases.prior.ends[case] : cases.prior.ends[case + 1]]
+        if prior.shape[0]:
+            beside = said.copy()
+            beside[:, 5] = cases.beside_prior[first:end]
+            alike = where_they_overlap(
+                beside, prior, shifts, slips.ways[:1], slips.sides, like_prior, True
+            )[0]
+            is_sure[case] = is_sure[case] and not (alike == UNSURE).any()
+            seen[case, causes] = alike[0] == YES
+            shares[case, causes] = _share_of(alike, is_right)
+    return seen, shares, is_sure

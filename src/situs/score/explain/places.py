@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from situs.score.explain.causes import Cause
 from situs.score.explain.closed import CAUSE_OF_AXIS
 from situs.space import FrameBox, FrameBoxes
 
-__all__ = ["PlaceTest", "box_tests", "frame_tests"]
+__all__ = ["BoxCase", "PlaceTest", "box_tests", "frame_tests"]
 
 PlaceTest = tuple[bool, float]
 """Whether the answer shows the cause, and the share of moved answers that would."""
@@ -41,6 +42,7 @@ Measured = Callable[[list[FrameBox], list[FrameBox]], bool]
 """Whether boxes overlap the true ones enough, to the last bit."""
 _GRID = np.array(list(itertools.product(np.arange(_PLACES) / (_PLACES - 1), repeat=2)))
 """How far each place of the grid lies along x and y, as shares of the room there is."""
+_NONE = FrameBoxes(np.empty((0, 5)), [])
 
 
 def frame_tests(
@@ -73,34 +75,120 @@ def frame_tests(
     return {cause: (test(said), _share(map(test, wrong))) for cause, test in undone.items()}
 
 
-def box_tests(
-    item: Item,
-    truth: Boxes,
-    said: Sequence[FrameBox],
-    shown: Viewing,
-    prior: Sequence[FrameBox] | None,
-) -> dict[Cause, PlaceTest]:
-    """Every cause that could show in boxes drawn wrongly."""
-    if not said:
-        return {}
-    layout = shown.layout(item)
-    true, named = (
-        FrameBoxes.of(one)
-        for one in same_labels(shown.boxes(item, truth.boxes), FrameBoxes.of(said))
+@dataclass(frozen=True, slots=True)
+class BoxCase:
+    """Boxes that are drawn wrongly, and what they are put beside."""
+
+    item: Item
+    true: FrameBoxes
+    said: FrameBoxes
+    """The same labels as the true ones (`same_labels`)."""
+    layout: Layout
+    prior: Sequence[FrameBox] | None
+    """What other patients suggest."""
+
+    @classmethod
+    def of(
+        cls,
+        item: Item,
+        truth: Boxes,
+        said: Sequence[FrameBox],
+        shown: Viewing,
+        prior: Sequence[FrameBox] | None,
+    ) -> BoxCase:
+        """What was said to an item, on its pictures."""
+        true, named = same_labels(shown.boxes(item, truth.boxes), FrameBoxes.of(said))
+        own = FrameBoxes.of(true), FrameBoxes.of(named)
+        return cls(item, *own, shown.layout(item), prior or None)
+
+
+def box_tests(cases: Sequence[BoxCase]) -> list[dict[Cause, PlaceTest]]:
+    """For each case every cause that could show in boxes drawn wrongly."""
+    tests: list[dict[Cause, PlaceTest]] = [{} for _ in cases]
+    by_slips: dict[int, tuple[_Slips, list[int]]] = {}
+    for number, case in enumerate(cases):
+        if len(case.said):
+            slips = _slips_of(case.layout)
+            by_slips.setdefault(id(slips), (slips, []))[1].append(number)
+    for slips, numbers in by_slips.values():
+        alike = [cases[number] for number in numbers]
+        for number, case, told in zip(numbers, alike, _told_together(alike, slips)):
+            tests[number] = _measured(case, slips) if told is None else told
+    return tests
+
+
+def _told_together(cases: Sequence[BoxCase], slips: _Slips) -> list[dict[Cause, PlaceTest] | None]:
+    """What the kernels tell of cases on alike pictures; None of one in which they leave a place to
+    be measured."""
+    # A run whose wrong answers are not asked about needs no compiled kernels.
+    from situs.score.explain import place_kernels as kernels
+
+    causes = list(slips.rows)
+    cause_of_way = np.full(len(slips.ways), -1)
+    for number, cause in enumerate(causes):
+        cause_of_way[np.array(slips.rows[cause]) + 1] = number
+    seen, shares, is_sure = kernels.slips_in(
+        _rows_of(cases), _GRID, kernels.Ways(slips.ways, cause_of_way, slips.sides), _LIKE_PRIOR
     )
-    slips = _slips_of(layout)
+    told: list[dict[Cause, PlaceTest] | None] = []
+    for case, *own, sure in zip(cases, seen.tolist(), shares.tolist(), is_sure.tolist()):
+        names = causes if case.prior is None else [*causes, Cause.PRIOR]
+        told.append(dict(zip(names, zip(*own))) if sure else None)
+    return told
+
+
+def _rows_of(cases: Sequence[BoxCase]) -> Any:
+    """The boxes of many cases as the kernels take them."""
+    from situs.score.explain import place_kernels as kernels
+
+    expected = {id(one.prior): _unnamed_alone(one.prior) for one in cases if one.prior}
+    said, true, prior, beside_prior = [], [], [], []
+    for case in cases:
+        numbers: dict[Hashable, int] = {}
+        said.append(_numbered(case.said.table, case.said.labels, numbers))
+        true.append(_numbered(case.true.table, case.true.labels, numbers))
+        suggested = _NONE if case.prior is None else expected[id(case.prior)]
+        named: dict[Hashable, int] = {}
+        prior.append(_numbered(suggested.table, suggested.labels, named))
+        names = _labels_beside(suggested, case.said)
+        beside_prior += [named.setdefault(name, len(named)) for name in names]
+    return kernels.Cases(
+        kernels.Lists(np.concatenate(said), _ends(said)),
+        np.array(beside_prior, dtype=np.float64),
+        kernels.Lists(np.concatenate(true), _ends(true)),
+        kernels.Lists(np.concatenate(prior), _ends(prior)),
+        np.array([least_overlap(case.item) for case in cases]),
+    )
+
+
+def _ends(lists: Sequence[FloatArray]) -> IntArray:
+    return np.cumsum([0, *map(len, lists)])
+
+
+def _unnamed_alone(prior: Sequence[FrameBox]) -> FrameBoxes:
+    """What other patients suggest, without a label where there is only one."""
+    return FrameBoxes.of(same_labels(prior, prior)[0])
+
+
+def _labels_beside(prior: FrameBoxes, said: FrameBoxes) -> Sequence[str]:
+    """The labels of what was said, beside those of what other patients suggest."""
+    return FrameBoxes.of(same_labels(prior, said)[1]).labels
+
+
+def _measured(case: BoxCase, slips: _Slips) -> dict[Cause, PlaceTest]:
+    """The same of one case, with the places that kernels leave open measured one by one."""
     # What was said stands first, before the places to which it is moved.
-    places = _Places(named, _shifts(named.table, layout.sizes), slips)
-    shows = places.overlapping(true, least_overlap(item), partial(boxes_right, item))
+    places = _Places(case.said, _shifts(case.said.table, case.layout.sizes), slips)
+    least = least_overlap(case.item)
+    shows = places.overlapping(case.true, least, partial(boxes_right, case.item))
     is_right, undone = shows[0], shows[1:]
     wrong = np.flatnonzero(~is_right[1:]) + 1
     result = {}
     for cause, rows in slips.rows.items():
         fits = np.logical_or.reduce(undone[rows])
         result[cause] = bool(fits[0]), _share(fits[wrong].tolist())
-    if prior:
-        expected = FrameBoxes.of(same_labels(prior, prior)[0])
-        alike = places.like(expected)
+    if case.prior is not None:
+        alike = places.like(_unnamed_alone(case.prior))
         result[Cause.PRIOR] = bool(alike[0]), _share(alike[wrong].tolist())
     return result
 
@@ -188,8 +276,7 @@ class _Places:
 
     def like(self, prior: FrameBoxes) -> BoolArray:
         """For every place whether the boxes lie like those that other patients suggest."""
-        labels = same_labels(prior, self._said)[1]
-        names = FrameBoxes.of(labels).labels
+        names = _labels_beside(prior, self._said)
         none = self._slips.ways[:1]
         return np.asarray(self._told(prior, names, none, _LIKE_PRIOR, _like_prior, pooled=True)[0])
 
