@@ -225,6 +225,118 @@ def refuses_some(of: Cohort, salt: int) -> Reader:
     return lambda shown, rng: REFUSAL if rng.random() < 0.4 else toss(shown, rng)
 
 
+def by_name(of: Cohort, salt: int) -> Reader:
+    """An answer of its own to each patient, whatever is shown: it goes by the patient's id."""
+    return lambda shown, rng: of.say(
+        shown.item, _pick(of.offered(shown.item), shown.item.patient_id, salt)
+    )
+
+
+def by_item(of: Cohort, salt: int) -> Reader:
+    """An answer of its own to each item, by its id."""
+    return lambda shown, rng: of.say(
+        shown.item, _pick(of.offered(shown.item), shown.item.item_id, salt)
+    )
+
+
+def by_words(of: Cohort, salt: int) -> Reader:
+    """An answer by how long the question is, or by its first or last letters."""
+
+    def key(question: str) -> int:
+        ends = len(question), ord(question[salt % 9]), len(question.split()), question.count("e")
+        return ends[salt % 4] // (1 + salt % 3)
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        offered = of.offered(shown.item)
+        return of.say(shown.item, offered[key(shown.item.question) % len(offered)])
+
+    return read
+
+
+def by_options(of: Cohort, salt: int) -> Reader:
+    """The longest, the shortest, the first by the alphabet or the middle of what is offered."""
+    orders: tuple[Callable[[list[str]], str], ...] = (
+        lambda values: max(values, key=lambda value: (len(value), value)),
+        lambda values: min(values, key=lambda value: (len(value), value)),
+        lambda values: values[0],
+        lambda values: values[len(values) // 2],
+    )
+    choose = orders[salt % len(orders)]
+    return lambda shown, rng: of.say(shown.item, choose(of.offered(shown.item)))
+
+
+def by_order(of: Cohort, salt: int) -> Reader:
+    """Goes through the answers in turn, as the questions come."""
+    turns: Counter[str] = Counter()
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        turns[shown.probe] += 1
+        offered = of.offered(shown.item)
+        return of.say(shown.item, offered[(turns[shown.probe] // (1 + salt % 3)) % len(offered)])
+
+    return read
+
+
+def by_count(of: Cohort, salt: int) -> Reader:
+    """By how many questions its patient has, and how often this one is asked."""
+    asked = Counter(item.patient_id for item in of.items)
+    texts = Counter(item.question for item in of.items)
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        offered = of.offered(shown.item)
+        own = asked[shown.item.patient_id] * (salt % 2) + texts[shown.item.question]
+        return of.say(shown.item, offered[(own + salt) % len(offered)])
+
+    return read
+
+
+def wavering(make: Callable[[Cohort, int], Reader]) -> Callable[[Cohort, int], Reader]:
+    """Now and then another answer than its own: sampled at some temperature."""
+
+    def made(of: Cohort, salt: int) -> Reader:
+        own, toss, share = make(of, salt), coin(of, salt), 0.05 + 0.5 * (salt % 11) / 11
+        return lambda shown, rng: (toss if rng.random() < share else own)(shown, rng)
+
+    return made
+
+
+def refuses_unevenly(of: Cohort, salt: int) -> Reader:
+    """Declines some share with pictures and another without; opinions or a coin for the rest."""
+    own = (opinions, coin, usual, sampled)[salt % 4](of, salt)
+    shares = {True: (salt % 10) / 10, False: (salt // 3 % 10) / 10}
+    return lambda shown, rng: (
+        REFUSAL if rng.random() < shares[bool(shown.pictures)] else own(shown, rng)
+    )
+
+
+def learned(of: Cohort, salt: int) -> Reader:
+    """What most, or fewest, of some patients whose answers it has seen have to the question."""
+    names = sorted({item.patient_id for item in of.items})
+    known = {name for name in names if _drawn(name, salt) % 100 < 20 + salt % 60}
+    seen: dict[str, Counter[str]] = defaultdict(Counter)
+    for item in of.items:
+        if item.patient_id in known:
+            seen[item.question][of.truth[item.item_id]] += 1
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        counts, offered = seen[shown.item.question], of.offered(shown.item)
+        ranked = sorted(offered, key=lambda value: (-counts[value], value))
+        return of.say(shown.item, ranked[0 if salt % 2 else -1])
+
+    return read
+
+
+def some_pixels(of: Cohort, salt: int) -> Reader:
+    """Another answer with every picture to some questions, its opinion on the others."""
+    seen, own = pixels(of, salt), opinions(of, salt)
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        moved = _drawn(shown.item.question, salt, "moved") % 100 < 10 + salt % 80
+        return (seen if moved and shown.pictures else own)(shown, rng)
+
+    return read
+
+
 def usual_with_pictures(of: Cohort, salt: int) -> Reader:
     """What is usual with its pictures, the rarest answer without."""
     common, rare = usual(of, salt), rarest(of, salt)
@@ -246,6 +358,22 @@ KINDS: dict[str, Callable[[Cohort, int], Reader]] = {
     "pixels that refuse": refuses_without(pixels),
     "refuses two in five": refuses_some,
     "usual with pictures only": usual_with_pictures,
+    "by name": by_name,
+    "by item": by_item,
+    "by words": by_words,
+    "by options": by_options,
+    "by order": by_order,
+    "by count": by_count,
+    "wavering opinions": wavering(opinions),
+    "wavering usual": wavering(usual),
+    "wavering pixels": wavering(pixels),
+    "by name that refuses": refuses_without(by_name),
+    "by patient that refuses": refuses_without(by_patient),
+    "by words that refuses": refuses_without(by_words),
+    "learned that refuses": refuses_without(learned),
+    "refuses unevenly": refuses_unevenly,
+    "learned": learned,
+    "some pixels": some_pixels,
 }
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from situs.items import Option
-from situs.score.read import Parsed, parse_choice, parse_number, parse_yes_no
+from situs.score.read import Parsed, parse_choice, parse_choices, parse_number, parse_yes_no
 
 LESION = "largest liver lesion"
 ASKED = {
@@ -122,6 +122,15 @@ LARGER = [
     Option("C", "they differ by less than 5 %"),
     Option("D", "cannot be told, one is cut off"),
 ]
+HIGHER = [
+    Option(*one) for one in zip("ABC", ("the left", "the right", "they are level within 5 mm"))
+]
+WHICH_HIGHER = "Which of the two kidneys reaches higher?"
+VENTRICLES = [
+    Option(one, f"the {one} ventricle")
+    for one in ("third", "left lateral", "right lateral", "fourth")
+]
+WHICH_VENTRICLE = "Which structure does the lesion displace?"
 WHICH_NEAREST = "Which of these lies nearest to the largest liver lesion?"
 WHICH_LARGER = "Which kidney is larger by volume?"
 
@@ -142,6 +151,13 @@ WHICH_LARGER = "Which kidney is larger by volume?"
         (LARGER, WHICH_LARGER, "The right kidney exceeds the left kidney in volume.", 1),
         (LARGER, WHICH_LARGER, "Left kidney ≈ 11.2 cm, right kidney ≈ 10.1 cm → left.", 0),
         (LARGER, WHICH_LARGER, "I'd say they are equal within 5 %.", 2),
+        (HIGHER, WHICH_HIGHER, "They're level.", 2),
+        (HIGHER, WHICH_HIGHER, "Roughly the same height.", 2),
+        (HIGHER, WHICH_HIGHER, "The left is lower.", 1),
+        (HIGHER, WHICH_HIGHER, "The upper pole of the right kidney is the higher one.", 1),
+        (VENTRICLES, WHICH_VENTRICLE, "The lesion displaces the 4th ventricle.", 3),
+        (VENTRICLES, WHICH_VENTRICLE, "The third ventricle. The fourth ventricle looks fine.", 0),
+        (NEAREST, WHICH_NEAREST, "B looks fine to me.", 1),
     ],
 )
 def test_choices_in_passing_and_at_the_end(options, question, reply, chosen):
@@ -167,3 +183,42 @@ def test_parts_of_a_count_are_not_the_count():
     question = "How many liver lesions are there?"
     reply = "Two large ones and a small one."
     assert not isinstance(parse_number(reply, "", question=question), Parsed)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "value"),
+    [
+        ("Is the spleen larger than 250 mL?", "It is of normal size, hence below 250 mL.", False),
+        ("Is the spleen larger than 250 mL?", "If it is of normal size, it is below 250 mL.", None),
+        ("Is the spleen larger than 250 mL?", "The spleen isn't that large.", False),
+        (
+            "Does the left adrenal gland lie behind the stomach?",
+            "A larger row number means more posterior, so the statement holds.",
+            True,
+        ),
+        (
+            "Is the gallbladder below the upper pole of the right kidney?",
+            "It would have to be lower for that to be true, and it isn't.",
+            False,
+        ),
+    ],
+)
+def test_what_a_sentence_ends_in_is_its_statement(question, reply, value):
+    result = parse_yes_no(reply, question)
+    assert (result.value if isinstance(result, Parsed) else None) is value
+
+
+def test_both_of_a_pair_are_two_options():
+    options = [Option(one, one) for one in ("liver", "left kidney", "right kidney")]
+    question = "Which of these structures contain a lesion? Choose all that apply."
+    result = parse_choices("Both kidneys.", options, question)
+    assert isinstance(result, Parsed)
+    assert result.value == ("left kidney", "right kidney")
+
+
+def test_none_of_what_is_counted_is_nought():
+    question = "How many of the lumbar vertebrae are completely visible?"
+    result = parse_number("None is complete.", "", question=question)
+    assert isinstance(result, Parsed)
+    assert result.value == 0
+    assert not isinstance(parse_number("None is fractured.", "", question=question), Parsed)

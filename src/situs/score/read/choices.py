@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
+from situs.score.read.option_names.phrases import both_sides_named
 from situs.score.read.option_names.runs import written_runs
 from situs.score.read.option_names.verdict_marks import with_words_for_marks
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
@@ -156,6 +157,7 @@ def _read_choices(
     plain = plain.upper() if _LOWER_RUN.fullmatch(plain) else plain
     plain = _PLUS.sub(" and ", plain)
     names = OptionNames(options)
+    plain = both_sides_named(plain, names.cores)
     names.several = True
     glued = _glued(plain, names)
     mentions = glued or names.mentions(plain)

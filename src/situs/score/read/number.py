@@ -32,7 +32,7 @@ from situs.score.read.numbers.words import (
     without_differences,
 )
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
-from situs.score.read.prose.content import content_words
+from situs.score.read.prose.content import content_words, stem
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.refusal import refuses
@@ -110,6 +110,10 @@ _NO_THING = re.compile(
 )
 
 
+_NONE_IS = re.compile(
+    r"none(?: of (?:them|these|the [a-z -]{2,40}))? (?:is|are|was|were) (?P<what>[a-z ]+?)[ .!]*",
+    re.IGNORECASE,
+)
 _HOW_MANY = re.compile(
     r"how many (?P<things>[^?]+?)(?: (?:are|were|can|do|does|have|has|did) [^?]*)?\?", re.IGNORECASE
 )
@@ -117,6 +121,10 @@ _HOW_MANY = re.compile(
 
 def _none_of(plain: str, question: str) -> bool:
     """Whether a reply is nothing but "no fractured ribs", in words of the question."""
+    none = _NONE_IS.fullmatch(plain.strip())
+    if none is not None:
+        said = {stem(word) for word in content_words(none["what"])}
+        return said <= {stem(word) for word in content_words(question)}
     match = _NO_THING.fullmatch(plain.strip())
     return match is not None and set(content_words(match["things"])) <= set(content_words(question))
 

@@ -99,6 +99,12 @@ _TURNED = re.compile(
     r"|on this (?:scan|slice|image)),? )?",
     re.IGNORECASE,
 )
+# "…, so it does", "…, and it isn't", "…, so the statement holds": what a sentence ends in.
+_ENDING = re.compile(
+    r"\b(?:so|thus|hence|therefore|consequently|which means)(?: that)?,? "
+    r"|, and (?=(?:it|they|there) )",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"(?:^|[.;\n])[ *-]*([A-Za-z][^.:;?\n]{0,60}): ", re.MULTILINE)
 _LONGEST_LABELLED = 2_000
 _CALLED = re.compile(
@@ -413,7 +419,7 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
     hedge = _HEDGED.match(sentence, start)
     announced = _ANNOUNCED.match(sentence)
     heads = {start, hedge.end() if hedge else start, announced.end() if announced else start}
-    for pattern in (_ANSWER_IS, _TURNED):
+    for pattern in (_ANSWER_IS, _TURNED, _ENDING):
         heads |= {match.end() for match in list(pattern.finditer(sentence))[-1:]}
     for head in sorted(heads):
         comma = _CLAUSE_MARK.search(sentence, head)

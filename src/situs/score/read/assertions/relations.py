@@ -57,6 +57,7 @@ _BUT_NOT = re.compile(
 )
 _SEPARATED = re.compile(r"\b(separated from (?:the )?[a-z ]+?|separated) by (?!less|no )[^,;.]*")
 _ON_ONE_SLICE = re.compile(r"\bon (?:the )?(?:[a-z]+ )?(?:slices?|images?|frames?|sections?) [0-9]")
+_CONCLUDES = re.compile(r"[,;] (?:and )?(?:hence|thus|therefore|so|which means(?: that)?),? ")
 _FROM_END_TO_END = re.compile(
     r",? (?:from (?:top to bottom|end to end|pole to pole)|in (?:craniocaudal )?length)\b"
 )
@@ -125,11 +126,23 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
         framed, turned = without_frame(" ".join(text.split()))
         if turned and not unsettled & set(WORD.findall(framed)):
             yield framed, True
+        elif unsettled & set(words) and (concluded := _concluded(text, unsettled)):
+            yield concluded, False
         elif not unsettled & set(words):
             for clause in _CLAUSE.split(without_asides(text)):
                 statement, turned = without_frame(" ".join(clause.split()))
                 if statement:
                     yield statement, turned
+
+
+def _concluded(text: str, unsettled: frozenset[str]) -> str | None:
+    """What a sentence concludes from something that is said in words that settle nothing ("it is of
+    normal size, hence below 250 mL"); nothing where that is a condition or a wish."""
+    parts = _CONCLUDES.split(text)
+    if len(parts) < 2 or set(relation_words()["open"]) & set(WORD.findall(text)):
+        return None
+    settled = not unsettled & set(WORD.findall(parts[-1]))
+    return " ".join(parts[-1].split()) if settled else None
 
 
 def _answers(clause: str, asked: AskedRelation, *, turned: bool) -> list[bool | None]:

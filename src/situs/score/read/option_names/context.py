@@ -234,8 +234,11 @@ def idiom(plain: str, phrase: str, start: int, end: int) -> bool:
         return True  # "the inferior vena cava"
     before = plain[max(0, start - 60) : start]
     idiom = _IDIOM_AFTER.get(phrase)
-    if (idiom and idiom.match(plain, end, end + 30)) or _NO_DIRECTION.search(before):
+    sided = phrase in {"left", "right"} and _ADJECTIVE.match(plain, end, end + 20)
+    if idiom and idiom.match(plain, end, end + 30):
         return True
+    if _NO_DIRECTION.search(before) and not sided:
+        return True  # "of the right size"; "of the right kidney" names a side
     return not _DIRECTED.search(before) and not _ADJECTIVE.match(plain, end, end + 20)
 
 

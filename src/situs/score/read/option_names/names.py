@@ -43,12 +43,14 @@ _NUMBERED = re.compile(
 _DRAWN = re.compile(r"\b(?:letter|mark|point) ([A-Z])\b")
 
 _HARDLY_DIFFER = re.compile(
-    r"\bdiffers? by (?:less|no more) than\b|\bthe same (?:level|height|size)\b"
+    r"\bdiffers? by (?:less|no more) than\b|\bthe same (?:level|height|size|length|volume)\b"
+    r"|\b(?:they|both|the two) are (?:[a-z]+ly )?(?:level|equal|alike)\b|\b(?:equal|alike)$"
 )
 
 _LIKE = re.compile(
     r"\b(?:the same|equal|identical|similar|comparable)(?: in)?"
-    r" (?:sizes?|volumes?|heights?|levels?)\b"
+    r" (?:sizes?|volumes?|heights?|levels?|lengths?)\b"
+    r"|\b(?:they're|they are|both are|are both|the two are) (?:[a-z]+ly )?level\b"
     r"|\b(?:are|is|be) (?:(?:about|roughly|nearly|virtually|essentially) )?equal(?: to)? within\b"
     r"|\bequally (?:large|big|sized)\b|\bof (?:(?:about|roughly|nearly) )?(?:the"
     r" same|equal|similar) (?:size|volume)\b"

@@ -16,6 +16,7 @@ __all__ = [
     "GENERIC",
     "MOST_TEXT",
     "as_options_write",
+    "both_sides_named",
     "core",
     "option_words",
     "pattern_of",
@@ -102,6 +103,7 @@ _SIDED_PARTS = {
 """Parts of paired organs: "the lower lobe of the right lung" is the right lower lobe."""
 _NUMBERED_NAME = re.compile(r"(?P<noun>[a-z]+) (?P<number>[1-9])")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_ORDINALS_NAMED = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b")
 _COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -140,6 +142,7 @@ def _with_numbers_named(plain: str, cores: tuple[str, ...]) -> str:
 
 
 _ROMAN_NAME = re.compile(rf"(?P<noun>[a-z]+) (?:{'|'.join(_ROMAN)})", re.IGNORECASE)
+_ORDINAL = re.compile(r"\b([1-9])(?:st|nd|rd|th)\b", re.IGNORECASE)
 _SIDE_LETTERS = {"R": "right", "L": "left"}
 _SIDE_LETTER = re.compile(r"(?<![\w'(.-])(?<!option )(?<!mark )([RL])(?![\w')])")
 
@@ -158,7 +161,19 @@ def as_options_write(plain: str, cores: tuple[str, ...]) -> str:
             plain,
             flags=re.IGNORECASE,
         )
+    if any(_ORDINALS_NAMED.search(words) for words in cores):
+        plain = _ORDINAL.sub(lambda match: _ORDINALS[int(match[1]) - 1], plain)
     return _with_numbers_named(plain, cores)
+
+
+def both_sides_named(plain: str, cores: tuple[str, ...]) -> str:
+    """ "Both kidneys" as "the left kidney and the right kidney", where these are options."""
+    for words in cores:
+        side, _, organ = words.partition(" ")
+        if side == "left" and organ and f"right {organ}" in cores:
+            both = re.compile(rf"\bboth (?:of the )?{re.escape(organ)}s\b", re.IGNORECASE)
+            plain = both.sub(f"the left {organ} and the right {organ}", plain)
+    return plain
 
 
 def _same_direction(word: str) -> list[str]:

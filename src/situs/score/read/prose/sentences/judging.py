@@ -32,6 +32,8 @@ _LONGEST_HEADING = 2
 """Tokens before the last word of a heading ("These are wrong: A, B")."""
 _LONGEST_VERDICT = 5
 """Tokens of "no focal lesion present", which judges what stands before its colon."""
+_LETTER = 3
+"""Characters of a letter with its brackets."""
 _NAMED_WITHIN = 6
 """Tokens that may stand there."""
 
@@ -87,8 +89,9 @@ class Judging(SentenceState):
         self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
 
     def _on_healthy(self, token: Token, at: int) -> None:
-        if self.course.apart:
-            return
+        letters = any(claim.end - claim.start <= _LETTER for claim in self.clause)
+        if self.course.apart or ("fine" in token.text and letters):
+            return  # "B looks fine" may well choose B
         if self.course.subjects and self.made and not self._has_verb(at):
             self.clause = list(
                 self.made
