@@ -23,6 +23,7 @@ from situs.profiles import Presenter, load_profile
 from situs.score.explain import read_answers
 
 OUT = Path(__file__).parents[1] / "docs/pictures"
+_WIDTH = 860
 INK, SOFT, RIGHT, WRONG, PAPER = "#1c2126", "#59626b", "#14713f", "#ae2219", "#ffffff"
 
 
@@ -65,27 +66,30 @@ def draw_question(demo: Path) -> Path:
     presented = Presenter(bench, load_profile("default")).present(item)
     shown = [presented.images[n] for n in (14, 17, 20, 23, 25, 27)]
     tiles = [Image.open(io.BytesIO(picture.data)).convert("L") for picture in shown]
-    width, height = 190, round(190 * tiles[0].height / tiles[0].width)
-    sheet = Image.new("RGB", (1200, max(3 * (height + 6) + 60, 800)), PAPER)
+    # Not much wider than a page of text, so that its words can be read on a phone too.
+    width, height = 150, round(150 * tiles[0].height / tiles[0].width)
+    left = 2 * (width + 6) + 26
+    sheet = Image.new("RGB", (_WIDTH, 1200), PAPER)
     pen = ImageDraw.Draw(sheet)
-    pen.text((16, 12), "What the model sees (6 of 32 slices)", INK, font(17, bold=True))
+    pen.text((10, 10), "What the model sees (6 of 32 slices)", INK, font(15, bold=True))
     for number, tile in enumerate(tiles):
-        x, y = 16 + number % 2 * (width + 6), 44 + number // 2 * (height + 6)
+        x, y = 10 + number % 2 * (width + 6), 40 + number // 2 * (height + 6)
         sheet.paste(tile.resize((width, height), Image.Resampling.LANCZOS), (x, y))
-    y = 12
+    y = 10
 
     def line(
         text: str, *, size: int = 16, ink: str = INK, bold: bool = False, gap: int = 6
     ) -> None:
         nonlocal y
-        for part in textwrap.wrap(text, round(1210 / size)) or [""]:
-            pen.text((430, y), part, ink, font(size, bold=bold))
+        letters = round((_WIDTH - left) / size * (1.55 if bold else 1.72))
+        for part in textwrap.wrap(text, letters) or [""]:
+            pen.text((left, y), part, ink, font(size, bold=bold))
             y += size + 6
         y += gap
 
-    line("Question", size=15, ink=SOFT, gap=0)
-    line(item.question, size=20, bold=True, gap=12)
-    line("Right answer, and why", size=15, ink=SOFT, gap=0)
+    line("Question", size=14, ink=SOFT, gap=0)
+    line(item.question, size=21, bold=True, gap=10)
+    line("Right answer, and why", size=14, ink=SOFT, gap=0)
     line(_right(item), bold=True, gap=0)
     for step in item.steps:
         line(f"· {step.text}", gap=0)
@@ -93,15 +97,15 @@ def draw_question(demo: Path) -> Path:
         if step.value is not None and step.value.interval is not None:
             low, high = step.value.interval
             bounds = f"{low:.0f} to {high:.0f} {step.value.unit}"
-            line(f"· The answer holds over the whole interval of the measurement, {bounds}.")
-    y += 12
+            line(f"· The answer holds over its whole interval, {bounds}.")
+    y += 10
     for name, note in (("reader", "measures the pictures"), ("guesser", "never looks")):
         text, right = said[name]
-        line(f"{name} ({note})", size=15, ink=SOFT, gap=0)
-        line(f"“{' '.join(text.split())}”", ink=RIGHT if right else WRONG, gap=12)
+        line(f"{name} ({note})", size=14, ink=SOFT, gap=0)
+        line(f"“{' '.join(text.split())}”", ink=RIGHT if right else WRONG, gap=10)
     OUT.mkdir(exist_ok=True)
     path = OUT / "question.png"
-    sheet.crop((0, 0, 1200, max(y, 44 + 3 * (height + 6)) + 10)).quantize(
+    sheet.crop((0, 0, _WIDTH, max(y, 40 + 3 * (height + 6)) + 8)).quantize(
         96, method=Image.Quantize.MAXCOVERAGE
     ).save(path, optimize=True)
     return path

@@ -216,7 +216,7 @@ def test_a_question_tells_its_scales(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("span", "said"),
     [
-        ("{ medial_lateral = [-0.5, 0.5] }", "medial_lateral is no part of 0 to 1"),
+        ("{ medial_lateral = [-0.5, 0.5] }", "medial_lateral is not within 0 to 1"),
         ("{ medial_lateral = [-0.5, 0.5] }\nblock = true", "a block has a span along each of"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_damaged_run_is_a_row_with_its_reason(runs: Path) -> None:
     states = {state.folder: state for state in WatchedRuns(runs).states()}
     assert states["half"].problem == ""
     assert "run.json" in states["other"].problem
-    with pytest.raises(SitusError, match="is no folder"):
+    with pytest.raises(SitusError, match="is not a folder"):
         WatchedRuns(runs / "nothing")
 
 

@@ -169,7 +169,9 @@ def parse_terms(
         for number, row in enumerate(table, start=2):
             if None in row:
                 raise SitusError(
-                    "bad row (too many cells)", where=f"{where}:{number}", fix="one cell a column"
+                    "bad row (too many cells)",
+                    where=f"{where}:{number}",
+                    fix="give one cell per column",
                 )
             result.append(parse_row(row, f"{where}:{number}", meaning or _by_wording))
     except csv.Error as error:
@@ -188,7 +190,9 @@ def parse_row(row: Mapping[str, str | None], where: str, meaning: Callable[[str]
     cell = {column: (row.get(column) or "").strip() for column in COLUMNS}
     if not re.fullmatch(r"[\w][\w .()+-]{0,80}", cell["name"]):
         raise SitusError(
-            f"bad row (name {cell['name']!r})", where=where, fix="one label and one name a row"
+            f"bad row (name {cell['name']!r})",
+            where=where,
+            fix="give one label and one name per row",
         )
     if cell["label"] and not re.fullmatch(r"\d{1,9}", cell["label"]):
         label_text = cell["label"] if len(cell["label"]) <= _SHOWN else f"{cell['label'][:_SHOWN]}…"

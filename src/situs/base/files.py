@@ -135,7 +135,7 @@ def write_all(contents: Mapping[Path, bytes | str], *, private: bool = False) ->
             if path.exists() and not path.is_file():
                 # Nothing but a file is ever replaced: as root, that would take a device away from
                 # all.
-                raise SitusError("is no file", where=path, fix="choose another place")
+                raise SitusError("is not a file", where=path, fix="choose another place")
             written.append((part_path(path), path))
             raw = content.encode() if isinstance(content, str) else content
             _write_new(written[-1][0], raw, private)

@@ -60,7 +60,13 @@ _SPEC = "SPEC"
 )
 @click.option("--data", type=INPUT, help="The folder the volumes are in.")
 @click.option("--per-study", type=click.IntRange(1), help="At most this many questions per study.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed; the same one gives the same draws.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @click.option(

@@ -65,6 +65,6 @@ def command(
         print_table(table)
     if result.pairs:
         echo(
-            f"{len(result.nobody):,} items no model gets, {len(result.everybody):,} every model"
-            f" gets, {len(result.suspects):,} with a suspect key (--json lists them)"
+            f"{len(result.nobody):,} items no model gets right, {len(result.everybody):,} all do,"
+            f" {len(result.suspects):,} with a suspect key (--json lists them)"
         )

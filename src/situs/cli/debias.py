@@ -24,10 +24,10 @@ from situs.cli.output.progress import working
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
 def command(bench: Path, data: Path | None, **arguments: Any) -> None:
-    """Copy BENCH without the question texts that the prompt, the average anatomy or others' answers
-    predict.
+    """Copy BENCH without the questions that can be answered from their words, the average anatomy
+    or other patients' answers.
 
-    Whole texts are left out, never single items, and no model under test is asked.
+    A wording is left out for all patients or for none, and no model under test is asked.
     """
     from situs.build import debias
 

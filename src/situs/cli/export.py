@@ -58,11 +58,10 @@ def command(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Write a BENCH, with its pictures, or the answers of a RUN, without any, as files that another
-    tool loads.
+    """Write a BENCH with its pictures, or the answers of a RUN, as files that another tool loads.
 
     --to traces writes sessions of a run in a room as chat examples with pictures, for training:
-    only those that were right and had seen what they answered.
+    only those that were right and had seen the evidence.
 
     dicom-seg, dicom-sr and slicer-markups write images, masks, measurements, boxes and marks study
     by study, for 3D Slicer and OHIF (DICOM needs `pip install 'situs[dicom]'`); croissant describes

@@ -79,7 +79,13 @@ def _build(
 @command.command("search")
 @_LIBRARY
 @click.argument("words", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="At most so many publications.",
+)
 @json_option
 def _search(library: Path, words: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Find the publications that match the words best; put phrases in double quotes."""

@@ -20,7 +20,7 @@ def command(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) 
     """Combine PARTS of one build or one run that were made with --shard, or whole benches of one
     kind.
 
-    The bench is the one that a single build makes, byte for byte; it needs the files it was built
+    The bench is, byte for byte, the one that a single build makes; it needs the files it was built
     from. A run has the answers of all parts. Parts that are missing, belong to something else or
     contradict each other are named.
 

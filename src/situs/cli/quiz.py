@@ -75,7 +75,7 @@ def command(
         _import(bench, answers, out, as_json)
         return
     if out is None:
-        raise SitusError("where to?", where="--out", fix="give --out quiz.html")
+        raise SitusError("no file to write to", where="--out", fix="give --out quiz.html")
     from situs.review import QuizDraw, write_quiz
 
     chosen = "full-stack" if full_stack else profile

@@ -157,7 +157,13 @@ def _init(
 @command.command("serve")
 @_DIR
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="Port; 0 takes any free one.",
+)
 @click.option("--address", default="", help="The public address, e.g. https://reading.example.org")
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front handles TLS; see --address.")
 @click.option("--tls-cert", type=LOCAL, help="A certificate, for TLS without a proxy.")

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     required=True,
     metavar="SPEC",
     help=(
-        "openai:MODEL@URL, hf:FOLDER, plugin:MODULE:OBJECT, or a baseline; settings as"
-        " ?temperature=0&seed=1."
+        "openai:MODEL@URL, anthropic:MODEL, gemini:MODEL, hf:FOLDER, plugin:MODULE:OBJECT,"
+        " replay:FILE or a baseline (situs list models); settings as ?temperature=0&seed=1."
     ),
 )
 @click.option(

@@ -29,7 +29,9 @@ from situs.cli.output.printing import echo, json_option, print_json
     help="The folder the volumes are in, if they were moved.",
 )
 @click.option(
+    "--allow-restricted",
     "--allow-pixels",
+    "allow_pixels",
     is_flag=True,
     help="For a RUN: write pictures of restricted data too, under a banner.",
 )

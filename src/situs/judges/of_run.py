@@ -91,7 +91,7 @@ def forecast_judges(
 ) -> Forecast:
     """What `ask_judges` would take; nothing is sent or written."""
     if not specs:
-        raise SitusError("nobody is asked", where="--dry-run", fix="give --judge SPEC")
+        raise SitusError("there is no judge to ask", where="--dry-run", fix="give --judge SPEC")
     rated = protocol == _RATED
     replies, folder = _to_judge(bench, answers, rated=rated)
     askers = _askers(specs, asking, None, taken, lambda text: None)

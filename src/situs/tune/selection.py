@@ -88,7 +88,7 @@ class Selector:
                 raise SitusError(f"no item has the task {task!r}", where="--mix", fix=fix)
             if not 0.0 <= share <= 1.0:
                 raise SitusError(
-                    f"{share:g} is no share of {task}", where="--mix", fix="give 0 to 1"
+                    f"{share:g} is not a share of {task}", where="--mix", fix="give 0 to 1"
                 )
 
     def _shares(self) -> dict[str, float]:
@@ -98,7 +98,7 @@ class Selector:
             return {"positive": 1.0, "negative": 1.0}
         if not 0.0 <= wanted < 1.0:
             raise SitusError(
-                f"{wanted:g} is no share", where="--negatives", fix="give 0 to less than 1"
+                f"{wanted:g} is not a share", where="--negatives", fix="give 0 to less than 1"
             )
         counts = Counter(
             _kind(item)

@@ -234,7 +234,7 @@ class WatchedRuns:
     def __init__(self, root: Path) -> None:
         if not root.is_dir():
             fix = "give the folder your runs are in, as runs/"
-            raise SitusError("is no folder", where=root, fix=fix)
+            raise SitusError("is not a folder", where=root, fix=fix)
         self._root = root.resolve()
         self._known: dict[Path, WatchedRun] = {}
 

@@ -303,7 +303,7 @@ def _of_region(region: Region) -> list[str]:
     problems = [f"unknown axis {axis!r}" for axis in region.span if axis not in _AXES]
     low, high = (-10.0, 10.0) if region.block else (0.0, 1.0)
     problems += [
-        f"{axis} is no part of {low:g} to {high:g}"
+        f"{axis} is not within {low:g} to {high:g}"
         for axis, (lo, hi) in region.span.items()
         if not low <= lo < hi <= high
     ]

@@ -19,7 +19,7 @@ _POSITIVE = FiniteRange(0, min_open=True)
 
 _OPTIONS = (
     click.option(
-        "--concurrency", type=click.IntRange(1, 4096), help="Calls in flight at once. [default: 8]"
+        "--concurrency", type=click.IntRange(1, 4096), help="Calls at once.  [default: 8]"
     ),
     click.option("--requests-per-minute", type=_POSITIVE, help="Send no faster than this."),
     click.option(

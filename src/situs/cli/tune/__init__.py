@@ -43,7 +43,7 @@ class _Steps(click.Group):
 
 @click.group("tune", cls=_Steps)
 def command() -> None:
-    """Train a model that looks, and prove what box supervision did.
+    """Train a model that looks, and show what training on boxes did.
 
     build and export need no torch; run, merge and eval need pip install 'situs[tune]'.
     """

@@ -21,9 +21,21 @@ from situs.cli.output.progress import progress_bar
     help="situs, answer, grounding, consistency, format or v-score.",
 )
 @click.option("--profile", default="default", show_default=True, help="A name or a TOML file.")
-@click.option("--box-form", default="qwen3", show_default=True, metavar="FORM")
+@click.option(
+    "--box-form",
+    default="qwen3",
+    show_default=True,
+    metavar="FORM",
+    help="How boxes are written: qwen3, qwen2.5, pixels, unit, bbx or json.",
+)
 @click.option("--split", help="Only this split.")
-@click.option("--limit", type=click.IntRange(1), default=500, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=500,
+    show_default=True,
+    help="Only the first N items.",
+)
 @json_option
 def command(
     bench: Path,

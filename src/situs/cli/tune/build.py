@@ -84,7 +84,13 @@ _A_PATH = INPUT
     type=_A_PATH,
     help="Count tokens with this model folder's tokenizer instead of estimating them.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the selection; the same one gives the same bytes.",
+)
 @click.option("--no-pictures", is_flag=True, help="Text only, to plan and count.")
 @click.option("--data", type=_A_PATH, help="The folder the volumes are in, if they were moved.")
 @click.option(

@@ -12,8 +12,16 @@ from situs.cli.tune.eval import print_evaluation
 
 
 @click.command("demo")
-@click.option("--out", default="demo-tune", show_default=True, type=LOCAL)
-@click.option("--seeds", type=click.IntRange(1, 10), default=1, show_default=True)
+@click.option(
+    "--out", default="demo-tune", show_default=True, type=LOCAL, help="Folder to work in."
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 10),
+    default=1,
+    show_default=True,
+    help="How many times to train, each with another seed.",
+)
 @click.option(
     "--quick",
     is_flag=True,

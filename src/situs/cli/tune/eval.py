@@ -32,11 +32,19 @@ _PAIRED_METRICS = (*_SEED_METRICS, "consistency", "negatives")
 @click.option(
     "--untouched", type=_A_PATH, help="A bench of other questions, to see what was forgotten."
 )
-@click.option("--split", default="test", show_default=True)
+@click.option("--split", default="test", show_default=True, help="Which split to ask: val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
-@click.option("--batch", type=click.IntRange(1), default=8, show_default=True)
-@click.option("--max-tokens", type=click.IntRange(1), default=512, show_default=True)
-@click.option("--device", default="", help="As in hf:…?device=.")
+@click.option(
+    "--batch", type=click.IntRange(1), default=8, show_default=True, help="Questions asked at once."
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    default=512,
+    show_default=True,
+    help="Most tokens of one answer.",
+)
+@click.option("--device", default="", help="Where the model runs: cpu, cuda, mps or auto.")
 @click.option("--no-sight", is_flag=True, help="Do not ask again without pictures.")
 @json_option
 def command(runs: tuple[Path, ...], bench: Path, out: Path, as_json: bool, **options: Any) -> None:

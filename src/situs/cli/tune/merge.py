@@ -34,5 +34,5 @@ def command(run: Path, out: Path, sample: int, overwrite: bool, as_json: bool) -
     else:
         echo(f"{out}: {merged.compared} greedy replies are the same before and after")
         if merged.ties:
-            echo(f"{merged.ties} more part at a tie of two tokens: logits agree but for rounding")
+            echo(f"{merged.ties} more differ where two tokens tie: logits agree but for rounding")
         echo(f"ask it with --model hf:{out} --profile {run}/profile.toml")

@@ -75,7 +75,7 @@ def proposal_problem(question: str, answer: str, quote: str) -> str | None:
     asked, stated = question.lower().strip(), spelt_out(answer.lower().strip())
     proof = spelt_out(" ".join(quote.lower().split()))
     if not asked.endswith("?") or not stated:
-        return "it is no question with an answer"
+        return "it is not a question with an answer"
     for pattern, problem in (
         (_REPORT_WORDS, "it speaks of the report"),
         (_PRESENCE, "it asks whether something is there or normal"),

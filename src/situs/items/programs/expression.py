@@ -134,7 +134,7 @@ def _read_type(kind: str, tokens: list[str], text: str) -> tuple[Expr, list[str]
         return Expr("structures", ("structures",)), remainder
     if kind in ("thing", "plain") and (word.startswith("{") or _is_word(word)):
         return (Expr("slot", (word[1:-1],)) if word.startswith("{") else name_of(word)), remainder
-    raise _wrong(f"{word!r} is no {kind}", text)
+    raise _wrong(f"{word!r} stands where {kind} is expected", text)
 
 
 def can_be_written(name: str) -> bool:
@@ -182,11 +182,11 @@ def _leaf(wanted: str, tokens: list[str], text: str) -> tuple[Expr | str | float
         return Expr("slot", (word[1:-1],)), remainder
     if wanted in NUMBERS:
         if not re.fullmatch(r"\d{1,4}(\.\d{1,2})?", word) or float(word) <= 0:
-            raise _wrong(f"{word!r} is no number above 0", text)
+            raise _wrong(f"{word!r} is not a number above 0", text)
         return float(word), remainder
     if wanted == "family":
         if not _is_word(word):
-            raise _wrong(f"{word!r} is no kind of lesion", text)
+            raise _wrong(f"{word!r} is not a kind of lesion", text)
         return word, remainder
     known = getattr(language, wanted)
     if word not in known:
@@ -213,7 +213,7 @@ def _misfit(expr: Expr, operator: Operator, kind: str) -> str:
         "group": ("lesions", "structures", "group"),
     }[kind]
     if operator.gives not in gives:
-        return f"{expr.op} is no {kind}"
+        return f"{expr.op} stands where {kind} is expected"
     if expr.op in FILTERS and expr.group.op in FILTERS:
         return "a group is filtered only once"
     over = _over(expr)

@@ -128,7 +128,7 @@ def _slot_problem(text: str, shape: Expr) -> Refusal | None:
     present = {slot.replace("s}", "}") for slot in _SLOT.findall(text)}
     if present - wanted:
         return Refusal(
-            "slots", f"has {', '.join(sorted(present - wanted))}, which is no slot of it"
+            "slots", f"has {', '.join(sorted(present - wanted))}, which is not one of its slots"
         )
     if wanted - present:
         return Refusal("slots", f"lacks {', '.join(sorted(wanted - present))}")
@@ -142,7 +142,7 @@ def _meaning_problem(text: str, wanted: Expr, names: Names | None) -> Refusal | 
     if not meanings:
         unknown = [word for word in tokens_of(text) if word.isalpha() and word not in _vocabulary()]
         if unknown and names is None:
-            return Refusal("word", f"{unknown[0]!r} is no word of the language")
+            return Refusal("word", f"{unknown[0]!r} is not a word of the language")
         return Refusal("unreadable", "cannot be read as a question of the language")
     first_meanings = " or ".join(sorted(map(str, meanings))[:2])
     if wanted in meanings or len(meanings) > 1:

@@ -335,7 +335,7 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
             table = tables.get(path.stem)
             if table is None:
                 fix = "export again with this version of Situs"
-                raise SitusError("is no table of a station", where=path, fix=fix)
+                raise SitusError("is not a table of a reading station", where=path, fix=fix)
             counts[table.name] = _restore_table(db, table, path)
         _advance_numbers(db)
         last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).first()

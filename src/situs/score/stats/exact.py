@@ -15,7 +15,7 @@ def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
     from scipy.special import betaincinv
 
     if not 0 <= k <= n or n < 1:
-        raise SitusError(f"{k} of {n} is no count of successes")
+        raise SitusError(f"{k} of {n} is not a count of successes")
     if not 0 < confidence < 1:
         raise SitusError(f"confidence {confidence} is not between 0 and 1")
     tail = (1 - confidence) / 2

@@ -83,7 +83,7 @@ class Offer(msgspec.Struct, frozen=True):
         """Refuse folders that are not there."""
         for option, folder in (("--benches", self.benches), ("--data", self.data)):
             if folder is not None and not folder.is_dir():
-                raise SitusError(f"{folder} is no folder", where=option, fix="give a folder")
+                raise SitusError(f"{folder} is not a folder", where=option, fix="give a folder")
 
 
 NOTHING_OFFERED = Offer()
