@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from attacks import ATTACKS, Study, ledger_of_study, other_patients, trial
 from situs.anatomy import load_vocabulary
 from situs.bench import restrict, terms_for
-from situs.volumes import open_labels, open_volume
+from situs.volumes import modality_of, open_labels, open_volume
 from situs.volumes.phantoms import make_patient
 
 REAL = {
@@ -38,7 +38,11 @@ REAL = {
     ),
     "ctchest": ("slicerio_ctchest/Segmentation.seg.nrrd", "slicerio_ctchest/CTChest4.nrrd", None),
     "dicom": ("totalseg_testref/example_seg_dicom.nii.gz", None, "totalsegmentator"),
-    "mr": ("totalseg_testref/example_seg_mr.nii.gz", None, "totalsegmentator_mr"),
+    "mr": (
+        "totalseg_testref/example_seg_mr.nii.gz",
+        "totalseg_testref/example_mr_sm.nii.gz",
+        "totalsegmentator_mr",
+    ),
     "spine": (
         "tptbox_spine/sample_ct/sub-ct_seg-vert_label-22_msk.nii.gz",
         "tptbox_spine/sample_ct/sub-ct_label-22_ct.nii.gz",
@@ -62,7 +66,8 @@ def real_study(root: Path, name: str) -> Study:
     terms = terms_for([s.name for s in labels.structures], {})
     labels = restrict(labels, {s.name: s.label for s in labels.structures if terms[s.name].known})
     values = image.onto(source.grid).array_and_hash()[0] if image is not None else None
-    return Study(labels, values)
+    modality = modality_of(values) if values is not None else "ct"
+    return Study(labels, values, modality=modality)
 
 
 def phantom_study(seed: int, index: int, spacing: float = 6.0) -> Study:

@@ -47,6 +47,21 @@ ADULT = {
 rounded from ICRP 89 and Gray's Anatomy."""
 
 
+MIXED_UP = {
+    "reversed": lambda names: names[::-1],
+    "one on": lambda names: names[1:] + names[:1],
+    "two on": lambda names: names[2:] + names[:2],
+    "one back": lambda names: names[-1:] + names[:-1],
+    **{
+        f"drawn {seed}": lambda names, seed=seed: (
+            np.random.default_rng(seed).permutation(names).tolist()
+        )
+        for seed in range(4)
+    },
+}
+"""Names of the masks of a label map whose numbers mean something else."""
+
+
 def sighting(
     name: str, ml: float, centre: tuple[float, float, float], scale: float = 1.0, **other: object
 ) -> Sighting:
@@ -259,6 +274,17 @@ class TestWhatIsSuspected:
     )
     def test_reversed_axes(self, mirror: tuple[int, int, int], expected: set[Doubt]) -> None:
         assert doubts(study(mirror=mirror)) == expected
+
+    @pytest.mark.parametrize("names", MIXED_UP, ids=list(MIXED_UP))
+    def test_names_that_are_mixed_up_are_not_taken_for_a_wrong_header(self, names: str) -> None:
+        """A wrong header moves all structures together; these names fit no way round."""
+        scene = study()
+        masks = list(scene.sightings.values())
+        new = dict(zip(MIXED_UP[names](list(scene.sightings)), masks, strict=True))
+        mixed = Scene(new, {name: term(name) for name in new})
+        suspected = judge(mixed)
+        about_all = [one for one in suspected if one.doubt is Doubt.STRUCTURE]
+        assert {name for one in about_all for name in one.structures} == set(new)
 
     @pytest.mark.parametrize("scale", [0.001, 0.1, 2.0, 2.54, 10.0, 1000.0])
     def test_another_unit(self, scale: float) -> None:
@@ -521,7 +547,17 @@ class TestSwollenMasks:
         ids=["one neighbour", "sloppy contours", "all masks overlap"],
     )
     def test_what_may_be_an_annotators_habit_passes(self, layers: dict) -> None:
-        assert doubted(msgspec.structs.replace(study(), layers_mm=layers)) == set()
+        scene = msgspec.structs.replace(study(), layers_mm=layers, touching=20)
+        assert doubted(scene) == set()
+
+    def test_masks_that_are_all_too_large(self) -> None:
+        layers = {
+            ("liver", "kidney_right"): 4.0,
+            ("stomach", "liver"): 4.0,
+            ("spleen", "stomach"): 4.0,
+        }
+        scene = msgspec.structs.replace(study(), layers_mm=layers, touching=8)
+        assert doubted(scene) == set(scene.sightings)
 
 
 @pytest.mark.parametrize(

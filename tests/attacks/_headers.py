@@ -77,7 +77,7 @@ def _array(change: Callable[[np.ndarray], np.ndarray]) -> Attack:
     def attack(study: Study) -> Study:
         image = None if study.image is None else np.ascontiguousarray(change(study.image))
         drawn = reordered(study.truth, change)
-        return Study(reordered(study.labels, change), image, drawn)
+        return Study(reordered(study.labels, change), image, drawn, study.modality)
 
     return attack
 

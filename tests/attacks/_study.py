@@ -14,12 +14,14 @@ from situs.volumes import LabelMap, Structure
 
 
 class Study(msgspec.Struct, frozen=True):
-    """Masks and, in some studies, a CT on the same grid."""
+    """Masks and, in some studies, an image on the same grid."""
 
     labels: LabelMap
     image: np.ndarray | None = None
     drawn: LabelMap | None = None
     """What the patient has, voxel by voxel, whatever the attack says of it."""
+    modality: str = "ct"
+    """What the image is."""
 
     @property
     def truth(self) -> LabelMap:
@@ -30,7 +32,7 @@ class Study(msgspec.Struct, frozen=True):
 
     def relabelled(self, labels: LabelMap) -> Study:
         """Other masks over the same patient."""
-        return Study(labels, self.image, self.truth)
+        return msgspec.structs.replace(self, labels=labels, drawn=self.truth)
 
 
 Attack = Callable[[Study], Study | None]

@@ -47,14 +47,16 @@ def ledger_of_study(study: Study, annotation: str = "manual") -> Ledger:
         ),
         recipe=load_recipe(),
         terms={s.name: term(s.name) for s in study.labels.structures},
-        scan=ScanValues(image=study.image, ct=study.image),
+        scan=ScanValues(image=study.image, ct=study.image if study.modality == "ct" else None),
     )
 
 
-def asked_of(ledger: Ledger) -> Iterator[tuple[Question, Posed]]:
+def asked_of(ledger: Ledger, *, pictured: bool = True) -> Iterator[tuple[Question, Posed]]:
     """Every question that the gate lets pass, without quotas."""
     about = subjects(ledger)
     for task in TASKS.values():
+        if task.rules.drawn and not pictured:
+            continue
         for question in task.questions(ledger, about):
             posed = pose(ledger, task, question)
             if isinstance(posed, Posed):
@@ -68,7 +70,7 @@ def trial(
     ledger = ledger_of_study(spoilt, annotation)
     truth = truth or ledger_of_study(study, annotation)
     asked, wrong, unknown = 0, [], []
-    for question, posed in asked_of(ledger):
+    for question, posed in asked_of(ledger, pictured=spoilt.image is not None):
         asked += 1
         right = _is_right(truth, spoilt, question, posed)
         if right is None:

@@ -13,6 +13,7 @@ from situs.anatomy.plausible.masks import scattered
 from situs.facts.masks.scene import scene_of
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
+from situs.volumes.phantoms import make_patient
 
 VESSELS = {"aorta", "inferior_vena_cava"}
 
@@ -95,7 +96,8 @@ def test_a_shared_layer_is_as_thick_as_it_is(voxels: int) -> None:
         (((60, 20, 60), (80, 50, 90)), False),  # behind, but beside the vertebrae
     ],
 )
-def test_a_liver_lies_in_one_flank(left_part, doubted) -> None:
+@pytest.mark.parametrize("spine", ["numbered", "in one mask"])
+def test_a_liver_lies_in_one_flank(left_part, doubted, spine) -> None:
     """On the right, and to the left in front only. RAS+: the larger x, the further right."""
     layer = np.zeros((100, 60, 70), np.uint8)
     for number, top in enumerate((50, 35, 20)):
@@ -103,8 +105,35 @@ def test_a_liver_lies_in_one_flank(left_part, doubted) -> None:
     for low, high in (((150, 20, 40), (199, 90, 120)), left_part):
         layer[tuple(slice(a // 2, b // 2) for a, b in zip(low, high))] = 1
     names = ("liver", "vertebrae_L1", "vertebrae_L2", "vertebrae_L3")
+    if spine == "in one mask":
+        layer = np.minimum(layer, 2)
+        names = ("liver", "vertebrae")
     structures = tuple(Structure(n, name, 0, n) for n, name in enumerate(names, 1))
     grid = Grid(layer.shape, Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
     ledger = ledger_of_study(Study(LabelMap(grid, (layer,), structures)))
     problems = [one.problem for one in scattered(scene_of(ledger, None))]
     assert any("both sides of the spine" in problem for problem in problems) is doubted
+
+
+@pytest.fixture(scope="module")
+def mr() -> Study:
+    spacing = (6.0, 6.0, 6.0)
+    patient = make_patient(3, 2, modality="mr", spacing_mm=spacing)
+    return Study(phantom_labels(3, 2, spacing), np.asarray(patient.image), modality="mr")
+
+
+def test_masks_that_fit_an_mr_are_not_doubted(mr: Study) -> None:
+    assert doubted(mr) == set()
+
+
+@pytest.mark.parametrize("world", [0, 1, 2])
+@pytest.mark.parametrize("mm", [-24.0, 24.0])
+def test_masks_that_lie_beside_the_organs_of_an_mr_are_doubted(
+    mr: Study, world: int, mm: float
+) -> None:
+    """They moved by four voxels with all their neighbours: only the image tells."""
+    axis, _ = axis_toward(mr.labels, world)
+    moved = reordered(mr.labels, lambda layer: np.roll(layer, round(mm / 6.0), axis))
+    shown = {s.name for s in moved.structures}
+    assert doubted(Study(moved)) < shown
+    assert doubted(mr.relabelled(moved)) == shown

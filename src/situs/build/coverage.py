@@ -11,6 +11,7 @@ import msgspec
 from situs.base.text import counted
 from situs.bench import SuspectStudy
 from situs.errors import Problem, Severity, SitusError
+from situs.items.arrangement.candidates import NO_PICTURE
 from situs.items.masks.marks import NO_ROOM
 from situs.items.masks.shared import CUT
 from situs.volumes import StudySource
@@ -18,6 +19,8 @@ from situs.volumes import StudySource
 __all__ = ["Coverage", "coverage_of", "coverage_problems", "nothing_asked"]
 
 _REASONS_SHOWN = 3
+_OF_MARKS = {NO_ROOM.reason, NO_PICTURE.reason}
+"""Why questions about marks are not asked, which every study has."""
 _NAMES_SHOWN = 3
 _FIXES = {
     "masks": "give studies with more structures, or --annotation manual if readers drew the masks"
@@ -180,10 +183,10 @@ def nothing_asked(
         first = doubted[0]
         texts.insert(0, f"{first.study_id} looks wrong: {first.problem}")
         fix = f"repair the study, or vouch for it with --trust {first.study_id}"
-    elif set(not_asked) <= {NO_ROOM.reason}:
+    elif set(not_asked) <= _OF_MARKS:
         texts.insert(0, "they contain nothing that Situs can ask about")
         fix = _FIX_OF_UNASKED.get(source, fix)
-    elif max(not_asked.keys() - {NO_ROOM.reason}, key=not_asked.__getitem__) == CUT.reason:
+    elif max(not_asked.keys() - _OF_MARKS, key=not_asked.__getitem__) == CUT.reason:
         fix = _FIX_OF_CUT.get(source, fix)
     why = "; ".join(texts[:_REASONS_SHOWN]) + ("; …" if len(texts) > _REASONS_SHOWN else "")
     return SitusError(

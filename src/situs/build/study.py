@@ -169,7 +169,12 @@ def process(job: StudyJob) -> StudyOutcome:
         ),
     )
     asked, not_asked = candidates(
-        ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
+        ledger,
+        job.patient_id,
+        choose_tasks(job.tasks),
+        seed=job.seed,
+        per_study=job.per_study,
+        pictured=values is not None,
     )
     basics = basic_facts(ledger)
     places = {labels.hash: str(job.labels)}

@@ -86,6 +86,8 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True):
     other."""
     on_request: bool = False
     """Whether it is asked only where `--tasks` names it."""
+    drawn: bool = False
+    """Whether it asks about what is drawn into the pictures: never of a study without an image."""
 
 
 class Task(Protocol):

@@ -1,7 +1,7 @@
 """What is plausible of a patient:
 sizes, sides, order and numbering, and what to suspect where a study differs."""
 
-from situs.anatomy.plausible.doubts import judge
+from situs.anatomy.plausible.doubts import judge, unsure_names
 from situs.anatomy.plausible.masks import BITTEN, ONE_FLANK, PLUMP, SHARP
 from situs.anatomy.plausible.numbering import VERTEBRAE, vertebra_number
 from situs.anatomy.plausible.places import UsualPlace, absent_places
@@ -41,5 +41,6 @@ __all__ = [
     "patient_size",
     "plausible_range",
     "suspects",
+    "unsure_names",
     "vertebra_number",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from situs.anatomy.plausible.masks import overlaps, scattered, swollen, tissues
-from situs.anatomy.plausible.names import crossed, misnamed
+from situs.anatomy.plausible.names import crossed, misnamed, names_that_fit_others
 from situs.anatomy.plausible.numbering import numbering
 from situs.anatomy.plausible.orientation import (
     AXIS_OF,
@@ -18,10 +18,11 @@ from situs.anatomy.plausible.orientation import (
 from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
 from situs.anatomy.plausible.sides import FIXED, expected_side, suspects
 from situs.anatomy.plausible.sizes import patient_size, scale, sizes
+from situs.anatomy.plausible.ways_round import names_the_right_way_round
 from situs.anatomy.terms import Naming
 from situs.space import Axis, Side
 
-__all__ = ["judge"]
+__all__ = ["judge", "unsure_names"]
 
 _ON_ONE_SIDE = 0.9
 _ASTRIDE = 0.6
@@ -41,6 +42,9 @@ _BESIDE_MIDLINE = (
     "humerus",
     "gluteus",
 )
+_SEVERAL = 3
+_ONE_IN = 3
+"""So many wrong names or masks, if they are more than one in three, speak against all."""
 _CROSSING = "vessel"
 """Vessels cross the midline; of one that the scan cuts off,
 the part that is seen may lie anywhere."""
@@ -77,13 +81,11 @@ def judge(scene: Scene) -> list[Suspicion]:
         of_study = [one for one in of_study if one.doubt is not None]
     settled = [axis for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
     mirrored = any(one.code is Suspect.SITUS_INVERSUS for one in of_study)
-    names = misnamed(
-        scene,
-        [axis.world_index for axis in settled],
-        patient_size(scene),
-        mirrored=mirrored,
-        contradicted=all(one.code is not Suspect.NO_GEOMETRY for one in of_study),
-    )
+    size = patient_size(scene)
+    if any(one.doubt in AXIS_OF and one.code is not Suspect.NO_GEOMETRY for one in of_study):
+        names = names_the_right_way_round(scene, settled, size)
+    else:
+        names = misnamed(scene, [axis.world_index for axis in settled], size, mirrored=mirrored)
     # Where an organ lies on its other side, too, the whole patient may be mirrored.
     askew = {name for one in of_study if one.code is Suspect.WRONG_SIDE for name in one.structures}
     knows_side = Axis.LEFT_RIGHT in settled and all(
@@ -91,7 +93,39 @@ def judge(scene: Scene) -> list[Suspicion]:
     )
     sided = crossed(scene, mirrored=mirrored) if knows_side else ()
     suspicions = [*of_study, *numbering(scene), *single, *sided, *misplaced(votes, settled), *names]
-    return _unrepeated([*suspicions, *_spread(scene, suspicions)])
+    suspicions += _spread(scene, suspicions)
+    return _unrepeated([*_of_many(scene, suspicions), *suspicions])
+
+
+def unsure_names(scene: Scene, suspicions: Sequence[Suspicion]) -> frozenset[str]:
+    """Structures whose mask fits another name as well, by what is not in doubt of the study."""
+    doubtful = {one.doubt for one in suspicions}
+    axes = [axis.world_index for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
+    mirrored = any(one.code is Suspect.SITUS_INVERSUS for one in suspicions)
+    if not axes:
+        return frozenset(scene.sightings)
+    return names_that_fit_others(scene, axes, patient_size(scene), mirrored=mirrored)
+
+
+def _of_many(scene: Scene, suspicions: list[Suspicion]) -> Iterator[Suspicion]:
+    """Where a good part of the names and masks are wrong one by one, nothing speaks for the rest:
+    label numbers that are one off leave some masks where their wrong names may lie."""
+    # Vertebrae out of order are a row of one thing that is wrong.
+    single = [
+        one.structures
+        for one in suspicions
+        if one.doubt is Doubt.STRUCTURE and one.code is not Suspect.NUMBERING
+    ]
+    if any(scene.sightings.keys() <= set(structures) for structures in single):
+        return
+    wrong = {name for structures in single for name in structures if name in scene.sightings}
+    if len(wrong) >= _SEVERAL and _ONE_IN * len(wrong) > len(scene.sightings):
+        text = (
+            f"{len(wrong)} of {len(scene.sightings)} names or masks are doubtful one by one"
+            f" ({', '.join(sorted(wrong)[:3])} among them), so that nothing speaks for the others"
+        )
+        fix = "check name map, label numbers and masks of the whole study"
+        yield Suspicion(Suspect.MISNAMED, tuple(scene.terms), text, fix, Doubt.STRUCTURE)
 
 
 def _spread(scene: Scene, suspicions: list[Suspicion]) -> Iterator[Suspicion]:

@@ -52,6 +52,9 @@ _APART = (*SOLID, "vessel", "tract")
 """Kinds of structure that may share a thin layer with their neighbours at most."""
 _THICK_MM = 2.0
 """Layer that two masks may share through sloppy contours."""
+_TOO_THICK_MM = 3.0
+"""Layer that sloppy contours of neighbours do not share everywhere: where a third of them do, all
+are too large."""
 _NEIGHBOURS = 2
 """So many of them a mask that is too large all round reaches into."""
 _ONE_PIECE = (
@@ -73,6 +76,9 @@ _SMALL_PARTS = 0.05
 _TWO_CORES = 0.1
 """Share of the second core of liver, spleen and kidneys: under 0.001 in 17 sound masks of five
 scans, 0.15 to 0.42 where the left kidney is drawn into the spleen."""
+_OF_EDGE_IN_MR = 0.5
+"""Part of the contrast that an edge has on a CT at least which it has on an MR, whose sequence may
+show two tissues alike; masks that lie elsewhere have none."""
 _VARIES = ("air", "gut")
 """Lungs, which pus, fluid or collapse make as dense as any organ, and gut, which may hold anything:
 only beside other names does their density tell."""
@@ -103,7 +109,8 @@ def overlaps(scene: Scene) -> Iterator[Suspicion]:
 
 
 def swollen(scene: Scene) -> Iterator[Suspicion]:
-    """One mask that reaches into all its neighbours, in a study whose other masks keep apart.
+    """One mask that reaches into all its neighbours, in a study whose other masks keep apart, or
+    all masks that do.
 
     A contour drawn by hand may run a little into the next one; a mask that is too large all round
     shares a layer with everything that it touches.
@@ -115,6 +122,12 @@ def swollen(scene: Scene) -> Iterator[Suspicion]:
         and all(scene.terms[name].kind in _APART for name in pair)
         and not is_part(scene.terms[pair[0]], scene.terms[pair[1]], scene.terms)
     }
+    too_thick = sum(mm >= _TOO_THICK_MM for mm in thick.values())
+    if too_thick >= _SEVERAL and 3 * too_thick > scene.touching:
+        text = f"{too_thick} of {scene.touching} pairs of masks share a layer of 3 mm or more"
+        fix = "check the masks: were all of them grown, smoothed or drawn on another grid?"
+        yield Suspicion(Suspect.OVERLAP, tuple(scene.terms), text, fix, Doubt.STRUCTURE)
+        return
     names = {name for pair in thick for name in pair}
     for name in sorted(names):
         overlaps = [pair for pair in thick if name in pair]
@@ -214,7 +227,8 @@ def _edged(scene: Scene) -> Iterator[tuple[str, str]]:
         known = plausible_range(scene.terms[name])
         if seen.edge_contrast is None or known is None or not known.edge:
             continue
-        wrong = seen.edge_contrast < known.edge
+        in_mr = seen.mean_hu is None
+        wrong = seen.edge_contrast < (_OF_EDGE_IN_MR if in_mr else 1.0) * known.edge
         text = f"the edge of {name} in the image is not where its mask ends" if wrong else ""
         if seen.edge_offset is not None and seen.edge_offset > _TIGHT:
             text = text or f"{name} goes on beyond its mask all round: the mask is too small"

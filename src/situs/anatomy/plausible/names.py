@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +14,7 @@ from situs.anatomy.plausible.ranges import TISSUE_HU, plausible_range
 from situs.anatomy.plausible.scene import Doubt, Scene, Sighting, Suspect, Suspicion
 from situs.anatomy.terms import Term, term
 
-__all__ = ["crossed", "misnamed", "rings"]
+__all__ = ["crossed", "misnamed", "names_that_fit_others", "rings"]
 
 _GAIN = 4.0
 """Cost by which exchanged names must fit better, for each of them: two names by 8, odds of e^4 for
@@ -65,22 +66,13 @@ def crossed(scene: Scene, *, mirrored: bool) -> Iterator[Suspicion]:
 
 
 def misnamed(
-    scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool, contradicted: bool
+    scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool
 ) -> Iterator[Suspicion]:
     """Names that fit better exchanged, single wrong names, and studies of which many names do not
     fit.
 
-    `axes`, `size` and `mirrored` are those of `fit_of`. `contradicted`: the axes that are missing
-    are those the anatomy speaks against, none of them one that a mute header leaves open.
+    `axes`, `size` and `mirrored` are those of `fit_of`.
     """
-    if not axes and not contradicted:
-        return
-    if not axes:
-        text = (
-            "its structures lie the wrong way round along every axis: their names may be mixed up"
-        )
-        yield Suspicion(Suspect.MISNAMED, tuple(scene.terms), text, _FIX, Doubt.STRUCTURE)
-        return
     fit = fit_of(scene, axes, size, mirrored=mirrored)
     if fit is None:
         return
@@ -108,6 +100,30 @@ def misnamed(
             yield from wrong
             if wrong:
                 yield from _with_it(scene, fit, number)
+
+
+def names_that_fit_others(
+    scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool
+) -> frozenset[str]:
+    """Structures of which nothing in the masks tells that they bear their own name: exchanged with
+    that of another mask, or with one that the study does not show, it fits as well.
+
+    That is no suspicion: of what the scan cuts off, sound studies have some. Image values play no
+    part, so that the same is found where the image is not at hand.
+    """
+    fit = fit_of(scene, axes, size, mirrored=mirrored)
+    if fit is None:
+        # Too little is known of the study for any name to be tested.
+        return frozenset()
+    own = np.diag(fit.cost)
+    gains = own[:, None] + own[None] - fit.cost - fit.cost.T
+    gains[_same_row(scene, fit.names)] = -np.inf
+    np.fill_diagonal(gains, -np.inf)
+    best = gains.max(axis=1)
+    for number, name in enumerate(fit.names):
+        if scene.terms[name].kind in _NAMED_BY_PLACE_THOUGH_CUT:
+            best[number] = max(best[number], *_gains(scene, fit, number, tissue=False), -np.inf)
+    return frozenset(name for name, gain in zip(fit.names, best, strict=True) if gain > 0.0)
 
 
 def rings(scene: Scene, fit: Fit) -> Iterator[tuple[str, ...]]:
@@ -175,10 +191,11 @@ def _least_gain(seen: Sighting) -> float:
     return _GAIN_WITHOUT_CT if seen.mean_hu is None else _GAIN_OF_ABSENT
 
 
-def _gains(scene: Scene, fit: Fit, number: int) -> FloatArray:
+def _gains(scene: Scene, fit: Fit, number: int, *, tissue: bool = True) -> FloatArray:
     """By how much better than its own each absent name fits a mask;
-    minus infinity where none may stand for it."""
+    minus infinity where none may stand for it. `tissue`: whether a CT may tell, too."""
     entry, seen = scene.terms[fit.names[number]], scene.sightings[fit.names[number]]
+    seen = seen if tissue else msgspec.structs.replace(seen, mean_hu=None)
     absent = [term(other) for other in fit.absent]
     beside_place = np.array(
         [_tissue_cost(other, seen) + _cost_of_absence(other) for other in absent]

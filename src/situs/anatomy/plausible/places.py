@@ -21,7 +21,7 @@ from situs.anatomy.plausible.ranges import expectation_rows, plausible_range
 from situs.anatomy.plausible.scene import Scene, Sighting
 from situs.anatomy.terms import Naming, Term
 
-__all__ = ["Fit", "UsualPlace", "absent_places", "axis_scales", "fit_of"]
+__all__ = ["Fit", "UsualPlace", "absent_places", "axis_scales", "fit_of", "place_cost"]
 
 FloatArray = NDArray[np.float64]
 
@@ -137,6 +137,18 @@ def fit_of(
         other_place + other_volume,
         other_place,
     )
+
+
+def place_cost(scene: Scene, size: float = 1.0, *, mirrored: bool = False) -> float | None:
+    """How badly the places of all masks fit their names, of a patient who lies straight; None if
+    too little is known. Arguments as in `fit_of`."""
+    seen = {n: one for n, one in scene.sightings.items() if _tells(scene.terms[n], one)}
+    if len(seen) < _FEWEST:
+        return None
+    table = _table([scene.terms[name] for name in seen], size, mirrored=mirrored)
+    expected = _Expected(table, _masks_of(list(seen.values())))
+    cost, _ = expected.costs(table, [0, 1, 2], np.arange(len(seen)))
+    return float(np.trace(cost))
 
 
 class UsualPlace(msgspec.Struct, frozen=True):

@@ -102,7 +102,7 @@ class Sighting(msgspec.Struct, frozen=True):
     fat_share: float | None = None
     """Share of its mask on which a CT shows fat or air."""
     edge_contrast: float | None = None
-    """How far the inner side of its edge looks more like it than the outer side, on a CT:
+    """How far the inner side of its edge looks more like it than the outer side, on a CT or MR:
     1 fully, 0 no more."""
 
     edge_offset: float | None = None
@@ -150,6 +150,8 @@ class Scene(msgspec.Struct, frozen=True):
     None if too little of it does."""
     layers_mm: dict[tuple[str, str], float] = {}
     """Pairs of masks that share more than a row of voxels → how thick the shared layer is."""
+    touching: int = 0
+    """Pairs of masks that touch or overlap."""
     anchors: tuple[Anchor, ...] = ()
     geometry: Geometry = Geometry.STATED
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from situs.measure import Region
 from situs.volumes import LabelMap
 
-__all__ = ["edge_contrast", "edge_offset"]
+__all__ = ["LEAST_SPREAD_HU", "edge_contrast", "edge_offset"]
 
 _REACH_MM = 4.0
 """How far a voxel inside and its partner outside lie apart:
 beyond blur and a sloppy contour, at least one voxel."""
 _LIKE = 2.0
 """Spreads from the organ's median within which a value is like it."""
-_LEAST_SPREAD_HU = 15.0
+LEAST_SPREAD_HU = 15.0
 _MOST_VOXELS = 200_000
 """A large organ is sampled; its edge is known to a percent long before."""
 _FEWEST_PAIRS = 200
@@ -33,7 +33,11 @@ _FEWEST_FREE = 0.3
 
 
 def edge_contrast(
-    region: Region, labels: LabelMap, image: NDArray[Any], ignored: Iterable[int]
+    region: Region,
+    labels: LabelMap,
+    image: NDArray[Any],
+    ignored: Iterable[int],
+    least_spread: float = LEAST_SPREAD_HU,
 ) -> float | None:
     """Share of the edge's inner side that looks like the organ, less that of its outer side; None
     if unknown.
@@ -41,7 +45,7 @@ def edge_contrast(
     About 0.3 to 0.9 where the mask ends where the organ ends, and about 0 where it ends within the
     organ or within what lies around it: too small, too large, moved, or another patient's. Where
     another mask begins, nothing is compared. `ignored`: labels of structures that hold others (the
-    body).
+    body); `least_spread`: how much values of one tissue differ at least.
     """
     structure, grid = region.structure, labels.grid
     steps = np.maximum(np.rint(_REACH_MM / np.asarray(grid.affine.spacing_mm)).astype(int), 1)
@@ -56,7 +60,7 @@ def edge_contrast(
     values = image[window]
     organ_values = values[tuple(inside.T)]
     dark, middle, bright = np.percentile(organ_values, [16.0, 50.0, 84.0])
-    reach = _LIKE * max((bright - dark) / 2.0, _LEAST_SPREAD_HU)
+    reach = _LIKE * max((bright - dark) / 2.0, least_spread)
     edges = free = inner = outer = 0
     # Where a voxel lies in the flat array: one number to look up instead of three.
     mask_flat, taken_flat = mask.ravel(), taken.ravel()
@@ -98,7 +102,7 @@ def edge_offset(
     inside = np.argwhere(mask)
     values = image[window]
     dark, middle, bright = np.percentile(values[mask], [16.0, 50.0, 84.0])
-    reach = _LIKE * max((bright - dark) / 2.0, _LEAST_SPREAD_HU)
+    reach = _LIKE * max((bright - dark) / 2.0, LEAST_SPREAD_HU)
     inside = inside[:: len(inside) // _MOST_VOXELS + 1]
     like, pairs = np.zeros(2 * _LAYERS), 0
     mask_flat, taken_flat = mask.ravel(), taken.ravel()

@@ -20,7 +20,7 @@ from situs.anatomy import (
     term,
     wholes,
 )
-from situs.anatomy.plausible import Scene, judge
+from situs.anatomy.plausible import Scene, judge, unsure_names
 from situs.errors import SitusError, did_you_mean
 from situs.facts.doubts import Doubted
 from situs.facts.masks.cut import ALL_FACES, Cut, Face, KnownCuts, Surroundings, cut_of
@@ -227,10 +227,15 @@ class Ledger(Doubted):
         """The study in numbers, by which its anatomy is judged."""
         from situs.facts.masks.scene import scene_of
 
-        return scene_of(self, self._ct)
+        return scene_of(self, self._ct, self._image)
 
     def _find_suspicions(self) -> list[Suspicion]:
         return judge(self.scene)
+
+    @functools.cached_property
+    def unsure_names(self) -> frozenset[str]:
+        """Structures whose mask fits another name as well as its own."""
+        return unsure_names(self.scene, self.suspicions)
 
     @functools.cached_property
     def nested_pairs(self) -> dict[tuple[str, str], bool]:

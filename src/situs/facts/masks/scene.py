@@ -37,6 +37,8 @@ _FEWEST_VOXELS = 200
 """CT numbers under a mask count if it has at least so many voxels."""
 _FAT_HU = -50.0
 """Below lie fat (about -100 HU) and air; a severely fatty liver stays above."""
+_OF_VALUES = 0.015
+"""Share of an MR's range of values by which those of one tissue differ at least."""
 _BESIDE_OWN_DISC = range(2, 11)
 """Ribs whose head lies at the disc above their vertebra; the others lie at the vertebra itself."""
 _HEAD_ABOVE = 0.4
@@ -62,10 +64,13 @@ _GROWN_ON = 0.1
 0.2 to 0.4 of S1, up to 0.04 of L5, which a disc keeps away."""
 
 
-def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
-    """The study in numbers; `image` is a CT on the labels' grid, if there is one."""
-    tissues = _tissues(ledger, image) if image is not None else {}
-    edges = dict(_edges(ledger, image)) if image is not None else {}
+def scene_of(ledger: Ledger, ct: NDArray[Any] | None, mr: NDArray[Any] | None = None) -> Scene:
+    """The study in numbers; `ct` or `mr` is the image on the labels' grid, if there is one."""
+    tissues = _tissues(ledger, ct) if ct is not None else {}
+    edges = dict(_edges(ledger, ct)) if ct is not None else {}
+    if ct is None and mr is not None:
+        dark, bright = np.percentile(mr, [1.0, 99.0])
+        edges = dict(_edges(ledger, mr, _OF_VALUES * float(bright - dark)))
     names = [
         name
         for name in ledger.structures
@@ -79,6 +84,7 @@ def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
         beside_mm=dict(_beside(ledger)),
         aorta_roundness=_aorta_roundness(ledger),
         layers_mm=dict(_layers(ledger)),
+        touching=len(ledger.contacts.pairs),
         anchors=tuple(_anchors(ledger)),
         geometry=_geometry(ledger),
     )
@@ -136,16 +142,27 @@ def _reach_of_parts(main: Region) -> float:
 
 
 def _vertebrae_mm(ledger: Ledger) -> NDArray[np.float64]:
-    """Centres of the vertebrae, whole or cut."""
+    """Centres of the vertebrae, whole or cut; of a spine in one mask, those of its layers."""
     names = [n for n in ledger.structures if vertebra_number(ledger.terms[n]) is not None]
-    return np.array([ledger.regions[name].centroid_mm for name in names]).reshape(-1, 3)
+    if names:
+        return np.array([ledger.regions[name].centroid_mm for name in names])
+    spines = [n for n in ledger.structures if ledger.terms[n].canonical == "vertebrae"]
+    layers = [
+        points[np.floor(points[:, 2] / _LAYER_MM) == height].mean(axis=0)
+        for points in (np.asarray(ledger.regions[name].boundary_mm) for name in spines)
+        for height in np.unique(np.floor(points[:, 2] / _LAYER_MM))
+    ]
+    return np.array(layers).reshape(-1, 3)
 
 
 def _edges(
-    ledger: Ledger, image: NDArray[Any]
+    ledger: Ledger, image: NDArray[Any], least_spread: float | None = None
 ) -> Iterator[tuple[str, tuple[float | None, float | None]]]:
-    """The contrast of the edges of structures that have a clear one,
-    and the place of sharp ones."""
+    """The contrast of the edges of structures that have a clear one, and the place of sharp ones.
+
+    `least_spread`: by how much values of one tissue differ at least in an MR, of which only the
+    contrast is judged.
+    """
     bodies = [
         s.label
         for s in ledger.regions.labels.structures
@@ -157,6 +174,9 @@ def _edges(
             continue
         region, labels = ledger.regions[name], ledger.regions.labels
         sharp = ledger.terms[name].canonical in SHARP
+        if least_spread is not None:
+            yield name, (edge_contrast(region, labels, image, bodies, least_spread), None)
+            continue
         offset = edge_offset(region, labels, image, bodies) if sharp else None
         yield name, (edge_contrast(region, labels, image, bodies), offset)
 

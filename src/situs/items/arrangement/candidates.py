@@ -19,6 +19,9 @@ from situs.items.tasks import Task, quota_of
 __all__ = ["Candidate", "candidates"]
 
 
+NO_PICTURE = NotAsked("it would be drawn into pictures, and the study has no image")
+
+
 class Candidate(msgspec.Struct, frozen=True):
     """An item whose stratum, options and twins are not yet decided; what that decision needs."""
 
@@ -43,11 +46,13 @@ def candidates(
     *,
     seed: int,
     per_study: int | None = None,
+    pictured: bool = True,
 ) -> tuple[list[Candidate], Counter[str]]:
     """Candidates of one series, and how often each reason kept a question from being asked.
 
     Which questions fill a quota depends on the seed and the question, not on the patient, so that
-    different patients are asked the same and twins can form.
+    different patients are asked the same and twins can form. `pictured`: whether the series has an
+    image, into which something can be drawn.
     """
     posed: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     quotas: dict[str, int] = {}
@@ -55,7 +60,8 @@ def candidates(
     about = subjects(ledger)
     for task in tasks:
         for question in task.questions(ledger, about):
-            outcome = pose(ledger, task, question)
+            drawable = pictured or not task.rules.drawn
+            outcome = pose(ledger, task, question) if drawable else NO_PICTURE
             if isinstance(outcome, NotAsked):
                 not_asked[outcome.reason] += 1
                 continue

@@ -16,6 +16,7 @@ __all__ = ["Marks"]
 
 _POOL = tuple(Option(letter, f"mark {letter}") for letter in "ABCD")
 _PARTNER = "X"
+UNSURE = NotAsked("its mask fits the name of another structure as well")
 NO_ROOM = NotAsked("no slice has room for marks well inside their structures")
 
 
@@ -39,6 +40,7 @@ class Marks(NothingExpected):
         decides=(),
         learns=(),
         group="marks",
+        drawn=True,
     )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
@@ -78,6 +80,8 @@ class Marks(NothingExpected):
         refusal = obstacle(ledger, [subject], whole=subject.is_lesion, oriented=ask == "organ")
         if refusal is not None:
             return refusal
+        if ask == "organ" and subject.structure in ledger.unsure_names:
+            return UNSURE
         if ask != "same_organ":
             text = f"Which marked point lies in {subject.phrase}?"
             return self._posed(

@@ -218,23 +218,31 @@ def _absent_neighbours(ledger: Ledger, holders: list[str]) -> dict[str, list[Usu
     places = {
         other: place
         for other, place in absent_places(ledger.scene, patient_size(ledger.scene)).items()
-        if _is_scanned(ledger, place.centre)
+        if _is_scanned(ledger, place)
     }
     return {
         name: [
             places[other]
             for other in ledger.terms[name].neighbours
-            if other in places
-            and ledger.regions[name].volume_ml > _LEAST_OF_ABSENT * places[other].volume_ml
+            if other in places and _may_hold(ledger, name, places[other])
         ]
         for name in holders
     }
 
 
-def _is_scanned(ledger: Ledger, point: NDArray[np.float64]) -> bool:
-    grid = ledger.regions.grid
-    index = np.asarray(grid.affine.to_index(WorldPoints(point[None])))[0]
-    return bool(((index >= -0.5) & (index <= np.array(grid.shape) - 0.5)).all())
+def _may_hold(ledger: Ledger, name: str, place: UsualPlace) -> bool:
+    """Whether a mask is large enough to be the neighbour's, or to hold it; what the scan cuts off
+    may be a small part of either."""
+    least_ml = _LEAST_OF_ABSENT * place.volume_ml
+    return ledger.is_cut(name) or ledger.regions[name].volume_ml > least_ml
+
+
+def _is_scanned(ledger: Ledger, place: UsualPlace) -> bool:
+    """Whether the scan shows a part of the place."""
+    affine, shape = ledger.regions.grid.affine, np.array(ledger.regions.grid.shape)
+    index = np.asarray(affine.to_index(WorldPoints(place.centre[None])))
+    nearest = affine.to_world(IndexPoints(np.clip(index, -0.5, shape - 0.5)))
+    return bool(place.holds(np.asarray(nearest))[0])
 
 
 def _clear_of_absent(
