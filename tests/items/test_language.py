@@ -113,6 +113,7 @@ def test_every_question_can_be_concluded():
         "fresh_wordings",
         "blind_wordings",
         "framed_wordings",
+        "voices_wordings",
     ],
 )
 def test_good_wordings_are_accepted(name):
@@ -122,8 +123,10 @@ def test_good_wordings_are_accepted(name):
     grammar, all 64. The fourth is three lists of another author, of which 52 of 69, 56 of 73 and 63
     of 72 were read at first sight; of the last, by yet another, 44 of 61, and of `blind`, by one more who had seen only the docs, 52 of 80.
     Then the grammar got its frames. `framed` is three lists by their author: 38 of 62, sought out
-    to be unusual, 53 of 70, and 59 of 63 as a model would rephrase the standard texts. The grammar
-    was widened after each.
+    to be unusual, 53 of 70, and 59 of 63 as a model would rephrase the standard texts. `voices` is
+    two lists, each as six people would word it (tersely, formally, passively, condition first, …):
+    87 of 149 before sentences were put back in order, then 72 of 100. The grammar was widened after
+    each.
     """
     with (FOLDER / f"{name}.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))
@@ -199,7 +202,7 @@ def test_no_wrong_wording_of_a_person_passes():
         assert refusal is not None, (shape, text)
         assert refusal.reason
     assert len(kinds) >= 16
-    assert len(wrong_wordings()) >= 670
+    assert len(wrong_wordings()) >= 770
 
 
 def expanded(pattern: Pattern, rng: random.Random) -> list[str | Slot]:
@@ -253,10 +256,11 @@ def test_whatever_the_frames_allow_means_one_thing(little_of):
 
 
 def as_said(args: tuple[object, ...], slot: Slot, names: Names) -> str:
-    if slot.form == "x":
-        return "it"
-    form = slot.form if slot.form in ("", "p") else f":{slot.form}"
-    return _argument(args[slot.number - 1], form, 0, names)  # type: ignore[arg-type]
+    value, group = args[slot.number - 1], args[0]
+    if slot.form == "x" and isinstance(group, Expr) and value in group.parts():
+        return "it"  # of another thing it would not be said
+    form = {"": "", "p": "p", "x": ""}.get(slot.form, f":{slot.form}")
+    return _argument(value, form, 0, names)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,12 @@ __all__ = [
     "Language",
     "Operator",
     "Pattern",
+    "Restore",
     "Sentence",
     "Slot",
     "compile_pattern",
     "load_language",
+    "vocabulary",
 ]
 
 
@@ -47,12 +49,32 @@ class Sentence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the thing was named before in the sentence."""
 
 
+class Restore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a sentence in another order, or with words left out, is put back."""
+
+    fillers: frozenset[str]
+    """Words that say nothing."""
+    opens: frozenset[str]
+    """Words that a whole question begins with."""
+    moves: frozenset[str]
+    """First words of a part that may stand elsewhere."""
+    bound: frozenset[str]
+    """Words that nothing can be put behind: they belong to the next."""
+    headings: frozenset[str]
+    """Words that only head a sentence."""
+    topics: tuple[str, ...]
+    """What names a thing that a pronoun stands for afterwards."""
+    heads: tuple[str, ...]
+    """Beginnings that a short question leaves out."""
+
+
 class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file."""
 
     everywhere: tuple[str, ...]
     """Structures that hold all others."""
     words: dict[str, str]
+    restore: Restore
     direction: dict[str, dict[str, tuple[str, ...]]]
     side: dict[str, dict[str, tuple[str, ...]]]
     klass: dict[str, dict[str, tuple[str, ...]]]
@@ -98,7 +120,14 @@ def load_language() -> Language:
         for table in ("which", "any", "count")
     }
     return Language(
-        file.everywhere, file.words, file.direction, file.side, file.klass, operators, **nested
+        file.everywhere,
+        file.words,
+        file.restore,
+        file.direction,
+        file.side,
+        file.klass,
+        operators,
+        **nested,
     )
 
 
@@ -170,3 +199,33 @@ def _branches(pieces: list[tuple[str, ...]], at: int, end: str) -> tuple[tuple[P
         at += 1
         if pieces[at - 1][3] == end:
             return tuple(branches), at
+
+
+@functools.cache
+def vocabulary() -> frozenset[str]:
+    """Every word that some pattern has, or that a sentence may be put back from."""
+    language = load_language()
+    texts = [*language.words.values()]
+    for operator in language.op.values():
+        texts += [*operator.says, *operator.accepts, *operator.says_p, *operator.accepts_p]
+    for table in (language.which, language.any, language.count):
+        texts += [text for one in table.values() for text in (*one.says, *one.accepts)]
+    for forms in (language.direction, language.side, language.klass):
+        texts += [text for one in forms.values() for wordings in one.values() for text in wordings]
+    restore = language.restore
+    beside = (
+        {word for text in restore.topics for word in text.split()}
+        | restore.fillers
+        | restore.headings
+    )
+    return frozenset(word for text in texts for word in _words(compile_pattern(text))) | beside
+
+
+def _words(pattern: Pattern) -> set[str]:
+    words: set[str] = set()
+    for piece in pattern:
+        if isinstance(piece, str):
+            words.add(piece)
+        elif isinstance(piece, Alternatives):
+            words = words.union(*(_words(branch) for branch in piece.of))
+    return words

@@ -10,7 +10,7 @@ from situs.anatomy import Term, family_term, shipped_terms, term
 from situs.items.masks.shared import plural
 from situs.items.programs.expression import Expr, name_of
 
-__all__ = ["Names", "shipped_names", "tokens_of"]
+__all__ = ["Names", "Tokens", "shipped_names", "tokens_of"]
 
 Tokens = tuple[str, ...]
 
@@ -71,6 +71,12 @@ class Names:
     def plurals_by_words(self) -> dict[Tokens, list[Expr | str]]:
         """Words for several lesions → the kinds so called."""
         return self._families_by("{fs}", self.lesions)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of a name."""
+        called = (*self.things_by_words, *self.lesions_by_words, *self.plurals_by_words)
+        return frozenset(word for tokens in called for word in tokens)
 
     def _families_by(self, slot: str, called: object) -> dict[Tokens, list[Expr | str]]:
         assert callable(called)

@@ -13,7 +13,7 @@ import msgspec
 
 from situs.base.files import digest
 from situs.items.programs.expression import Expr
-from situs.items.programs.language import Alternatives, Pattern, compile_pattern, load_language
+from situs.items.programs.language import vocabulary
 from situs.items.programs.names import Names, tokens_of
 from situs.items.programs.reading import parse
 
@@ -32,6 +32,8 @@ LONGEST = 300
 """Characters of a wording."""
 _SLOT = re.compile(r"\{[A-Z]s?\}")
 _MARKUP = re.compile(r"[<>*_`#\[\]()|\\\"/=@~^+&%$“”„«»{}]")
+_UNIT = re.compile(r"\((?:in )?(?:mm|mL|ml|millimet(?:re|er)s|millilit(?:re|er)s)\)")
+"""The one thing that may stand in brackets."""
 _JOINED = re.compile(r"-\s*\{|\}\s*-")
 """A sign before a slot, or a word made of one: the parser takes hyphens for spaces."""
 _ENDS = re.compile(r"[?!.;](?=\s|$)")
@@ -89,7 +91,7 @@ def text_problem(text: str) -> Refusal | None:
         if character not in "’" and not " " <= character <= "~":
             name = unicodedata.name(character, "a control character")
             return Refusal("character", f"has U+{ord(character):04X} ({name})")
-    bare = _SLOT.sub(" ", text)
+    bare = _UNIT.sub(" ", _SLOT.sub(" ", text))
     if re.search(r"\d", bare):
         return Refusal("number", "has a number of its own; numbers are slots")
     markup = _MARKUP.search(bare)
@@ -140,7 +142,7 @@ def _meaning_problem(text: str, wanted: Expr, names: Names | None) -> Refusal | 
     if meanings == {wanted}:
         return None
     if not meanings:
-        unknown = [word for word in tokens_of(text) if word.isalpha() and word not in _vocabulary()]
+        unknown = [word for word in tokens_of(text) if word.isalpha() and word not in vocabulary()]
         if unknown and names is None:
             return Refusal("word", f"{unknown[0]!r} is not a word of the language")
         return Refusal("unreadable", "cannot be read as a question of the language")
@@ -148,27 +150,3 @@ def _meaning_problem(text: str, wanted: Expr, names: Names | None) -> Refusal | 
     if wanted in meanings or len(meanings) > 1:
         return Refusal("ambiguous", f"may mean {first_meanings}")
     return Refusal("other_meaning", f"means {first_meanings}")
-
-
-@functools.cache
-def _vocabulary() -> frozenset[str]:
-    """Every word that some pattern has."""
-    language = load_language()
-    texts = [*language.words.values()]
-    for operator in language.op.values():
-        texts += [*operator.says, *operator.accepts, *operator.says_p, *operator.accepts_p]
-    for table in (language.which, language.any, language.count):
-        texts += [text for one in table.values() for text in (*one.says, *one.accepts)]
-    for forms in (language.direction, language.side, language.klass):
-        texts += [text for one in forms.values() for wordings in one.values() for text in wordings]
-    return frozenset(word for text in texts for word in _words(compile_pattern(text)))
-
-
-def _words(pattern: Pattern) -> set[str]:
-    words: set[str] = set()
-    for piece in pattern:
-        if isinstance(piece, str):
-            words.add(piece)
-        elif isinstance(piece, Alternatives):
-            words = words.union(*(_words(branch) for branch in piece.of))
-    return words

@@ -20,8 +20,10 @@ from situs.items.programs.language import (
     Slot,
     compile_pattern,
     load_language,
+    vocabulary,
 )
-from situs.items.programs.names import Names, shipped_names, tokens_of
+from situs.items.programs.names import Names, Tokens, shipped_names, tokens_of
+from situs.items.programs.restoring import restored
 
 __all__ = ["parse"]
 
@@ -53,7 +55,16 @@ def parse(text: str, names: Names | None = None) -> set[Expr]:
         tokens = tokens[:-1]
     if not tokens or "?" in tokens or "!" in tokens:
         return set()
-    return _Reading(tokens, names or shipped_names()).questions()
+    names = names or shipped_names()
+    meanings = _Reading(tokens, names).questions()
+    if not meanings and _could_be_read(tokens, names):
+        meanings = meanings.union(*(_Reading(way, names).questions() for way in restored(text)))
+    return meanings
+
+
+def _could_be_read(tokens: Tokens, names: Names) -> bool:
+    """Whether every word is known to some pattern or name: else no order of them can be read."""
+    return all(token in vocabulary() or token in names.words for token in tokens if token.isalpha())
 
 
 class _Reading:

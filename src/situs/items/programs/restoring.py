@@ -1,0 +1,119 @@
+"""Sentences in another order, or with words left out, put back as the grammar has them.
+
+"On axial slices, what is …" asks what "what is … on axial slices" asks, and "volume of … in mL?"
+what "what is the volume of … in mL?" does. No word is added but those of a closed list, and none is
+taken away but words that say nothing: so what a text cannot say in the grammar's own order it
+cannot say in another one. A text that could be put back in two ways with two meanings has both, and
+is refused as ambiguous.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from situs.items.programs.language import load_language
+from situs.items.programs.names import Tokens, tokens_of
+
+__all__ = ["restored"]
+
+_LONGEST = 60
+"""Words of a sentence that is put back: each place of each part is tried."""
+_CLAUSE = re.compile(r"[,:;]")
+_PRONOUNS = ("it", "its", "they", "their", "them")
+_BEFORE_PRONOUN = 6
+"""A pronoun further on may stand for something named since."""
+
+
+def restored(text: str) -> Iterator[Tokens]:
+    """The sentences that a text may stand for, each once; not the text itself."""
+    clauses = _clauses(text)
+    is_asked = text.rstrip().endswith("?")
+    if len(sum(clauses, ())) > _LONGEST:
+        return
+    tried: set[Tokens] = set()
+    for way in itertools.chain(*map(_orders, _without_heading(clauses))):
+        for tokens in _completed(way) if is_asked else (way,):
+            if tokens not in tried:
+                tried.add(tokens)
+                yield tokens
+
+
+def _clauses(text: str) -> list[Tokens]:
+    """The parts between commas and colons, without the last mark and without empty words."""
+    fillers = load_language().restore.fillers
+    body = text.strip()[:-1] if text.strip().endswith(("?", ".")) else text
+    parts = (tokens_of(part) for part in _CLAUSE.split(body))
+    kept = [tuple(token for token in part if token not in fillers) for part in parts]
+    return [part for part in kept if part]
+
+
+def _without_heading(clauses: list[Tokens]) -> Iterator[list[Tokens]]:
+    """The parts as they are, and without a word that only heads them: "Position: is {A} …"."""
+    yield clauses
+    first, *others = clauses
+    if others and first[0] in load_language().restore.headings:
+        yield [first[1:], *others] if first[1:] else others
+
+
+def _orders(clauses: list[Tokens]) -> Iterator[Tokens]:
+    """The sentence as it is, with its topic for the pronoun, and with each part that may be moved
+    in each place."""
+    bound = load_language().restore.bound
+    yield sum(clauses, ())
+    yield from _with_topic(clauses)
+    for clause, remainder in _movable(clauses):
+        for at, before in enumerate(remainder, start=1):
+            if before not in bound:
+                yield (*remainder[:at], *clause, *remainder[at:])
+
+
+def _movable(clauses: list[Tokens]) -> Iterator[tuple[Tokens, Tokens]]:
+    """Each part that says where, how or of what, and the sentence without it."""
+    restore = load_language().restore
+    for number, clause in enumerate(clauses):
+        remainder = sum((*clauses[:number], *clauses[number + 1 :]), ())
+        if remainder and clause[0] in restore.moves:
+            yield clause, remainder
+        elif number == 0 and len(clauses) == 2 and clause[0] not in restore.opens:
+            # As in: {A}: volume in mL?
+            yield ("of", *clause), remainder
+    sentence = sum(clauses, ())
+    for at, token in enumerate(sentence):
+        # Without a comma, a part reaches from the beginning to the question, or to the end.
+        if at and token in restore.opens and sentence[0] in restore.moves:
+            yield sentence[:at], sentence[at:]
+        if at > 1 and token in restore.moves and sentence[0] in ("which", "what"):
+            yield sentence[at:], sentence[:at]
+
+
+def _with_topic(clauses: list[Tokens]) -> Iterator[Tokens]:
+    """ "Looking at {A}, does it …": the thing in the place of the pronoun."""
+    if len(clauses) < 2:
+        return
+    topic, remainder = clauses[0], sum(clauses[1:], ())
+    for words in load_language().restore.topics:
+        opening = tokens_of(words)
+        thing = topic[len(opening) :]
+        if topic[: len(opening)] != opening or not thing:
+            continue
+        at = next((n for n, token in enumerate(remainder) if token in _PRONOUNS), None)
+        if at is None:
+            # As in: if you compare {A} and {B}, which …
+            yield ("of", *thing, *remainder)
+        elif at <= _BEFORE_PRONOUN and not any("{" in token for token in remainder[:at]):
+            owner = ("'s",) if remainder[at] in ("its", "their") else ()
+            yield (*remainder[:at], *thing, *owner, *remainder[at + 1 :])
+
+
+def _completed(tokens: Tokens) -> Iterator[Tokens]:
+    """The sentence, and if it has no verb in front, with each of those that may be left out.
+
+    Only of what ends as a question: "{A} on the patient's left." is a statement.
+    """
+    yield tokens
+    restore = load_language().restore
+    if tokens[0] not in restore.opens:
+        for words in restore.heads:
+            yield (*tokens_of(words), *tokens)
