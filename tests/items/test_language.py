@@ -243,7 +243,10 @@ def test_whatever_the_frames_allow_means_one_thing(little_of):
             text = " ".join(words).capitalize().replace(" 's", "'s") + "?"
             text = re.sub(r"\{(\w)(s?)\}", lambda m: f"{{{m[1].upper()}{m[2]}}}", text)
             meanings = parse(text)
-            # A slot for either of two that is left out leaves nothing to read.
+            if any(slot not in text for slot in re.findall(r"\{[A-EX]\}", str(shape))):
+                # A slot for either of two was left out: "which organ is {A} closest to" is another.
+                assert shape not in meanings, text
+                continue
             assert meanings <= {shape}, text
             texts += bool(meanings)
             for change in (
