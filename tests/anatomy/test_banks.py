@@ -140,7 +140,7 @@ BROKEN = {
     "cannot read the range": ('range = "[2,3)" }', 'range = "2 to 3" }'),
     "follow_up_only names a grade": ("follow_up_only = [7]", "follow_up_only = [9]"),
     "unknown axis": ("medial_lateral = [0.0, 0.5] }", "left_right = [0.0, 0.5] }"),
-    "no part of 0 to 1": ("medial_lateral = [0.0, 0.5] }", "medial_lateral = [0.5, 0.5] }"),
+    "not within 0 to 1": ("medial_lateral = [0.0, 0.5] }", "medial_lateral = [0.5, 0.5] }"),
     "joint_mm is not a distance": ("joint_mm = 40.0", "joint_mm = -1.0"),
     "unknown scale": ('scale = "hoffa"', 'scale = "hofa"'),
     "occurs 2 times": ('key = "number"', 'key = "size"'),
