@@ -29,6 +29,8 @@ from situs.items import (
 
 __all__ = ["build_bench"]
 
+_SET_ASIDE = "too few patients with another answer, or set aside to keep answers balanced"
+
 
 def build_bench(
     out: Path,
@@ -110,7 +112,7 @@ def _write(
         items = placed(candidates, placements, outcome.study.split)
         gone = Counter(withdrawn[c.item_id] for c in candidates if c.item_id in withdrawn)
         left = len(candidates) - gone.total() - len(items)
-        set_aside = {"no twin, or set aside to keep answers and mix balanced": left, **gone}
+        set_aside = {_SET_ASIDE: left, **gone}
         facts = facts_behind(outcome.facts, outcome.basics, items)
         writer.add(outcome.study, facts, items, outcome.not_asked | set_aside, outcome.places)
         writer.add_suspects(outcome.suspects)

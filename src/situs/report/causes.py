@@ -41,9 +41,11 @@ def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
         return None
     caption = (
         "A cause fits a wrong answer if undoing it makes the answer right: “left” where “right” is"
-        " true fits exchanged sides. It could show only where undoing it changes the answer; “by"
-        " chance” is how often it would fit at random. p values are Holm-corrected over the causes"
-        " of a run."
+        " true fits exchanged sides, “8 cm” where 80 cm is true fits a slip of the unit. Where"
+        " several causes fit, only the one that chance explains least counts as “explains best”."
+        " “Could show” counts the answers that undoing the cause would change; “expected by"
+        " chance” is how many of them it would fit at random. p values are Holm-corrected over the"
+        " causes of a run; there is none where too few patients could show a cause."
     )
     columns = (
         "run",

@@ -289,7 +289,8 @@ def _find_bench(run: Path, info: RunInfo) -> Path:
     for folder in places:
         if (folder / "bench.json").is_file():
             return folder
-    raise SitusError("its bench has moved", where=run, fix="give the bench with --bench")
+    fix = "move it back, or name it with --bench (report, compare and export take it)"
+    raise SitusError("its bench has moved", where=run, fix=fix)
 
 
 def _bench_at(text: str) -> Path:
