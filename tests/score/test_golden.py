@@ -110,6 +110,8 @@ VECTORS = {
             # The others' means are 30, 80/3, 70/3, 20: off by 20, 20/3, 20/3, 20. The answers are
             # off by 0, 5, 10, 40.
             "skill-over-mean@1": 1 - 55 / (160 / 3),
+            # Their medians are 30, 30, 20, 20: off by 20, 10, 10, 20, more than the means.
+            "skill-over-prior@1": 1 - 55 / (160 / 3),
             # Ratios 1, 5/4, 2/3, 2: the middle two are 5/4 and 3/2.
             "median-abs-log-ratio@1": (math.log(5 / 4) + math.log(3 / 2)) / 2,
             # Ranks 1, 3, 2, 4 for 1, 2, 3, 4: 1 - 6 · 2 / (4 · 15).

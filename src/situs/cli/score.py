@@ -143,7 +143,7 @@ def command(
 
     The headline, shown first, is accuracy on the questions of --stratum that have options, with
     chance and the blind rows on the same items. Every table, report and comparison shows this same
-    number. Numeric answers are reported separately, as skill over the mean of other patients.
+    number. Numeric answers are reported separately, as skill over the prior.
 
     Accuracy = right / all answerable items. Unparsed and refused answers count as not right; a
     number is right inside its fact's interval; a box is right if it overlaps the true one by half,

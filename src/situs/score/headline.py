@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError, did_you_mean
 from situs.score.columns import Columns
-from situs.score.metrics.numbers import SKILL_OVER_MEAN
+from situs.score.metrics.numbers import SKILL_OVER_PRIOR
 from situs.score.outcomes import NOT_COUNTED, Scored
 from situs.score.table_entries import Entry, entries
 
@@ -78,7 +78,7 @@ class Headline(msgspec.Struct, frozen=True):
     note: str = ""
     numbers: Entry | None = None
     """Questions for numbers in the stratum, which stand apart:
-    their skill over the mean of other patients."""
+    their skill over the prior: the mean or the median of other patients."""
 
 
 def select(runs: Iterable[Columns], stratum: str, strata: Iterable[str]) -> Selection:
@@ -112,7 +112,7 @@ def headline_of(columns: Columns, selection: Selection) -> Headline:
     accuracy, chance = entry_of.get("accuracy"), entry_of.get("chance")
     all_forms = msgspec.structs.replace(selection, closed=False).mask(columns)
     numbers = columns.where(all_forms & ~np.isnan(columns.truth))
-    skill = next(iter(entries(numbers, (SKILL_OVER_MEAN,), seed=0)), None)
+    skill = next(iter(entries(numbers, (SKILL_OVER_PRIOR,), seed=0)), None)
     return Headline(
         stratum=selection.stratum,
         value=None if accuracy is None else accuracy.value,

@@ -38,6 +38,7 @@ from situs.score.metrics.number import (
 from situs.score.metrics.numbers import (
     MEDIAN_ABS_LOG_RATIO,
     SKILL_OVER_MEAN,
+    SKILL_OVER_PRIOR,
     SPEARMAN_WITHIN_STRUCTURE,
 )
 from situs.score.metrics.registry import Given, Metric, register, shown_at
@@ -200,6 +201,14 @@ register(
         over_rows=over_rows.skill,
         bounds=(-math.inf, 1.0),
         shown=shown_at("terminal", "report", "leaderboard"),
+    ),
+    Metric(
+        id=SKILL_OVER_PRIOR,
+        about="against the mean or median of other patients, whichever errs less",
+        forms=("number",),
+        over_rows=over_rows.skill_over_prior,
+        bounds=(-math.inf, 1.0),
+        shown=shown_at("terminal", "report"),
     ),
     Metric(
         id=MEDIAN_ABS_LOG_RATIO,

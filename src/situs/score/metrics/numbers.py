@@ -16,6 +16,7 @@ from situs.score.metrics.number import NumberLike, exact, log_ratio
 __all__ = [
     "MEDIAN_ABS_LOG_RATIO",
     "SKILL_OVER_MEAN",
+    "SKILL_OVER_PRIOR",
     "SPEARMAN_WITHIN_STRUCTURE",
     "Aggregate",
     "median_abs_log_ratio",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 SKILL_OVER_MEAN = "skill-over-mean@1"
+SKILL_OVER_PRIOR = "skill-over-prior@1"
 MEDIAN_ABS_LOG_RATIO = "median-abs-log-ratio@1"
 SPEARMAN_WITHIN_STRUCTURE = "spearman-within-structure@1"
 

@@ -111,7 +111,7 @@ def _headline(scores: Scores, name: str) -> list[Table]:
     skill = headline.numbers
     if skill is not None and skill.value is not None:
         others = (None if t.numbers is None else t.numbers.value for t in blind.values())
-        what = "numbers: skill over the mean"
+        what = "numbers: skill over the prior"
         rows.append((what, skill.n, skill.clusters, skill.value, skill.ci95, None, *others))
     same_patient = scores.same_patient
     if same_patient is not None:
