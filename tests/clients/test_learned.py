@@ -114,6 +114,26 @@ def test_every_servers_way_of_naming_a_field(asked, error, code) -> None:
     assert "temperature" not in server.bodies[-1]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "invalid temperature: only 1 is allowed for this model",  # Moonshot
+        "`temperature` may only be set to 1 when thinking is enabled.",  # gateways of Anthropic
+        "gpt-5 models don't support temperature=0. Only temperature=1 is allowed.",  # LiteLLM
+        "ValidationException: Malformed input request: #: extraneous key [temperature] is not"
+        " permitted, please reformat your input and try again.",  # gateways of Bedrock
+        "temperature is not implemented",
+        "parameter temperature isn't available for reasoning models",
+        "temperature must be set to 1 for this model",
+    ],
+)
+def test_a_refusal_of_a_value_that_nobody_chose_is_learned(asked, words) -> None:
+    with refusing({"temperature": {"error": {"message": words}}}) as server:
+        _, book = asked(server.spec, [question(1)], limits=ONE)
+    assert [reply.state for reply in book.values()] == ["answered"]
+    assert "temperature" not in server.bodies[-1]
+
+
 @pytest.mark.parametrize("samples", [False, True])
 def test_a_reply_that_the_server_drew_at_random_is_not_stored_as_the_likeliest(
     asked, tmp_path, samples

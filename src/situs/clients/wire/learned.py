@@ -18,10 +18,11 @@ _STATUSES = (400, 422)
 _LIMIT = 4096
 """Bytes of an error that are read."""
 _REFUSAL = re.compile(
-    r"unsupported|not supported|does not support|doesn't support|unknown|unrecogni[sz]ed|unexpected"
-    r"|not permitted|extra_forbidden|not allowed|no longer|deprecated|cannot find field|only the"
-    r" default"
-    r"|cannot both be specified",
+    r"unsupported|(?:not|n't) (?:be )?(?:support|permit|allow|implement|available)|unknown"
+    r"|unrecogni[sz]ed|unexpected|extra_forbidden|no longer|deprecated|cannot find field|only the"
+    r" default|cannot both be specified"
+    # A model that thinks takes one value only.
+    r"|only [\d.]+ is |may only be|must be (?:set to )?1\b",
     re.IGNORECASE,
 )
 """How servers say that a field as such is unwelcome,
