@@ -10,6 +10,8 @@ from pathlib import Path
 
 import nibabel
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.spatial import cKDTree
 
@@ -317,6 +319,36 @@ def test_arms_are_compared_by_readers_or_not_at_all(composed, situs, tmp_path):
     # Six patients are too few to say anything.
     assert rated["arms"]["PW"]["verdict"] == "not shown"
     assert rated["arms"]["PW"]["rating"] == rated["arms"]["T"]["rating"]
+
+
+def test_a_rating_is_of_a_wording_not_of_an_item(composed, situs, tmp_path):
+    """An item has one id in every arm: what W's words are worth is not what T's are."""
+    arms = tmp_path / "arms"
+    for name in ("T", "W"):
+        shutil.copytree(composed / "bench", arms / name)
+    table = pq.read_table(arms / "W" / "items.parquet")
+    column = table.schema.get_field_index("question")
+    reworded = [f"On this scan, {text}" for text in table["question"].to_pylist()]
+    field = table.schema.field(column)
+    pq.write_table(
+        table.set_column(column, field, pa.array(reworded, field.type)),
+        arms / "W" / "items.parquet",
+    )
+    ids = [item.item_id for item in open_bench(composed / "bench").items()]
+    ratings = tmp_path / "ratings.csv"
+    rows = [f"{arm},{id_},{rating}" for id_ in ids for arm, rating in (("T", 0), ("W", 2))]
+    ratings.write_text("\n".join(["arm,item,rating", *rows]) + "\n")
+    rated = situs("compare-arms", arms, "--ratings", ratings, "--json").json["arms"]
+    assert (rated["T"]["rating"], rated["W"]["rating"]) == (0.0, 2.0)
+    for text, problem in (
+        (f"item,rating\n{ids[0]},2\n", "the arms word differently"),
+        ("item,rating\nnone,2\n", "no arm asks"),
+        (f"arm,item,rating\nPW,{ids[0]},2\n", "PW does not ask"),
+    ):
+        ratings.write_text(text)
+        refused = situs("compare-arms", arms, "--ratings", ratings)
+        assert refused.code == 2
+        assert problem in refused.err
 
 
 def test_better_is_said_only_of_clear_differences():

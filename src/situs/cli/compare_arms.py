@@ -15,7 +15,8 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 @click.option(
     "--ratings",
     type=INPUT,
-    help="A CSV of readers' ratings: item, rating (0, 1 or 2: would you ask this?).",
+    help="A CSV of readers' ratings: arm, item, rating (0, 1 or 2: would you ask this?). The arm"
+    " may be left out where all arms word the item alike.",
 )
 @json_option
 def command(folder: Path, ratings: Path | None, as_json: bool) -> None:

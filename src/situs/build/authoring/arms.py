@@ -68,13 +68,16 @@ class ArmsCompared(msgspec.Struct, frozen=True):
 
 def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
     """Compare the benches T, P, W and PW of a folder;
-    `ratings` is a CSV with the columns item and rating (0, 1, 2)."""
+    `ratings` is a CSV with the columns item, rating (0, 1, 2) and, where arms word an item
+    differently, arm."""
     benches = {name: open_bench(folder / name) for name in ARM_NAMES if (folder / name).is_dir()}
     if "T" not in benches or len(benches) < 2:
         fix = "give the --out folder of situs author --arms"
         raise SitusError("has no arm T next to other arms", where=folder, fix=fix)
     rated = read_ratings(ratings) if ratings is not None else {}
-    by_patient = {name: _by_patient(bench, rated) for name, bench in benches.items()}
+    if ratings is not None:
+        _check_rated(benches, rated, ratings)
+    by_patient = {name: _by_patient(name, bench, rated) for name, bench in benches.items()}
     tests = {
         name: _p_above(by_patient[name], by_patient["T"])
         for name in benches
@@ -89,27 +92,53 @@ def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
     return ArmsCompared(arms, _statement(arms))
 
 
-def read_ratings(path: Path) -> dict[str, list[float]]:
-    """Item → readers' ratings."""
-    ratings: dict[str, list[float]] = defaultdict(list)
+Rated = dict[tuple[str, str], list[float]]
+"""Arm and item → readers' ratings; of no arm where a row names none."""
+
+
+def read_ratings(path: Path) -> Rated:
+    """Readers' ratings by arm and item."""
+    ratings: Rated = defaultdict(list)
     try:
         with path.open(encoding="utf-8", newline="") as file:
             for number, row in enumerate(csv.DictReader(file), start=2):
-                rating = (row.get("rating") or "").strip()
+                rating, arm = ((row.get(name) or "").strip() for name in ("rating", "arm"))
                 if rating not in ("0", "1", "2") or not row.get("item"):
                     problem = f"line {number} has no item with a rating of 0, 1 or 2"
-                    raise SitusError(problem, where=path, fix="columns: item, rating")
-                ratings[row["item"]].append(float(rating))
+                    raise SitusError(problem, where=path, fix="columns: item, rating, arm")
+                ratings[arm, row["item"]].append(float(rating))
     except (OSError, UnicodeDecodeError) as error:
         raise SitusError(f"cannot be read ({error})", where=path, fix="give a CSV file") from error
     return dict(ratings)
 
 
-def _by_patient(bench: Bench, ratings: Mapping[str, list[float]]) -> dict[str, float]:
+def _check_rated(benches: Mapping[str, Bench], rated: Rated, path: Path) -> None:
+    """Refuse a rating that is of no question of the arms, or of several.
+
+    An item has the same id in every arm, however it is worded: what a reader rated is the wording.
+    """
+    wordings: dict[str, set[str]] = defaultdict(set)
+    known: set[tuple[str, str]] = set()
+    for name, bench in benches.items():
+        for item in bench.items(steps=False):
+            known |= {(name, item.item_id), ("", item.item_id)}
+            wordings[item.item_id].add(item.question)
+    for arm, item_id in rated:
+        if (arm, item_id) not in known:
+            problem = f"rates {item_id}, which {f'{arm} does not ask' if arm else 'no arm asks'}"
+            fix = f"give item ids of {', '.join(benches)}, and in the column arm one of these"
+            raise SitusError(problem, where=path, fix=fix)
+        if not arm and len(wordings[item_id]) > 1:
+            problem = f"rates {item_id}, which the arms word differently, and names no arm"
+            raise SitusError(problem, where=path, fix=f"add the column arm: {', '.join(benches)}")
+
+
+def _by_patient(name: str, bench: Bench, rated: Rated) -> dict[str, float]:
     """Patient → mean rating of the arm's items: the patient is the unit."""
     patient_ratings: dict[str, list[float]] = defaultdict(list)
     for item in bench.items(steps=False):
-        patient_ratings[item.patient_id] += ratings.get(item.item_id, [])
+        for arm in (name, ""):
+            patient_ratings[item.patient_id] += rated.get((arm, item.item_id), [])
     return {patient: sum(r) / len(r) for patient, r in patient_ratings.items() if r}
 
 
