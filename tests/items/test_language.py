@@ -124,9 +124,9 @@ def test_good_wordings_are_accepted(name):
     of 72 were read at first sight; of the last, by yet another, 44 of 61, and of `blind`, by one more who had seen only the docs, 52 of 80.
     Then the grammar got its frames. `framed` is three lists by their author: 38 of 62, sought out
     to be unusual, 53 of 70, and 59 of 63 as a model would rephrase the standard texts. `voices` is
-    two lists, each as six people would word it (tersely, formally, passively, condition first, …):
-    87 of 149 before sentences were put back in order, then 72 of 100. The grammar was widened after
-    each.
+    three lists by one more: two as six people would word it (tersely, formally, passively,
+    condition first, …), 87 of 149 before sentences were put back in order and 72 of 100 after it,
+    and 80 of 94 as a model would answer the writer's prompt. The grammar was widened after each.
     """
     with (FOLDER / f"{name}.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))
