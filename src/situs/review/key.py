@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from situs.base.text import short
 from situs.items import (
     Boxes,
     Choice,
@@ -18,9 +21,12 @@ from situs.items import (
 __all__ = ["key_words"]
 
 
-def key_words(item: Item) -> str:
-    """The right answer; a compound one part by part. Boxes and frames are drawn, not told."""
-    words = {name: _words(item, part) for name, part in parts_of(item.answer).items()}
+def key_words(item: Item, slices: Mapping[str, str] = {}) -> str:
+    """The right answer; a compound one part by part. Boxes and frames are drawn, not told, unless
+    `slices` has words for a part."""
+    words = {
+        name: slices.get(name) or _words(item, part) for name, part in parts_of(item.answer).items()
+    }
     return "\n".join(f"{name}: {text}" if name else text for name, text in words.items())
 
 
@@ -28,11 +34,12 @@ def _words(item: Item, answer: Simple) -> str:
     match answer:
         case Number(value, unit, interval):
             spread = (
-                f", {interval[0]:.3g} to {interval[1]:.3g} count as right"
+                f", {short(interval[0])} to {short(interval[1])} count as right"
                 if interval and interval[0] < interval[1]
                 else ""
             )
-            return f"{value:.3g} {unit}".strip() + spread
+            is_count = not unit and float(value).is_integer()
+            return (f"{value:.0f}" if is_count else f"{short(value)} {unit}".strip()) + spread
         case Choice(value, also_right):
             return " or ".join(_option(item, one) for one in (value, *also_right))
         case Choices(values):

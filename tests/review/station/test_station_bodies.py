@@ -160,3 +160,17 @@ def test_no_header_is_a_failure_of_the_server(reading: Running) -> None:
 def test_no_address_is_a_failure_of_the_server(reading: Running, path: str) -> None:
     for who in ("R1", "C1"):
         assert reading.person(who).get(path).status_code < 500
+
+
+def test_a_draft_that_is_nested_too_deeply_is_refused(reading: Running) -> None:
+    """The page that would show it breaks."""
+    reader = reading.person("R1")
+    view = reader.case()
+    deep: Any = "x"
+    for _ in range(30):
+        deep = [deep]
+    path = f"/assignments/{view['id']}/draft"
+    body = {"draft": {"comment": deep}}
+    answer = reader.send(path, body, version=view["version"], method="PUT")
+    assert answer.status_code == 422
+    assert reader.case() == view

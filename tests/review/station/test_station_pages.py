@@ -297,7 +297,7 @@ def whole_project(desk: Desk, shots: Path | None = None) -> Any:
     head.goto(desk.address + "/#trail")
     head.wait_for_selector("text=Verify the record")
     press(head, mark_button(head, "Verify the record"))
-    head.wait_for_selector("text=Whole:")
+    head.wait_for_selector("text=Intact:")
     # The hashes of a sample are folded, and open by keyboard.
     press(head, "td details summary")
     head.wait_for_selector("td details[open]")

@@ -7,6 +7,7 @@ that a reader's places are read and scored like a model's.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -36,6 +37,7 @@ __all__ = [
     "read_boxes",
     "read_frames",
     "said_of",
+    "slice_words",
     "solid_boxes",
 ]
 
@@ -187,6 +189,25 @@ def key_places(item: Item, viewing: Viewing) -> dict[str, KeyPlace]:
             numbers = sorted(frame + 1 for frame in viewing.frames(item, frames_in(part)))
             result[name] = KeyPlace("frames", ", ".join(map(str, numbers)) or "none")
     return result
+
+
+def slice_words(places: Mapping[str, KeyPlace]) -> dict[str, str]:
+    """The slices of a key in words, `slices 12–18, 20`, by part."""
+    return {
+        name: _slices(sorted(read_frames(place.key)))
+        for name, place in places.items()
+        if place.form == "frames"
+    }
+
+
+def _slices(frames: Sequence[int]) -> str:
+    # Frames that follow each other differ from their places by the same number.
+    runs = [
+        [frame for _, frame in run]
+        for _, run in itertools.groupby(enumerate(frames), key=lambda pair: pair[1] - pair[0])
+    ]
+    words = [f"{run[0] + 1}–{run[-1] + 1}" if run[1:] else f"{run[0] + 1}" for run in runs]
+    return f"slice{'s' if len(frames) > 1 else ''} {', '.join(words)}" if words else "on no slice"
 
 
 def is_solid(part: Simple) -> bool:

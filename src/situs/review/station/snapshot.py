@@ -32,7 +32,12 @@ from situs.report.viewer.flags import series_note
 from situs.report.viewer.payload import item_detail
 from situs.report.viewer.subjects import subjects_of
 from situs.review.key import key_words
-from situs.review.station.places import STATION_PROFILE, is_solid, key_places
+from situs.review.station.places import (
+    STATION_PROFILE,
+    is_solid,
+    key_places,
+    slice_words,
+)
 from situs.review.station.slices import store_masks, store_volume
 from situs.run import Viewing
 from situs.space import FrameBox, Grid, WorldPoints
@@ -122,6 +127,7 @@ class _Series:
         detail = msgspec.structs.replace(detail, steps=steps)
         used = [self.facts[name] for name in item.fact_ids if name in self.facts]
         note = series_note(self.study, self.series)
+        places = key_places(item, self.shown)
         hidden = {
             "item_id": item.item_id,
             "source_id": item.source_id,
@@ -129,12 +135,12 @@ class _Series:
             "form": item.form,
             "study_id": item.study_id,
             "volume": self.series.image_hash,
-            "key": key_words(item),
+            "key": key_words(item, slice_words(places)),
             "right": _right(item),
             "detail": detail,
             "facts": table.rows,
             "notes": note.flags,
-            "places": key_places(item, self.shown),
+            "places": places,
             **self._overlay(item, used),
         }
         visible = {

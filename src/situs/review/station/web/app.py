@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -137,6 +138,13 @@ def _refusal(request: Request, station: Station, hosts: set[str]) -> Response | 
     return None
 
 
+def _place(error: Any) -> str:
+    """Which of our own fields a mistake is in: deeper names, and those of fields that no form has,
+    were sent."""
+    depth = 1 if error["type"] == "extra_forbidden" else 2
+    return ".".join(str(part) for part in error["loc"][:depth])
+
+
 def _add_problems(app: FastAPI) -> None:
     @app.exception_handler(Problem)
     async def on_problem(_: Request, error: Problem) -> Response:
@@ -159,7 +167,7 @@ def _add_problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def on_invalid(_: Request, error: RequestValidationError) -> Response:
         # Where, never what: nothing that was sent comes back.
-        where = [".".join(str(part) for part in entry["loc"]) for entry in error.errors()]
+        where = sorted({_place(entry) for entry in error.errors()})
         return problem(422, "the request does not have the expected form", where=where[:20])
 
     @app.exception_handler(HTTPException)

@@ -66,7 +66,7 @@ def case_view(db: Connection, station: Station, assignment: Assignment, user: Us
         if assignment.purpose == "adjudicate":
             view.readings = shuffled_readings(db, assignment)
         if unit.kind == "training" and assignment.state in _FINISHED:
-            view.feedback = _feedback(snapshot.hidden, view.answer)
+            view.feedback_right, view.feedback = _feedback(snapshot.hidden, view.answer)
     return view
 
 
@@ -121,14 +121,14 @@ def _progress(db: Connection, assignment: Assignment) -> tuple[int, int]:
     return sum(counts.get(state, 0) for state in _FINISHED), sum(counts.values())
 
 
-def _feedback(hidden: dict[str, Any], answer: dict[str, Any] | None) -> str:
+def _feedback(hidden: dict[str, Any], answer: dict[str, Any] | None) -> tuple[bool | None, str]:
     """Whether a training case was answered right, where that can be told without a judge."""
     is_right = (
         None if answer is None or answer.get("cannot") else _is_right(hidden, answer["answers"])
     )
     if is_right is None:
-        return "Compare your answer with the key above."
-    return "Your answer was right." if is_right else "Your answer differs from the key."
+        return None, "Compare your answer with the key above."
+    return is_right, "Your answer was right." if is_right else "Your answer differs from the key."
 
 
 def _is_right(hidden: dict[str, Any], answers: dict[str, str]) -> bool | None:

@@ -274,6 +274,8 @@ class CaseView(BaseModel):
     reveal: Reveal | None = None
     readings: list[dict[str, Any]] | None = None
     feedback: str = ""
+    feedback_right: bool | None = None
+    """None where nobody but the reader can compare answer and key."""
     block: int = 0
     done: int = 0
     cases: int = 0

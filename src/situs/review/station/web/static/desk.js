@@ -24,7 +24,7 @@ export function Desk({ me }) {
 }
 
 function Project({ project, people, may, reload }) {
-  const [chosen, setChosen] = useState([]), [plan, setPlan] = useState(null), [progress, setProgress] = useState(null), [found, setFound] = useState(null), [problem, setProblem] = useState('');
+  const [chosen, setChosen] = useState([]), [plan, setPlan] = useState(null), [progress, setProgress] = useState(null), [found, setFound] = useState(null), [problem, setProblem] = useState(''), [leaving, setLeaving] = useState('');
   const readers = people.filter((u) => u.active && u.roles.includes('reader'));
   const at = '/projects/' + project.id;
   useEffect(() => {
@@ -32,6 +32,7 @@ function Project({ project, people, may, reload }) {
     if (project.state === 'locked') api(at + '/agreement').then(setFound);
   }, [project.state]);
   const act = (path, body, then) => api(at + path, { method: 'POST', body }).then((got) => { setProblem(''); then(got); }).catch((error) => setProblem(error.message));
+  const released = () => { setLeaving(''); api(at + '/progress').then(setProgress); reload(); };
   const flip = (code) => { setPlan(null); setChosen(chosen.includes(code) ? chosen.filter((c) => c !== code) : [...chosen, code]); };
   return html`<section class="card"><h2>${project.name} <span class="tag">${STATES[project.state]}</span></h2>
     <p>${project.about}</p><p class="small">Protocol ${project.protocol}, <code>${project.protocol_hash.slice(0, 12)}</code> · from ${project.bench} · ${unitWords(project.units)}</p>
@@ -41,7 +42,8 @@ function Project({ project, people, may, reload }) {
       ${plan ? html`<button type="button" class="primary" onClick=${() => act('/freeze', { readers: chosen }, reload)}>Freeze and hand out</button>` : null}</div>
       ${plan ? html`<p>${plan.reads} reads; ${plan.read_by_all} units read by all. ${Object.entries(plan.loads).map(([c, n]) => `${c}: ${n}`).join(' · ')}</p><p class="small">Shared: ${Object.entries(plan.pairs).map(([c, n]) => `${c}: ${n}`).join(' · ')}</p>${plan.warnings.map((w) => html`<p class="warn-line">${w}</p>`)}` : null}` : null}
     ${progress ? html`<div class="scroll"><table><thead><tr><th scope="col">Reader</th><th scope="col" class="num">Done</th><th scope="col" class="num">Open</th><th scope="col" class="num">Withdrawn</th></tr></thead><tbody>${Object.entries(progress.readers).map(([c, n]) => html`<tr><th scope="row">${c}</th><td class="num">${n.done}</td><td class="num">${n.open}</td><td class="num">${n.withdrawn}</td></tr>`)}</tbody></table></div>${progress.alarms.map((w) => html`<p class="warn-line">${w}</p>`)}` : null}
-    ${may && project.state === 'reading' ? html`<div class="row"><label class="field inline">Somebody leaves: <select onChange=${(e) => { if (e.target.value) act('/release', { reader: e.target.value }, reload); e.target.value = ''; }}><option value="">choose …</option>${people.filter((u) => u.roles.some((role) => ['reader', 'adjudicator'].includes(role))).map((u) => html`<option>${u.code}</option>`)}</select></label>
+    ${may && project.state === 'reading' ? html`<div class="row"><label class="field inline">Somebody leaves: <select value=${leaving} onChange=${(e) => setLeaving(e.target.value)}><option value="">choose …</option>${people.filter((u) => u.roles.some((role) => ['reader', 'adjudicator'].includes(role))).map((u) => html`<option>${u.code}</option>`)}</select></label>
+      ${leaving ? html`<button type="button" onClick=${() => act('/release', { reader: leaving }, released)}>Give ${leaving}’s unfinished cases to others</button>` : null}
       <button type="button" onClick=${() => act('/lock', {}, reload)}>Lock reading and show agreement</button></div><p class="small">Agreement is hidden until reading is locked.</p>` : null}
     ${found ? html`<${Agreement} found=${found} /><div class="row"><button type="button" onClick=${() => download(at + '/export', project.name + '.zip').catch((error) => setProblem(error.message))}>Download the results</button></div>
       <p class="small">Readings, statistics, decisions, audit sheet and the whole record; runs and volumes are written by <code>situs review export</code>.</p>` : null}</section>`;
@@ -75,7 +77,7 @@ export function Trail() {
   return html`<main tabindex="-1" class="page"><h1>Audit trail</h1>
     <div class="row"><label class="field inline">Kind <input value=${kind} onChange=${(e) => { setAfter(0); setKind(e.target.value); }} /></label><label class="field inline">By <input value=${by} onChange=${(e) => { setAfter(0); setBy(e.target.value); }} /></label>
       <button type="button" onClick=${() => api('/verify').then(setChecked)}>Verify the record</button><button type="button" onClick=${save}>Save these events</button></div>
-    ${checked ? html`<p role="status" class=${checked.ok ? 'good-line' : 'problem'}>${checked.ok ? `Whole: ${checked.events} events, head ${checked.head.slice(0, 16)}` : checked.problems.join('; ')}</p>` : null}
+    ${checked ? html`<p role="status" class=${checked.ok ? 'good-line' : 'problem'}>${checked.ok ? `Intact: ${checked.events} events, head ${checked.head.slice(0, 16)}` : checked.problems.join('; ')}</p>` : null}
     <div class="scroll" tabindex="0" role="region" aria-label="Events"><table class="dense"><thead><tr><th scope="col">#</th><th scope="col">When (UTC)</th><th scope="col">By</th><th scope="col">What</th><th scope="col">Details</th></tr></thead><tbody>${events.map((e) => html`<tr><td class="num">${e.sequence}</td><td class="nowrap">${new Date(e.at * 1000).toISOString().slice(0, 19).replace('T', ' ')}</td><td>${e.actor}</td><td>${e.kind}</td><td class="mono">${eventDetails(e.body)}</td></tr>`)}</tbody></table></div>
     <div class="row">${after ? html`<button type="button" onClick=${() => setAfter(0)}>From the start</button>` : null}${events.length === 100 ? html`<button type="button" onClick=${() => setAfter(events[99].sequence)}>More</button>` : null}</div></main>`;
 }

@@ -167,7 +167,7 @@ export function Room({ id }) {
       ${view.frames.length ? html`<p class="asked-slice">About slice ${view.frames.map((n) => n + 1).join(', ')}. <button type="button" onClick=${() => planes.current && planes.current.go(view.frames[Math.floor(view.frames.length / 2)])}>Go to it</button></p>` : null}
       ${view.stage === 1 ? html`<${AnswerForm} view=${view} draft=${draft} change=${change} planes=${planes} />` : html`<${Revealed} view=${view} planes=${planes} />`}
       ${view.stage === 2 && view.readings ? html`<${Readings} view=${view} />` : null}
-      ${view.feedback && finished ? html`<p class="feedback" role="status">${view.feedback}</p>` : null}
+      ${view.feedback && finished ? html`<p class=${{ true: 'good-line', false: 'warn-line' }[view.feedback_right] || 'note'} role="status">${view.feedback}</p>` : null}
       ${view.stage === 2 ? (view.purpose === 'adjudicate' ? html`<${DecisionForm} draft=${draft} change=${change} done=${finished} />` : html`<${RatingForm} view=${view} draft=${draft} change=${change} done=${finished} amending=${amending} />`) : null}
       ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
       <p class="small state" role="status">${words}</p>
@@ -176,10 +176,21 @@ export function Room({ id }) {
       <p class="small">Research reading. Not for diagnosis.</p>
     </section>
     ${conflict ? html`<div class="cover"><div class="dialog" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>
-      <p>This case was ${conflict.state === 'open' ? 'edited' : 'submitted'} in another window meanwhile. Nothing is lost.</p>
-      ${conflict.draft && Object.keys(conflict.draft).length ? html`<p class="small">There: ${Object.entries(conflict.draft).filter(([, v]) => v && String(v).length && !(typeof v === 'object' && !Object.keys(v).length)).map(([k, v]) => k + ': ' + (typeof v === 'object' ? JSON.stringify(v) : v)).join(' · ')}</p>` : null}
+      <p>This case was ${conflict.state === view.state ? 'edited' : 'submitted'} in another window meanwhile. Nothing is lost.</p>
+      ${draftWords(conflict.draft) ? html`<p class="small">There: ${draftWords(conflict.draft)}</p>` : null}
       <div class="row"><button type="button" class="primary" autofocus onClick=${() => resolve(true)}>Keep what is here</button><button type="button" onClick=${() => resolve(false)}>Take what is there</button></div></div></div>` : null}
   </main>`;
+}
+
+// What a draft holds, in the words of the form.
+function draftWords(draft) {
+  const yes = { true: 'yes', false: 'no' };
+  const parts = {
+    answer: inWords(draft.answers), 'cannot be told, because': draft.cannot, 'how sure': draft.confidence, score: draft.score, flags: (draft.flags || []).join(', '),
+    ...Object.fromEntries(Object.entries(draft.verdicts || {}).map(([name, said]) => [name, yes[said]])), comment: draft.comment, decision: draft.decision, 'key wrong': yes[draft.key_wrong], reason: draft.reason,
+  };
+  const unsaid = (said, name) => said === undefined || said === null || said === '' || (name === 'how sure' && !said);
+  return Object.entries(parts).filter(([name, said]) => !unsaid(said, name)).map(([name, said]) => `${name}: ${said}`).join(' · ');
 }
 
 function Tools({ view, window_, flipped, convention, planes }) {
