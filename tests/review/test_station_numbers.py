@@ -4,6 +4,7 @@ coefficients in closed form, protocols, plans, slices."""
 from __future__ import annotations
 
 import faulthandler
+import gc
 import itertools
 import os
 import resource
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from situs.base.collecting import collection_paused
 from situs.errors import SitusError
 from situs.review.station import slices
 from situs.review.station.plan import (
@@ -345,3 +347,26 @@ def test_nothing_of_a_killed_import_is_left(tmp_path: Path, step: str) -> None:
     store()
     assert not [path.name for path in tmp_path.rglob("*") if path.name.startswith(".")]
     assert {path.name for path in (tmp_path / "v").iterdir()} >= {"volume.json", "mask-liver.npz"}
+
+
+def test_the_collector_of_cycles_goes_on_afterwards() -> None:
+    """Also after a mistake, and where it is paused twice; whoever had it off keeps it off."""
+
+    @collection_paused()
+    def work() -> None:
+        with collection_paused():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+        raise ValueError("within")
+
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="within"):
+        work()
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with pytest.raises(ValueError, match="within"):
+            work()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -91,6 +91,30 @@ def sign_in(page: Any, code: str) -> None:
     page.wait_for_selector("header.bar")
 
 
+def test_a_reader_is_released_by_a_button_and_not_by_a_choice(desk: Desk) -> None:
+    """Arrow keys go through the names of a list: none of them may be released on the way."""
+    from sqlalchemy import func, select
+
+    from situs.review.station.store.tables import Assignment
+
+    def withdrawn() -> int:
+        with desk.running.database.read() as db:
+            query = select(func.count()).where(Assignment.state == "withdrawn")
+            return db.scalar(query) or 0
+
+    desk.running.freeze("R1", "R2")
+    head = desk.sit("C1")
+    head.goto(desk.address + "/#desk")
+    head.wait_for_selector("text=Somebody leaves")
+    head.get_by_label("Somebody leaves").select_option("R1")
+    head.wait_for_selector("text=unfinished cases to others")
+    head.wait_for_timeout(500)
+    assert withdrawn() == 0
+    press(head, mark_button(head, "unfinished cases to others"))
+    head.wait_for_function("() => document.body.innerText.match(/R3\\s+0\\s+[1-9]/)")
+    assert withdrawn() > 10
+
+
 def a_case_of(running: Running, code: str) -> str:
     """The address of a finished case."""
     from sqlalchemy import select
@@ -291,6 +315,9 @@ def whole_project(desk: Desk, shots: Path | None = None) -> Any:
     head.reload()
     head.wait_for_selector("text=Lock reading and show agreement")
     press(head, mark_button(head, "Lock reading and show agreement"))
+    head.wait_for_selector("text=Locking is final")
+    look(head, "locking", shots)
+    press(head, mark_button(head, "Lock for good"))
     head.wait_for_selector("text=Key errors")
     assert "not settled" in head.inner_text("main")  # R2 disputes every key, and J1 settles one
     look(head, "agreement", shots)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from situs.base.collecting import collection_paused
 from situs.bench import KeyReading, KeyVerdict
 from situs.review.station.agreement import (
     Rating,
@@ -55,6 +56,7 @@ class ProjectStatistics(msgspec.Struct, frozen=True):
     notes: list[str]
 
 
+@collection_paused()
 def project_statistics(
     rows: Sequence[ReadRow],
     decisions: Sequence[Decision],

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Connection
 
+from situs.base.collecting import collection_paused
 from situs.review.station.places import KeyPlace
 from situs.review.station.statistics import Decision, ReadRow
 from situs.review.station.store.tables import (
@@ -29,6 +30,7 @@ _HIDDEN = ("item_id", "task", "form", "wording")
 UNIT_KINDS = ("item", "wording", "catch", "repeat", "training")
 
 
+@collection_paused()
 def read_rows(db: Connection, project: Project, kinds: Sequence[str] = UNIT_KINDS) -> list[ReadRow]:
     """Every finished read of units of these kinds, in a fixed order."""
     units: dict[int, dict[str, Any]] = {}

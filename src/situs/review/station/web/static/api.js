@@ -2,9 +2,12 @@
 let token = '', code = '';
 let askPassword = async () => {};
 
+// Messages of the interface begin small and end open, as in a terminal.
+const sentence = (words) => words[0].toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? '' : '.');
+
 export class ApiError extends Error {
   constructor(status, body) {
-    super(body.title || 'the station answered ' + status);
+    super(sentence(body.title || 'the station answered ' + status));
     this.status = status;
     this.body = body;
   }

@@ -10,6 +10,8 @@ const KINDS = { item: ['item', 'items'], wording: ['wording', 'wordings'], catch
 const unitWords = (units) => Object.entries(KINDS).filter(([kind]) => units[kind]).map(([kind, words]) => `${units[kind]} ${words[units[kind] === 1 ? 0 : 1]}`).join(', ');
 const STATES = { draft: 'not handed out', reading: 'being read', locked: 'locked' };
 
+const openCases = (progress) => { const n = Object.values(progress ? progress.readers : {}).reduce((sum, one) => sum + one.open, 0); return n === 1 ? '1 open case is' : `${n} open cases are`; };
+
 export function Desk({ me }) {
   const [projects, setProjects] = useState(null), [people, setPeople] = useState([]);
   const leads = me.roles.includes('coordinator');
@@ -24,7 +26,7 @@ export function Desk({ me }) {
 }
 
 function Project({ project, people, may, reload }) {
-  const [chosen, setChosen] = useState([]), [plan, setPlan] = useState(null), [progress, setProgress] = useState(null), [found, setFound] = useState(null), [problem, setProblem] = useState(''), [leaving, setLeaving] = useState('');
+  const [chosen, setChosen] = useState([]), [plan, setPlan] = useState(null), [progress, setProgress] = useState(null), [found, setFound] = useState(null), [problem, setProblem] = useState(''), [leaving, setLeaving] = useState(''), [closing, setClosing] = useState(false);
   const readers = people.filter((u) => u.active && u.roles.includes('reader'));
   const at = '/projects/' + project.id;
   useEffect(() => {
@@ -44,7 +46,8 @@ function Project({ project, people, may, reload }) {
     ${progress ? html`<div class="scroll"><table><thead><tr><th scope="col">Reader</th><th scope="col" class="num">Done</th><th scope="col" class="num">Open</th><th scope="col" class="num">Withdrawn</th></tr></thead><tbody>${Object.entries(progress.readers).map(([c, n]) => html`<tr><th scope="row">${c}</th><td class="num">${n.done}</td><td class="num">${n.open}</td><td class="num">${n.withdrawn}</td></tr>`)}</tbody></table></div>${progress.alarms.map((w) => html`<p class="warn-line">${w}</p>`)}` : null}
     ${may && project.state === 'reading' ? html`<div class="row"><label class="field inline">Somebody leaves: <select value=${leaving} onChange=${(e) => setLeaving(e.target.value)}><option value="">choose …</option>${people.filter((u) => u.roles.some((role) => ['reader', 'adjudicator'].includes(role))).map((u) => html`<option>${u.code}</option>`)}</select></label>
       ${leaving ? html`<button type="button" onClick=${() => act('/release', { reader: leaving }, released)}>Give ${leaving}’s unfinished cases to others</button>` : null}
-      <button type="button" onClick=${() => act('/lock', {}, reload)}>Lock reading and show agreement</button></div><p class="small">Agreement is hidden until reading is locked.</p>` : null}
+      <button type="button" aria-expanded=${closing} onClick=${() => setClosing(!closing)}>Lock reading and show agreement</button></div><p class="small">Agreement is hidden until reading is locked.</p>
+      ${closing ? html`<p class="warn-line">Locking is final: nobody reads or amends after it, and ${openCases(progress)} withdrawn.</p><div class="row"><button type="button" class="primary" onClick=${() => act('/lock', {}, reload)}>Lock for good</button><button type="button" onClick=${() => setClosing(false)}>Go on reading</button></div>` : null}` : null}
     ${found ? html`<${Agreement} found=${found} /><div class="row"><button type="button" onClick=${() => download(at + '/export', project.name + '.zip').catch((error) => setProblem(error.message))}>Download the results</button></div>
       <p class="small">Readings, statistics, decisions, audit sheet and the whole record; runs and volumes are written by <code>situs review export</code>.</p>` : null}</section>`;
 }

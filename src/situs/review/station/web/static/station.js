@@ -31,7 +31,7 @@ function Password({ me, why, done }) {
       done(await api(path, { method: 'POST', body, signingIn: true }));
     } catch (error) {
       if (locked && error instanceof ApiError && error.body.title && error.body.title.includes('session has ended')) done(null, 'ended');
-      setProblem(error instanceof Offline ? 'The station cannot be reached.' : error.message + '.');
+      setProblem(error instanceof Offline ? 'The station cannot be reached.' : error.message);
       setBusy(false);
     }
   };
