@@ -100,13 +100,18 @@ def start_run(
     profile: Profile,
     covered: Covered = _ALL_ITEMS,
     conditions: Conditions = _PLAIN,
+    *,
+    home: Path | None = None,
 ) -> RunInfo:
-    """Make the folder, or go on in it if it is the same run."""
+    """Make the folder, or go on in it if it is the same run.
+
+    `home` is where the folder will lie, if it is made elsewhere and moved when it is whole.
+    """
     info = RunInfo(
         client=conditions.client or str(spec),
         profile=profile,
         profile_hash=profile.hash,
-        bench=_relative(bench.folder, out),
+        bench=_relative(bench.folder, home or out),
         bench_hash=bench.info.content_hash,
         split=covered.split,
         limit=covered.limit,
@@ -137,7 +142,7 @@ def start_run(
         raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
     elif bench.info.restricted:
         _make_private(out)
-    write_run_info(out, info, bench, out)
+    write_run_info(out, info, bench, home or out)
     for entry in filter(_is_left_over, list(out.iterdir())):
         entry.unlink()
     return info

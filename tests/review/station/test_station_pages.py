@@ -103,7 +103,8 @@ def test_a_reader_is_released_by_a_button_and_not_by_a_choice(desk: Desk) -> Non
             return db.scalar(query) or 0
 
     desk.running.freeze("R1", "R2")
-    head = desk.sit("C1")
+    head = desk.open()
+    sign_in(head, "C1")
     head.goto(desk.address + "/#desk")
     head.wait_for_selector("text=Somebody leaves")
     head.get_by_label("Somebody leaves").select_option("R1")
@@ -113,6 +114,25 @@ def test_a_reader_is_released_by_a_button_and_not_by_a_choice(desk: Desk) -> Non
     press(head, mark_button(head, "unfinished cases to others"))
     head.wait_for_function("() => document.body.innerText.match(/R3\\s+0\\s+[1-9]/)")
     assert withdrawn() > 10
+
+
+def test_accounts_are_added_and_invited_again_on_the_page(desk: Desk) -> None:
+    """Each list sends what was chosen in it."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.tables import User
+
+    head = desk.sit("C1")
+    head.goto(desk.address + "/#desk")
+    head.get_by_label("New account (a code, not a name)").fill("J7")
+    head.get_by_label("Role").select_option("adjudicator")
+    press(head, mark_button(head, "Add"))
+    head.wait_for_selector("text=One-time token for J7")
+    with desk.running.database.read() as db:
+        assert db.scalars(select(User.roles).where(User.code == "J7")).all() == [["adjudicator"]]
+    head.get_by_label("Invite again").select_option("R1")
+    head.locator("button", has_text="Invite").last.click()
+    head.wait_for_selector("text=One-time token for R1")
 
 
 def a_case_of(running: Running, code: str) -> str:

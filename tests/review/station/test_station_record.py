@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -364,7 +365,13 @@ def test_unaided_answers_become_runs_that_are_scored(
             total[code] += unit.kind == "item"
             known[code] += unit.kind == "item" and said is not None and knows
             person.read(view, said=said)
-    exported(running, tmp_path / "out", bench=open_bench(bench))
+    copy = tmp_path / "bench"
+    shutil.copytree(bench, copy)
+    exported(running, tmp_path / "out", bench=open_bench(copy))
+    # The run knows where its bench lies, although the export was made elsewhere and moved.
+    assert json.loads((tmp_path / "out" / "runs" / "R1" / "run.json").read_text())["bench"] == (
+        "../../../bench"
+    )
     assert known["R1"] >= 10
     for code in ("R1", "R2"):
         ran = situs("score", bench, tmp_path / "out" / "runs" / code, "--json")
@@ -397,8 +404,6 @@ def test_results_go_back_to_the_bench_and_the_builder(
 ) -> None:
     """Both readers call every key wrong:
     the card says so, and a bench built anew asks none of these items."""
-    import shutil
-
     for code in ("R1", "R2"):
         person = reading.person(code)
         while (view := person.case()) is not None:

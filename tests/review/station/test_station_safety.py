@@ -614,15 +614,18 @@ def test_no_request_makes_the_station_connect(
     assert asked == []
 
 
-def test_exports_hold_codes_and_no_secret(reading: Running, tmp_path: Path) -> None:
+def test_exports_hold_codes_and_no_secret(reading: Running, tmp_path: Path, bench: Path) -> None:
+    from situs.bench import open_bench
     from situs.review.station.exported import export_station
     from situs.review.station.store.projects import find_project
 
     reader = reading.person("R1")
-    reader.read(reader.case())
+    for _ in range(3):
+        reader.read(reader.case())
     with reading.database.read() as db:
         project = find_project(db, "pilot")
-    export_station(reading.database, project, tmp_path / "out")
+    export_station(reading.database, project, tmp_path / "out", bench=open_bench(bench))
+    assert (tmp_path / "out" / "runs" / "R1" / "run.json").is_file()
     text = "".join(
         p.read_text("utf-8", "replace") for p in (tmp_path / "out").rglob("*") if p.is_file()
     )
@@ -632,6 +635,7 @@ def test_exports_hold_codes_and_no_secret(reading: Running, tmp_path: Path) -> N
     assert not written & {"sessions", "invites", "request_keys"}
     assert reading.folder.settings.secret not in text
     assert str(tmp_path) not in text
+    assert str(bench) not in text
     assert reader.client.cookies["__Host-situs"] not in text
 
 

@@ -115,7 +115,7 @@ def export_station(
         write_atomic(scratch / "imrmc.csv", _imrmc_csv(rows))
         write_atomic(scratch / "imrmc_options.csv", _imrmc_options_csv(rows))
         if bench is not None:
-            _write_runs(bench, project, rows, scratch / "runs")
+            _write_runs(bench, project, rows, scratch, out)
         if volumes and database.folder.volumes.is_dir():
             shutil.copytree(database.folder.volumes, scratch / "volumes")
         _json(
@@ -284,8 +284,10 @@ def _cell(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@") else cell
 
 
-def _write_runs(bench: Bench, project: Project, rows: Sequence[ReadRow], folder: Path) -> None:
-    """Unaided answers as runs like a model's, one for each reader."""
+def _write_runs(
+    bench: Bench, project: Project, rows: Sequence[ReadRow], scratch: Path, home: Path
+) -> None:
+    """Unaided answers as runs like a model's, one for each reader; `scratch` will be `home`."""
     if bench.info.content_hash != project.bench_hash:
         raise SitusError("is another bench", where="--bench", fix="give the one that was imported")
     viewing = Viewing(bench, STATION_PROFILE)
@@ -295,10 +297,13 @@ def _write_runs(bench: Bench, project: Project, rows: Sequence[ReadRow], folder:
         answered = [row for row in answered if row.answers or row.cannot]
         if not answered:
             continue
-        out = folder / file_name(reader)
+        name = Path("runs", file_name(reader))
         sample = tuple(row.item_id for row in answered)
-        start_run(out, bench, Spec("human", reader), STATION_PROFILE, Covered(sample=sample))
-        with Journal(out / "answers.jsonl") as journal:
+        spec, covered = Spec("human", reader), Covered(sample=sample)
+        start_run(scratch / name, bench, spec, STATION_PROFILE, covered, home=home / name)
+        # An export names no place of this machine; a bench that lies elsewhere is given again.
+        (scratch / name / "locations.json").unlink(missing_ok=True)
+        with Journal(scratch / name / "answers.jsonl") as journal:
             for row in answered:
                 journal.add(_answer(row, items[row.item_id], viewing))
 

@@ -27,8 +27,8 @@ export function NewProject({ done }) {
   return html`<section class="card"><h2>New project</h2>
     ${offer.benches.length ? html`<form onSubmit=${send} class="bring-in"><div class="row">
       <label class="field inline">Name<input value=${form.project} maxlength="40" pattern="[A-Za-z0-9][A-Za-z0-9 ._\\-]*" onInput=${(e) => set('project', e.target.value)} required /></label>
-      <label class="field inline">Bench<select onChange=${(e) => set('bench', e.target.value)}>${offer.benches.map((name) => html`<option>${name}</option>`)}</select></label>
-      <label class="field inline">Protocol<select onChange=${(e) => set('protocol', e.target.value)}>${Object.keys(offer.protocols).map((name) => html`<option selected=${name === form.protocol}>${name}</option>`)}</select></label>
+      <label class="field inline">Bench<select onChange=${(e) => set('bench', e.target.value)}>${offer.benches.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
+      <label class="field inline">Protocol<select onChange=${(e) => set('protocol', e.target.value)}>${Object.keys(offer.protocols).map((name) => html`<option value=${name} selected=${name === form.protocol}>${name}</option>`)}</select></label>
       ${count('items', 'Items', 1)}${count('training', 'Training cases', 0)}${count('seed', 'Seed', 0)}
       <label class="check"><input type="checkbox" checked=${form.wordings} onChange=${(e) => set('wordings', e.target.checked)} />Also the wordings</label></div>
       <p class="small">${offer.protocols[form.protocol]}</p>
@@ -43,8 +43,8 @@ export function NewAccount({ people, done }) {
   const add = (event) => { event.preventDefault(); ask('/users', { code: code.trim(), roles: [role] }); };
   const invite = (event) => { event.preventDefault(); if (again) ask('/users/invite', { code: again }); };
   return html`<div class="row"><form onSubmit=${add} class="row"><label class="field inline">New account (a code, not a name)<input value=${code} maxlength="40" onInput=${(e) => setCode(e.target.value)} autocomplete="off" required /></label>
-      <label class="field inline">Role<select onChange=${(e) => setRole(e.target.value)}>${['reader', 'adjudicator', 'coordinator', 'auditor'].map((name) => html`<option>${name}</option>`)}</select></label><button>Add</button></form>
-    <form onSubmit=${invite} class="row"><label class="field inline">Invite again<select value=${again} onChange=${(e) => setAgain(e.target.value)}><option value="">choose …</option>${people.map((u) => html`<option>${u.code}</option>`)}</select></label><button disabled=${!again}>Invite</button></form></div>
+      <label class="field inline">Role<select onChange=${(e) => setRole(e.target.value)}>${['reader', 'adjudicator', 'coordinator', 'auditor'].map((name) => html`<option value=${name}>${name}</option>`)}</select></label><button>Add</button></form>
+    <form onSubmit=${invite} class="row"><label class="field inline">Invite again<select value=${again} onChange=${(e) => setAgain(e.target.value)}><option value="">choose …</option>${people.map((u) => html`<option value=${u.code}>${u.code}</option>`)}</select></label><button disabled=${!again}>Invite</button></form></div>
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
     ${told ? html`<p class="note" role="status">One-time token for ${told.code}, valid for a week, shown only here: <code>${told.token}</code></p>` : null}`;
 }
