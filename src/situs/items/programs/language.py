@@ -60,8 +60,6 @@ class Restore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """First words of a part that may stand elsewhere."""
     bound: frozenset[str]
     """Words that nothing can be put behind: they belong to the next."""
-    headings: frozenset[str]
-    """Words that only head a sentence."""
     topics: tuple[str, ...]
     """What names a thing that a pronoun stands for afterwards."""
     heads: tuple[str, ...]
@@ -213,11 +211,7 @@ def vocabulary() -> frozenset[str]:
     for forms in (language.direction, language.side, language.klass):
         texts += [text for one in forms.values() for wordings in one.values() for text in wordings]
     restore = language.restore
-    beside = (
-        {word for text in restore.topics for word in text.split()}
-        | restore.fillers
-        | restore.headings
-    )
+    beside = {word for text in restore.topics for word in text.split()} | restore.fillers
     return frozenset(word for text in texts for word in _words(compile_pattern(text))) | beside
 
 

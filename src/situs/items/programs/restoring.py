@@ -9,7 +9,6 @@ is refused as ambiguous.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 
@@ -33,7 +32,7 @@ def restored(text: str) -> Iterator[Tokens]:
     if len(sum(clauses, ())) > _LONGEST:
         return
     tried: set[Tokens] = set()
-    for way in itertools.chain(*map(_orders, _without_heading(clauses))):
+    for way in _orders(clauses):
         for tokens in _completed(way) if is_asked else (way,):
             if tokens not in tried:
                 tried.add(tokens)
@@ -47,14 +46,6 @@ def _clauses(text: str) -> list[Tokens]:
     parts = (tokens_of(part) for part in _CLAUSE.split(body))
     kept = [tuple(token for token in part if token not in fillers) for part in parts]
     return [part for part in kept if part]
-
-
-def _without_heading(clauses: list[Tokens]) -> Iterator[list[Tokens]]:
-    """The parts as they are, and without a word that only heads them: "Position: is {A} …"."""
-    yield clauses
-    first, *others = clauses
-    if others and first[0] in load_language().restore.headings:
-        yield [first[1:], *others] if first[1:] else others
 
 
 def _orders(clauses: list[Tokens]) -> Iterator[Tokens]:
@@ -84,7 +75,9 @@ def _movable(clauses: list[Tokens]) -> Iterator[tuple[Tokens, Tokens]]:
         # Without a comma, a part reaches from the beginning to the question, or to the end.
         if at and token in restore.opens and sentence[0] in restore.moves:
             yield sentence[:at], sentence[at:]
-        if at > 1 and token in restore.moves and sentence[0] in ("which", "what"):
+        # Behind a thing it would be read as part of that thing's description.
+        is_free = at > 1 and "{" not in sentence[at - 1]
+        if is_free and token in restore.moves and sentence[0] in ("which", "what"):
             yield sentence[at:], sentence[:at]
 
 
