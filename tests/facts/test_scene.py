@@ -137,3 +137,23 @@ def test_masks_that_lie_beside_the_organs_of_an_mr_are_doubted(
     shown = {s.name for s in moved.structures}
     assert doubted(Study(moved)) < shown
     assert doubted(mr.relabelled(moved)) == shown
+
+
+def test_a_stray_voxel_beside_the_spine_moves_no_rib() -> None:
+    """A rib of 60 voxels beside the middle of T12, and one voxel of it beside L2."""
+    layer = np.zeros((60, 30, 120), np.uint8)
+    names = ("vertebrae_T11", "vertebrae_T12", "vertebrae_L1", "vertebrae_L2", "rib_right_12")
+    for number, top in enumerate((110, 90, 70, 50), 1):
+        layer[20:30, 10:20, top - 14 : top] = number
+    layer[30:50, 12, 82:85] = 5
+    structures = tuple(Structure(n, name, 0, n) for n, name in enumerate(names, 1))
+    grid = Grid(layer.shape, Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
+
+    def off_levels() -> float:
+        ledger = ledger_of_study(Study(LabelMap(grid, (layer.copy(),), structures)))
+        (anchor,) = scene_of(ledger, None).anchors
+        return anchor.off_levels
+
+    assert abs(off_levels()) < 0.5
+    layer[30, 15, 45] = 5
+    assert abs(off_levels()) < 0.5

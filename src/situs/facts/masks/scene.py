@@ -41,6 +41,8 @@ _OF_VALUES = 0.015
 """Share of an MR's range of values by which those of one tissue differ at least."""
 _BESIDE_OWN_DISC = range(2, 11)
 """Ribs whose head lies at the disc above their vertebra; the others lie at the vertebra itself."""
+_PART_OF_RIB = 0.1
+"""Part of a rib that tells where its head lies."""
 _HEAD_ABOVE = 0.4
 _HEAD_AT = 0.1
 _SAMPLES = 8
@@ -241,7 +243,7 @@ def _beside(ledger: Ledger) -> Iterator[tuple[tuple[str, str], float]]:
         if names[0] is None or names[1] is None:
             continue
         pair = names[0], names[1]
-        right, left = (_x_by_height(ledger.regions[name].boundary_mm) for name in pair)
+        right, left = (_x_by_height(ledger.main_region(name).boundary_mm) for name in pair)
         steps = [right[height] - left[height] for height in right.keys() & left.keys()]
         if len(steps) >= _FEWEST_HEIGHTS:
             yield pair, float(np.median(steps))
@@ -252,7 +254,7 @@ def _aorta_roundness(ledger: Ledger) -> float | None:
     name = next((n for n in ledger.structures if ledger.terms[n].canonical == "aorta"), None)
     if name is None:
         return None
-    points = np.asarray(ledger.regions[name].boundary_mm)
+    points = np.asarray(ledger.main_region(name).boundary_mm)
     heights = np.floor(points[:, 2] / _LAYER_MM).astype(int)
     ratios = []
     for height in set(heights):
@@ -331,7 +333,8 @@ def _rib_anchors(
         if match is None:
             continue
         number = int(match[1])
-        points = np.asarray(ledger.regions[name].boundary_mm)
+        # A stray voxel beside the spine is more than 1 % of a short rib.
+        points = np.asarray(without_islands(ledger.regions[name], _PART_OF_RIB).boundary_mm)
         distances = np.linalg.norm(points[:, None, :] - curve[None], axis=2)
         nearest = float(fine[np.unravel_index(int(distances.argmin()), distances.shape)[1]])
         # At either end of the row, or far from it, the rib's own vertebra may be one that is not
@@ -376,7 +379,8 @@ def _end_anchor(
         yield Anchor(end, float(min(grown_on) - expected) - 1.0)
         return
     gaps = {
-        number: gap_mm(ledger.regions[name], ledger.regions[end]) / pitch for number, name in near
+        number: gap_mm(ledger.main_region(name), ledger.main_region(end)) / pitch
+        for number, name in near
     }
     if not gaps:
         return
