@@ -43,8 +43,8 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Give the first and the last frame that show {phrase}.",
     ),
     "localization.largest": (
-        "On which frame {is_} {phrase} largest, measured by a box drawn around it?",
-        "Which frame shows {phrase} at its largest, measured by a box drawn around it?",
+        "On which frame {is_} {phrase} largest, measured by a box around the finding?",
+        "Which frame shows the largest extent of {phrase}, measured by a box around the finding?",
         "On which frame would a box around {phrase} be largest?",
     ),
     "localization.side.slice": (
