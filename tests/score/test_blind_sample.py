@@ -49,3 +49,19 @@ def test_of_many_boxes_a_thousand_in_expectation(
     assert list(drawn) == expected
     assert (drawn.items, drawn.boxed) == (2540, 2500)
     assert "1,000 of the 2,500" in drawn.note
+
+
+def test_items_that_were_let_go_are_read_again() -> None:
+    asked, reads = items(2500, 40), []
+
+    def read() -> list[Item]:
+        reads.append(len(asked))
+        return asked
+
+    drawn = BlindSample(read)
+    before = list(drawn)
+    drawn.let_go()
+    assert len(reads) == 1
+    assert list(drawn) == before
+    assert len(reads) == 2
+    assert (drawn.items, drawn.boxed) == (2540, 2500)

@@ -218,6 +218,10 @@ class Bench:
         if self._cached_items is None and self.info.counts.get("items", 0) <= _MOST_HELD:
             self._cached_items = list(self.items(steps=False))
 
+    def let_items_go(self) -> None:
+        """What `hold_items` keeps is not needed any more: it is read again by whoever asks."""
+        self._cached_items = None
+
     def verify(self) -> None:
         """Read every table once: what contradicts is refused now,
         before work that would be lost is begun."""

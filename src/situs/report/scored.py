@@ -177,6 +177,9 @@ def read_runs(
         scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
         budget = budget_of(run)
         runs.append(ReportedRun(name, run, scores, causes_of(budget), stored_scores, budget))
+    # What is shown of them is read in one pass; together they take a fifth of the memory.
+    for one in runs:
+        one.run.replies.let_items_go()
     return covered, runs
 
 

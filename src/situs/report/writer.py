@@ -34,7 +34,7 @@ from situs.report.tables.standing import standings_of
 from situs.report.tables.verdicts import verdicts_of, with_probed_gains
 from situs.report.tables.wording import wording_of
 from situs.report.viewer.counterfactuals import counterfactuals_of, diagnosis_table
-from situs.report.viewer.payload import FactsShown, Payload, build_payload
+from situs.report.viewer.payload import Detail, FactsShown, Payload, build_payload
 from situs.score import HEADLINE, key_errors, published_beside
 from situs.tables import check_tables_folder, csv_text, table_files
 
@@ -258,7 +258,7 @@ def _add_twin_pictures(
     """Put a picture of the changed scan beside each counterfactual twin."""
     payload.shared.frames.update(dict(pictures.values()))
     for item_id in {item_id for item_id, _ in pictures}:
-        detail = payload.details[item_id]
+        detail = msgspec.json.decode(payload.details[item_id], type=Detail)
         twins = tuple(
             (
                 msgspec.structs.replace(twin, picture=pictures[item_id, twin.probe][0])
@@ -267,7 +267,8 @@ def _add_twin_pictures(
             )
             for twin in detail.changed
         )
-        payload.details[item_id] = msgspec.structs.replace(detail, changed=twins)
+        own = msgspec.structs.replace(detail, changed=twins)
+        payload.details[item_id] = msgspec.Raw(msgspec.json.encode(own))
 
 
 def _left_out(

@@ -7,6 +7,7 @@ bench, these answers and this version.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,6 +106,14 @@ class Replies:
     def blind_sample(self) -> BlindSample:
         """The items that the blind rows answer."""
         return BlindSample(self.items)
+
+    def let_items_go(self) -> None:
+        """They are not gone through several times any more: who does is read to again."""
+        self.bench.let_items_go()
+        self.blind_sample.let_go()
+        # Python keeps some empty tuples of every length for whoever needs the next; strewn over the
+        # memory of all items, they keep it from being given back.
+        gc.collect()
 
     def items_once(self) -> Iterator[Item]:
         """As `items`, taken down on the way for the blind rows,

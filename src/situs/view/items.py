@@ -120,7 +120,9 @@ def _payload(bench: Bench, item: Item, reported: ReportedRun, data: Path | None)
     studies = {study.study_id: study for study in bench.studies()}
     facts, first = facts_for(bench, [item]), [item.item_id]
     facts_shown = FactsShown(bench, facts, first)
-    payload = build_payload(bench, [item], [reported], facts_shown, studies, quotes=True)
+    payload = build_payload(
+        bench, [item], [reported], facts_shown, studies, quotes=True, covered=[item]
+    )
     made = source_of_made(bench.folder)
     home = bench if made is None else made[0]
     imaged = pictured_series(home.studies(), Locations.read(home.folder, data))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -129,7 +129,8 @@ class Payload(msgspec.Struct):
 
     runs: list[tuple[str, str]]
     rows: list[Row]
-    details: dict[str, Detail]
+    details: dict[str, msgspec.Raw]
+    """Each a `Detail`, as JSON."""
     facts: list[FactRow]
     series: dict[str, SeriesNote]
     shared: Shared
@@ -166,39 +167,46 @@ def build_payload(
     studies: Mapping[str, StudyRecord],
     *,
     quotes: bool,
-    covered: Sequence[Item | CoveredItem] | None = None,
+    covered: Sequence[Item | CoveredItem],
     changed: Mapping[str, tuple[ChangedTwin, ...]] | None = None,
 ) -> Payload:
     """Rows and details of the items, the first ones first, while they fit; no item beyond is even
     asked for.
 
-    `covered` are all items in bench order, in which the rows stand; without, those that are given.
+    `covered` are all items in bench order, in which the rows stand.
     """
     table = FactTable(quotes)
-    listed, rows = _rows(items, runs)
-    every: Sequence[Item | CoveredItem] = listed if covered is None else covered
-    twins = _twins(every, rows)
-    details: dict[str, Detail] = {}
-    spent = 0
-    for item in listed:
-        changed_twins = (changed or {}).get(item.item_id, ())
+    twins = _Twins(covered)
+    rows: dict[str, Row] = {}
+    details: dict[str, msgspec.Raw] = {}
+    used: set[str] = set()
+    row_bytes = text_bytes = 0
+    for item in items:
+        row = _row(item, runs)
+        row_bytes += len(msgspec.json.encode(row))
+        if row_bytes > _ROW_BYTES:
+            break
+        rows[item.item_id] = row
+        used.add(series_key(item))
+        if text_bytes + table.bytes > _TEXT_BYTES:
+            continue
         detail = item_detail(
             item,
             facts.of(item),
             table,
             bench,
             runs=runs,
-            twins=twins.get(item.item_id, ()),
-            changed=changed_twins,
+            twins=twins.of(item),
+            changed=(changed or {}).get(item.item_id, ()),
         )
-        spent += len(msgspec.json.encode(detail))
-        if spent + table.bytes > _TEXT_BYTES:
-            break
-        details[item.item_id] = detail
-    used = {series_key(item) for item in listed}
+        # As text it takes a third of the memory, and is not encoded again.
+        text = msgspec.json.encode(detail)
+        text_bytes += len(text)
+        if text_bytes + table.bytes <= _TEXT_BYTES:
+            details[item.item_id] = msgspec.Raw(text)
     return Payload(
         runs=[(run.name, run.kind) for run in runs],
-        rows=[rows[item.item_id] for item in every if item.item_id in rows],
+        rows=[rows[item.item_id] for item in covered if item.item_id in rows],
         details=details,
         facts=table.rows,
         series={
@@ -209,24 +217,9 @@ def build_payload(
         },
         shared=Shared(),
         picture_note="",
-        details_left_out=len(every) - len(details),
-        rows_left_out=len(every) - len(rows),
+        details_left_out=len(covered) - len(details),
+        rows_left_out=len(covered) - len(rows),
     )
-
-
-def _rows(items: Iterable[Item], runs: Sequence[ReportedRun]) -> tuple[list[Item], dict[str, Row]]:
-    """Items, and the line of the list of each, from the first on, while they fit."""
-    listed: list[Item] = []
-    rows: dict[str, Row] = {}
-    spent = 0
-    for item in items:
-        row = _row(item, runs)
-        spent += len(msgspec.json.encode(row))
-        if spent > _ROW_BYTES:
-            break
-        listed.append(item)
-        rows[item.item_id] = row
-    return listed, rows
 
 
 def _row(item: Item, runs: Sequence[ReportedRun]) -> Row:
@@ -276,31 +269,28 @@ def item_detail(
     )
 
 
-def _twins(
-    items: Sequence[Item | CoveredItem], wanted: Container[str]
-) -> dict[str, tuple[str, ...]]:
-    """For each wanted item those it is to be looked at beside:
+class _Twins:
+    """For each item those it is to be looked at beside:
     what was made from it or it from, then its twin group."""
-    changed = [item for item in items if item.twin_of]
-    known = {item.item_id for item in items} if changed else set()
-    made: dict[str, list[str]] = defaultdict(list)
-    groups: dict[str, list[str]] = defaultdict(list)
-    for item in changed:
-        if item.twin_of in known:
-            made[item.twin_of].append(item.item_id)
-            made[item.item_id].append(item.twin_of)
-    for item in items:
-        if item.twin_group:
-            groups[item.twin_group].append(item.item_id)
-    result = {}
-    for item in items:
-        if item.item_id not in wanted:
-            continue
-        others = [*made.get(item.item_id, ()), *groups.get(item.twin_group, ())]
+
+    def __init__(self, items: Sequence[Item | CoveredItem]) -> None:
+        changed = [item for item in items if item.twin_of]
+        known = {item.item_id for item in items} if changed else set()
+        self._made: dict[str, list[str]] = defaultdict(list)
+        self._groups: dict[str, list[str]] = defaultdict(list)
+        for item in changed:
+            if item.twin_of in known:
+                self._made[item.twin_of].append(item.item_id)
+                self._made[item.item_id].append(item.twin_of)
+        for item in items:
+            if item.twin_group:
+                self._groups[item.twin_group].append(item.item_id)
+
+    def of(self, item: Item) -> tuple[str, ...]:
+        """The first of them."""
+        others = [*self._made.get(item.item_id, ()), *self._groups.get(item.twin_group, ())]
         beside = [other for other in dict.fromkeys(others) if other != item.item_id]
-        if beside:
-            result[item.item_id] = tuple(beside[:_MOST_TWINS])
-    return result
+        return tuple(beside[:_MOST_TWINS])
 
 
 def _inputs(derived: Sequence[Fact], facts: Mapping[str, Fact]) -> list[Fact]:

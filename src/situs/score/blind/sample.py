@@ -44,6 +44,10 @@ class BlindSample:
             yield item
         self._counted = count, self._boxed
 
+    def let_go(self) -> None:
+        """Keep no item: whoever asks for them again has them read again."""
+        self._kept = None
+
     @property
     def is_complete(self) -> bool:
         """Whether all items have passed."""
