@@ -131,6 +131,11 @@ VENTRICLES = [
     for one in ("third", "left lateral", "right lateral", "fourth")
 ]
 WHICH_VENTRICLE = "Which structure does the lesion displace?"
+DEFECTS = [
+    Option(one, one) for one in ("the medial condyle", "the lateral condyle", "neither shows one")
+]
+WHICH_DEFECT = "Which femoral condyle shows the larger cartilage defect?"
+SPINE = [Option(one, one) for one in ("L2", "L3", "L4", "L5")]
 WHICH_NEAREST = "Which of these lies nearest to the largest liver lesion?"
 WHICH_LARGER = "Which kidney is larger by volume?"
 
@@ -158,6 +163,17 @@ WHICH_LARGER = "Which kidney is larger by volume?"
         (VENTRICLES, WHICH_VENTRICLE, "The lesion displaces the 4th ventricle.", 3),
         (VENTRICLES, WHICH_VENTRICLE, "The third ventricle. The fourth ventricle looks fine.", 0),
         (NEAREST, WHICH_NEAREST, "B looks fine to me.", 1),
+        (NEAREST, WHICH_NEAREST, "My reasoning leads to C.", 2),
+        (NEAREST, WHICH_NEAREST, "The answer I would give is C.", 2),
+        (DEFECTS, WHICH_DEFECT, "Neither.", 2),
+        (DEFECTS, WHICH_DEFECT, "A is smaller.", 1),
+        (
+            SPINE,
+            "At which level does the aorta bifurcate?",
+            "In front of the L4 vertebral body.",
+            2,
+        ),
+        (SPINE, "At which level does the aorta bifurcate?", "It is below L4.", None),
     ],
 )
 def test_choices_in_passing_and_at_the_end(options, question, reply, chosen):
@@ -177,6 +193,14 @@ def test_choices_in_passing_and_at_the_end(options, question, reply, chosen):
 def test_a_rounded_number_is_the_same_number(reply, value):
     result = parse_number(reply, "mL", question="What is the volume of the left kidney, in mL?")
     assert (float(result.value) if isinstance(result, Parsed) else None) == value
+
+
+def test_a_measure_may_be_named_behind_it():
+    question = "What is the longest axial diameter of the largest lymph node, in mm?"
+    reply = "The largest node measures 18 mm (long axis) and 11 mm (short axis)."
+    result = parse_number(reply, "mm", question=question)
+    assert isinstance(result, Parsed)
+    assert result.value == 18
 
 
 def test_parts_of_a_count_are_not_the_count():
@@ -201,6 +225,23 @@ def test_parts_of_a_count_are_not_the_count():
             "It would have to be lower for that to be true, and it isn't.",
             False,
         ),
+        (
+            "Is there any liver lesion in contact with the diaphragm?",
+            "One of the three lesions abuts the diaphragm.",
+            True,
+        ),
+        (
+            "Did the reader mark a Baker's cyst in this volume?",
+            "There is no popliteal fluid, so a Baker's cyst would not have been marked.",
+            False,
+        ),
+        (
+            "Did the reader mark a Baker's cyst in this volume?",
+            "If there were fluid, a Baker's cyst would have been marked.",
+            None,
+        ),
+        ("Is the spleen larger than 250 mL?", "Looks like it is more than 300 mL.", True),
+        ("Is the spleen larger than 250 mL?", "I'm going to go with no on this one.", False),
     ],
 )
 def test_what_a_sentence_ends_in_is_its_statement(question, reply, value):
@@ -222,3 +263,32 @@ def test_none_of_what_is_counted_is_nought():
     assert isinstance(result, Parsed)
     assert result.value == 0
     assert not isinstance(parse_number("None is fractured.", "", question=question), Parsed)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "I'm going to say {}.", "I'm going to go with {} on this one.", "My inclination is {}.",
+        "My impression is {}.", "My call is {}.", "The one-word answer is {}.",
+        "The honest answer is {}.", "Final determination: {}.", "To answer your question: {}.",
+        "My educated guess is {}.", "Locking in {}.", "I'd classify this as {}.",
+        "I can't be 100% certain, but my best judgement is {}.", "<response>{}</response>",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_an_announcement_is_read_whoever_gives_it(frame, answer):
+    question = "Is the left kidney above the stomach?"
+    result = parse_yes_no(frame.format(answer), question)
+    assert isinstance(result, Parsed)
+    assert result.value is (answer == "yes")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "My first impression was {}.", "My colleague's impression is {}.", "My gut said {}.",
+    ],
+)  # fmt: skip
+def test_what_was_only_a_first_impression_is_not(frame):
+    question = "Is the left kidney above the stomach?"
+    assert not isinstance(parse_yes_no(frame.format("yes"), question), Parsed)

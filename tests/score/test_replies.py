@@ -185,6 +185,7 @@ def test_lists_of_replies(name):
         ("tutors.txt", 0.95),
         ("twenty_models.txt", 0.97),
         ("twenty_models_again.txt", 0.97),
+        ("third_sitting.txt", 0.95),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):

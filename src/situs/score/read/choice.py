@@ -268,5 +268,5 @@ def _left_over(claims: Sequence[Claim], names: OptionNames) -> int | None:
     by_words = any(claim.denied and claim.end - claim.start > _LETTER for claim in claims)
     left = set(range(names.count)) - denied - set(names.unsure if by_words else ())
     if any(claim.denied and claim.outdone for claim in claims):
-        left -= set(names.alike)  # "the smaller of the two is B": they differ
+        left -= {*names.alike, *names.none}  # "the smaller of the two is B": they differ
     return left.pop() if denied and named == denied and len(left) == 1 else None

@@ -96,9 +96,16 @@ def parse_number(
         result = _Reader(ratio, asked, ranges, question).read()
         differs = without != plain and not isinstance(result, Parsed)
         return Unparsed("a difference, not a ratio") if differs else result
-    return _Reader(digits_for_words(plain), asked, ranges, question).read()
+    plain = _NAMED_BEHIND.sub(r"\g<name> \g<number>", digits_for_words(plain))
+    return _Reader(plain, asked, ranges, question).read()
 
 
+# "18 mm (long axis)" as "long axis 18 mm".
+_NAMED_BEHIND = re.compile(
+    r"(?<![0-9.,×x] )(?P<number>(?<![0-9.,])[0-9]{1,4}(?:\.[0-9]{1,3})? ?(?:mm|cm)) "
+    r"\((?P<name>(?:[a-z-]+ ){0,3}(?:axis|diameter|dimension|length|width|height|depth))\)",
+    re.IGNORECASE,
+)
 _OF_THEM = re.compile(r"\bof (?:them|which|these|those)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;!?\n]")
 _NO_THING = re.compile(

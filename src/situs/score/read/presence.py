@@ -52,6 +52,14 @@ _THAT_WOULD = re.compile(
 )
 
 
+# "…, so a cyst would not have been marked": what the reader did follows from what is seen.
+_WOULD_HAVE = re.compile(
+    r"(?P<so>\b(?:so|thus|hence|therefore)\b[^.,;:!?\n]{0,60}?) would (?P<not>not |never )?"
+    r"(?:have been|be) (?=(?:marked|annotated|noted|recorded|labell?ed)\b)",
+    re.IGNORECASE,
+)
+
+
 # "High signal consistent with an effusion": what is seen, and what it is evidence of.
 _EVIDENCE = (
     r"(?:(?:consistent|compatible|in keeping|in line) with|suggestive of|suggests|suggesting"
@@ -101,6 +109,7 @@ def plainly_present(plain: str, question: str) -> str:
     bare = re.sub(r"^(?:an?|any|the|some) ", "", subject, flags=re.IGNORECASE)
     plain = _SURE.sub("", plain)
     plain = _NOT_ONLY.sub(r"\1 and ", plain)
+    plain = _WOULD_HAVE.sub(lambda match: f"{match['so']} was {match['not'] or ''}", plain)
     plain = _THAT_WOULD.sub(r"\g<nothing> to suggest", plain)
     plain = _EVIDENT.sub(_evident, plain)
     plain = _SOUGHT.sub(

@@ -105,6 +105,12 @@ _ENDING = re.compile(
     r"|, and (?=(?:it|they|there) )",
     re.IGNORECASE,
 )
+# "One of the three lesions abuts it": any of them was asked about.
+_ONE_OF = re.compile(
+    r"\b(?:at least )?(?:one|two|three|some|several|all) of the (?:[a-z]+ )?(?P<what>lesions?"
+    r"|cysts?|nodules?|masses|tumou?rs?)\b",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"(?:^|[.;\n])[ *-]*([A-Za-z][^.:;?\n]{0,60}): ", re.MULTILINE)
 _LONGEST_LABELLED = 2_000
 _CALLED = re.compile(
@@ -174,9 +180,11 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     share = likeliest(plain)
     if share in {"YES", "NO"}:
         return Parsed(share == "YES")
+    asks_for_any = re.search(r"\bany\b", question) is not None
     question = usual_form(question)
     plain = _THERE_IS.sub(r"\1", plain)
     plain = _HEADED.sub("", plain)
+    plain = _ONE_OF.sub(r"a \g<what>", plain) if asks_for_any else plain
     plain = plainly_present(plain, question)
     plain = _PERSPECTIVE.sub("", plain)
     found = statements(plain, list(_mentions(plain)), english(), subjects=False, question=question)

@@ -208,9 +208,19 @@ _SEEN_FROM = re.compile(
 )
 
 
+_ON_ITS_LEVEL = re.compile(
+    r"(?:behind|in front of|anterior to|posterior to|lateral to|(?:left|right) of)", re.IGNORECASE
+)
+_VERTEBRA = re.compile(r"[ctls][0-9]{1,2}\b", re.IGNORECASE)
+
+
 def seen_from(plain: str, start: int) -> bool:
     """Whether what is named only tells where something else lies ("below L2, at L3")."""
-    return _SEEN_FROM.search(plain[max(0, start - 24) : start]) is not None
+    seen = _SEEN_FROM.search(plain[max(0, start - 24) : start])
+    # "In front of the L4 vertebral body" is at the level of L4.
+    return seen is not None and not (
+        _ON_ITS_LEVEL.match(seen[0]) and _VERTEBRA.match(plain, start, start + 30)
+    )
 
 
 _NAMED_SO = re.compile(

@@ -86,6 +86,8 @@ _NONE_OF_THEM = frozenset(
     {"none", "none of them", "none of these", "none of those", "none of the above", "neither"}
 )
 
+_NONE = re.compile(r"none (?:of|shows?|is|are|has|have)\b|neither\b")
+
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 
 _BOUND = re.compile(
@@ -117,6 +119,7 @@ class OptionNames:
         self.phrases = phrases_of(self.cores)
         self.unsure = [index for index, words in enumerate(self.cores) if cannot_tell(words)]
         self.alike = [i for i, words in enumerate(self.cores) if _HARDLY_DIFFER.search(words)]
+        self.none = [i for i, words in enumerate(self.cores) if _NONE.match(words)]
         self.has_digits = any(re.search(r"[0-9]", words) for words in self.cores)
         self.words = frozenset(word for words in self.cores for word in content_words(words))
         self.offered = " ".join(option.text for option in options)
@@ -128,7 +131,7 @@ class OptionNames:
         """The options whose words are the whole text."""
         whole = core(plain)
         if whole in _NONE_OF_THEM:
-            return [i for i, words in enumerate(self.cores) if words.startswith("none of")]
+            return self.none
         return [index for index, words in enumerate(self.cores) if words and words == whole]
 
     def mentions(self, plain: str) -> list[Mention]:

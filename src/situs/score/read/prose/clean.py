@@ -74,6 +74,11 @@ _ANSWER_TAG = re.compile(
     re.IGNORECASE,
 )
 
+# Other tags mark an answer only where they hold little more than one.
+_SHORT_TAG = re.compile(
+    r"<(response|ans|choice|result|output|prediction)>([^<]{1,60})</\1>", re.IGNORECASE
+)
+
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.MULTILINE), replacement)
     for pattern, replacement in [
@@ -107,6 +112,7 @@ def clean(text: str, *, language: str = "en", question: str = "") -> str:
     text = _plain_latex(mark_json(text, FINAL_OPEN, FINAL_CLOSE, question))
     text = _BOX.sub(lambda match: _final(match[1] if match[1] is not None else match[2]), text)
     text = _ANSWER_TAG.sub(lambda match: _final(match[1]), text)
+    text = _SHORT_TAG.sub(lambda match: _final(match[2]), text)
     text = re.sub(
         r"(?<=[0-9])\u2009(?=[0-9]{3}(?![0-9]))", "", text
     )  # 1 200 with the thin space of printers

@@ -116,6 +116,10 @@ def _frames(record: dict[str, dict[str, list[str]]]) -> Iterator[Frame]:
     yield _frame("answer", announced["being"], announced["participles"])
     yield _frame("neutral", announced["preparing"], announced["verbs"])
     yield _frame("answer", announced["adjectives"], announced["nouns"])
+    yield _frame(
+        "answer", announced["owners"], ["", *announced["qualities"]], announced["opinions"]
+    )
+    yield _frame("answer", ["the", "a"], announced["qualities"], announced["replies"])
     # What sounds like a condition and is none.
     yield _frame("neutral", record["pressed"]["openings"], record["pressed"]["verbs"])
     yield _frame("neutral", record["procedure"]["openings"], record["procedure"]["verbs"])
