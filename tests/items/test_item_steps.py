@@ -21,7 +21,7 @@ from situs.items import (
     letter_of,
     outline,
 )
-from situs.items.posed import quantity
+from situs.items.posed import quantity, share_words
 
 PATIENTS = range(2)
 
@@ -77,6 +77,8 @@ def test_every_number_in_a_step_is_one_of_its_facts(asked):
             )
             for step in item.steps:
                 values = [abs(v) for i in step.fact_ids for v in numeric(facts[i].value)]
+                if " % of " in step.text:
+                    values += [100.0 * value for value in values]
                 for shown in numbers_in(step.text):
                     half_unit = 0.5 * 10.0 ** -len(shown.partition(".")[2]) * (1 + 1e-6)
                     near = any(abs(value - float(shown)) <= half_unit for value in values)
@@ -188,3 +190,18 @@ def test_an_outline_knows_the_pool(asked):
                 assert set(pool) == {"yes", "no"}
             elif candidate.key is not None:
                 assert candidate.key in pool
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.0, "None"),
+        (4e-7, "None"),
+        (0.004, "Less than 1 %"),
+        (0.12, "12 %"),
+        (0.996, "More than 99 %"),
+        (1.0, "All"),
+    ],
+)
+def test_a_share_reads_as_one_says_it(share: float, words: str) -> None:
+    assert share_words(share) == words

@@ -8,7 +8,7 @@ from situs.facts import Fact, Ledger
 from situs.items.record import Answer, Box, Item, Measurement, Option, Step, item_id
 from situs.items.subjects import Subject, world_box
 
-__all__ = ["NotAsked", "Posed", "Question", "find_step", "measured", "quantity"]
+__all__ = ["NotAsked", "Posed", "Question", "find_step", "measured", "quantity", "share_words"]
 
 
 class NotAsked(msgspec.Struct, frozen=True):
@@ -96,6 +96,15 @@ def quantity(value: float, unit: str) -> str:
         else f"{value:.1f}"
     )
     return figure + (f" {unit}" if unit not in ("", "fraction") else "")
+
+
+def share_words(share: float) -> str:
+    """How much of a structure, to begin a sentence: "None", "Less than 1 %", "12 %", "All"."""
+    share = round(share, 6)
+    if share <= 0.0 or share >= 1.0:
+        return "None" if share <= 0.0 else "All"
+    percent = round(100.0 * share)
+    return {0: "Less than 1 %", 100: "More than 99 %"}.get(percent, f"{percent} %")
 
 
 def measured(fact: Fact, threshold: float | None = None) -> Measurement:

@@ -62,7 +62,7 @@ class Count(NothingExpected):
             steps=(
                 Step("find", f"Find every {plain}.", tuple(f.fact_id for f in box_facts), boxes),
                 Step("measure", f"Count them: {count:.0f}.", (fact.fact_id,), (), measured(fact)),
-                Step("conclude", f"There {verb} {count:.0f}.", (fact.fact_id,)),
+                Step("conclude", f"There {verb} {count:.0f} of them.", (fact.fact_id,)),
             ),
             boxes=boxes,
             needs=tuple(f"sees:{name}" for name in names),

@@ -8,7 +8,7 @@ from situs.anatomy import is_sided_lesion
 from situs.facts import Ledger, number
 from situs.items.average import AverageAnatomy
 from situs.items.masks.shared import compose, measure_step, obstacle
-from situs.items.posed import NotAsked, Posed, Question, quantity
+from situs.items.posed import NotAsked, Posed, Question, share_words
 from situs.items.record import Choice, Item, Option, Step
 from situs.items.subjects import Subject, resolve
 from situs.items.tasks import TaskRules
@@ -87,7 +87,7 @@ class LesionSide:
             facts=(side, share),
             steps=(
                 measure_step(
-                    f"{quantity(right, 'fraction')} of it lies right of the midline.",
+                    f"{share_words(right)} of it lies right of the midline.",
                     share,
                     threshold,
                 ),

@@ -137,8 +137,7 @@ class LesionPole(NothingExpected):
             facts=(height, holds),
             steps=(
                 measure_step(
-                    f"Its centre lies at {quantity(number(height), 'fraction')} of the organ's"
-                    " height.",
+                    f"Its centre lies {100 * number(height):.0f} % of the way up the organ.",
                     height,
                 ),
             ),
@@ -210,9 +209,7 @@ class LesionPair(NothingExpected):
             "forward": "lies further forward",
             "higher": "lies higher",
         }[ask]
-        step = measure_step(
-            f"The first against the second: {quantity(number(fact), fact.unit)}.", fact, neutral
-        )
+        step = measure_step(_compared(ask, number(fact), fact.unit), fact, neutral)
         return compose(
             ledger,
             [a, b],
@@ -232,6 +229,14 @@ class LesionPair(NothingExpected):
             difficulty=abs(number(fact) - neutral) / max(1e-6, (high - low) / 2),
             pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
         )
+
+
+def _compared(ask: str, value: float, unit: str) -> str:
+    """The first lesion beside the second, in words."""
+    if ask == "larger":
+        return f"The first is {quantity(value, unit)} times as large as the second."
+    way = {"forward": ("further forward", "further back"), "higher": ("higher", "lower")}[ask]
+    return f"The first lies {quantity(abs(value), unit)} {way[value < 0]} than the second."
 
 
 def _respects(ledger: Ledger, a: Subject, b: Subject) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from situs.anatomy import is_part, near_lesion, term
 from situs.facts import Fact, Ledger, number, span
 from situs.items.masks.relations import Decided, beyond, on_side, touches, unseen_facts, within
 from situs.items.masks.shared import ALIKE, CUT, measure_step, own_organ
-from situs.items.posed import NotAsked, quantity
+from situs.items.posed import NotAsked, quantity, share_words
 from situs.items.programs.expression import FILTERS, PICKS, Expr
 from situs.items.programs.names import Names
 from situs.items.programs.saying import phrase
@@ -216,7 +216,7 @@ class Evaluation:
             ),
             "within": f"{who} is {quantity(number(decisive), decisive.unit)} away.",
             "on": (
-                f"Of {who[0].lower()}{who[1:]}, {quantity(number(decisive), 'fraction')} lies right"
+                f"Of {who[0].lower()}{who[1:]}, {share_words(number(decisive)).lower()} lies right"
                 " of the midline."
             ),
             "beyond": (

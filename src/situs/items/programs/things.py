@@ -19,7 +19,7 @@ from situs.items.masks.shared import (
     own_organ,
 )
 from situs.items.masks.volume import VolumeEstimate
-from situs.items.posed import NotAsked, Posed, quantity
+from situs.items.posed import NotAsked, Posed, quantity, share_words
 from situs.items.programs.evaluate import Evaluation
 from situs.items.programs.expression import Expr
 from situs.items.record import Number, YesNo
@@ -85,7 +85,7 @@ def conclude_is_on(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
     if isinstance(decided, NotAsked):
         return decided
     share = decided.facts[0]
-    words = f"{quantity(number(share), 'fraction')} of it lies right of the midline."
+    words = f"{share_words(number(share))} of it lies right of the midline."
     return compose(
         evaluation.ledger,
         [subject],
