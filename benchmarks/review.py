@@ -2,7 +2,7 @@
 readers at once.
 
 Run by hand: python benchmarks/review.py [--readers 20] [--seconds 150] [--units 100000] [--only
-slices agreement lists pages readers]. The station runs in a process of its own, so that its CPU and
+slices agreement lists pages readers] [--postgres postgresql://user:password@host]. The station runs in a process of its own, so that its CPU and
 memory are its own. Times are of this machine and of what else it does (the load is printed); CPU
 per answer is not.
 """
@@ -63,6 +63,25 @@ from situs.review.station.store.verify import verify
 from situs.space import Affine, Grid
 
 SHAPE = (512, 512, 300)
+
+
+class Places:
+    """Where stations are made, and on which PostgreSQL server; without one, on SQLite."""
+
+    def __init__(self, root: Path, server: str) -> None:
+        self.root = root
+        self.server = server.rstrip("/")
+
+    def station(self, name: str) -> StationFolder:
+        """A new station, with a database of its own."""
+        if not self.server:
+            return create_folder(self.root / name)
+        import psycopg
+
+        database = f"benchmark_{name.replace('-', '_').lower()}_{os.getpid()}"
+        with psycopg.connect(f"{self.server}/postgres", autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{database}"')
+        return create_folder(self.root / name, f"{self.server}/{database}")
 
 
 def p95(values: list[float]) -> float:
@@ -276,11 +295,11 @@ def _insert_readings(db: Any, count: int) -> None:
     db.execute(insert(Reading), rows)
 
 
-def lists(root: Path, units: int) -> None:
+def lists(places: Places, units: int) -> None:
     """The pages of a project of so many units:
     a reader's list, the next case, the desk, agreement."""
     for read in (False, True):
-        folder = create_folder(root / f"lists-{read}")
+        folder = places.station(f"lists-{read}")
         database = open_database(folder)
         tokens = fill(database, ["R1", "R2", "R3", "R4"], units, ["v"], read=read)
         store_volume(
@@ -382,10 +401,10 @@ class Reader:
         return self.ask("submit", f"/assignments/{case}/{kind}", body, **headers)
 
 
-def readers(root: Path, count: int, seconds: float) -> None:
+def readers(places: Places, count: int, seconds: float) -> None:
     """So many readers at once on large volumes:
     every answer's time, faults, and whether the record is whole."""
-    folder = create_folder(root / "soak")
+    folder = places.station("soak")
     database = open_database(folder)
     codes = [f"R{n:02d}" for n in range(count)]
     volumes = [f"v{n}" for n in range(count)]
@@ -484,12 +503,12 @@ _DRAG = """async (count) => {
 }"""
 
 
-def pages(root: Path) -> None:
+def pages(places: Places) -> None:
     """One reader in Chromium on a large volume:
     first picture, keys, a held arrow, a window drag, submit and next."""
     from playwright.sync_api import sync_playwright
 
-    folder = create_folder(root / "pages")
+    folder = places.station("pages")
     database = open_database(folder)
     large_volume(folder.volumes / "v0")
     tokens = fill(database, ["R1", "R2"], 20, ["v0"], read=False)
@@ -568,18 +587,20 @@ def main() -> None:
     parser.add_argument("--units", type=int, default=100_000)
     parts = ("slices", "agreement", "lists", "pages", "readers")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--postgres", default="", help="stations on this PostgreSQL server")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
+        places = Places(Path(scratch), given.postgres)
         if "agreement" in given.only:
             agreement(given.units)
         if "slices" in given.only:
             slices(Path(scratch))
         if "lists" in given.only:
-            lists(Path(scratch), given.units)
+            lists(places, given.units)
         if "pages" in given.only:
-            pages(Path(scratch))
+            pages(places)
         if "readers" in given.only:
-            readers(Path(scratch), given.readers, given.seconds)
+            readers(places, given.readers, given.seconds)
 
 
 if __name__ == "__main__":
