@@ -135,6 +135,26 @@ def test_accounts_are_added_and_invited_again_on_the_page(desk: Desk) -> None:
     head.wait_for_selector("text=One-time token for R1")
 
 
+def test_places_along_the_spine_read_as_vertebrae(chromium: Any) -> None:
+    """The names are those of the vocabulary; halfway between two, both are named."""
+    from situs.facts.masks.kinds_spine import LEVELS, level_name
+    from situs.report.viewer.module import viewer_module
+
+    script = viewer_module(()).replace("export {  };", "")
+    page = chromium.new_page()
+    page.set_content("<svg></svg>")
+    ask = "(values) => { SCRIPT; return values.map((value) => inUnit(value, 'level')); }"
+    places = [float(n) for n in range(len(LEVELS))]
+    near, between = [n + 0.2 for n in places], [n + 0.5 for n in places[:-1]]
+    words = page.evaluate(ask.replace("SCRIPT", script), [*places, *near, *between])
+    assert words == [
+        *map(level_name, places),
+        *map(level_name, near),
+        *(f"{a}/{b}" for a, b in itertools.pairwise(LEVELS)),
+    ]
+    page.close()
+
+
 def a_case_of(running: Running, code: str) -> str:
     """The address of a finished case."""
     from sqlalchemy import select
