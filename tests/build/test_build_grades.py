@@ -427,6 +427,9 @@ def test_the_published_form_of_a_box_goes_there_and_back() -> None:
             assert box.volume_mm3 == pytest.approx(volume)
     with pytest.raises(SitusError, match="inside out"):
         from_published([5, 4, 0, 1, 0, 1], grid)
+    for numbers in ([0, 10**30, 0, 1, 0, 1], [-(10**30), 4, 0, 1, 0, 1]):
+        with pytest.raises(SitusError, match="outside the scan"):
+            from_published(numbers, grid)
 
 
 def test_jobs_change_nothing(situs: Callable[..., Any], tmp_path: Path) -> None:

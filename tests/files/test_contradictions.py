@@ -192,7 +192,16 @@ def about_nothing(rows: list[dict[str, Any]]) -> None:
     next(row for row in rows if row["kind"] == "volume")["subjects"] = []
 
 
-@pytest.mark.parametrize("change", [to_nobody, about_nothing])
+def of_no_width(rows: list[dict[str, Any]]) -> None:
+    next(row for row in rows if row["kind"] == "centroid")["interval"] = []
+
+
+def of_one_end(rows: list[dict[str, Any]]) -> None:
+    row = next(row for row in rows if row["kind"] == "volume")
+    row["interval"] = row["interval"][:1]
+
+
+@pytest.mark.parametrize("change", [to_nobody, about_nothing, of_no_width, of_one_end])
 def test_facts_that_contradict_the_bench(situs, bench, tmp_path, change) -> None:
     made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "facts", change)
     for words in (

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from situs.base.numbers import number_problems
 from situs.bench.study import StudyRecord
 from situs.errors import SitusError
-from situs.facts import Fact
+from situs.facts import Fact, FactValue
 from situs.items import Item, answer_problem
 
 __all__ = ["Parameters", "fact_problem", "item_problem", "study_problem"]
@@ -52,7 +52,14 @@ def fact_problem(fact: Fact, studies: Collection[str]) -> str | None:
         return f"study {fact.study_id} is not in studies.parquet"
     if len(fact.subjects) < _SUBJECTS.get(fact.kind.partition(".")[0], 0):
         return "does not say what it speaks of"
+    if fact.interval is not None and len(fact.interval) not in _interval_sizes(fact.value):
+        return f"has an interval of {len(fact.interval)} numbers"
     return next(number_problems((fact.value, fact.interval), "$"), None)
+
+
+def _interval_sizes(value: FactValue) -> Collection[int]:
+    """How many numbers bound a value: the lower bounds of all its numbers, then the upper ones."""
+    return (2 * len(value),) if isinstance(value, tuple) else (2,)
 
 
 def study_problem(study: StudyRecord) -> str | None:

@@ -47,16 +47,16 @@ def from_published(numbers: Sequence[float], grid: Grid) -> WorldBox:
         raise SitusError(
             f"box {_listed(numbers)} is inside out", fix="each start comes before its end"
         )
-    low, high = np.zeros(3, dtype=int), np.zeros(3, dtype=int)
+    low, high = [0, 0, 0], [0, 0, 0]  # not arrays: a number may be larger than theirs
     for axis, least, most in zip(_order(grid), (start, y_min, x_min), (end, y_max, x_max)):
         low[axis], high[axis] = least, most + 1
-    if low.min() < 0 or (high > grid.shape).any():
+    if min(low) < 0 or any(most > size for most, size in zip(high, grid.shape, strict=True)):
         fix = (
             "slices, y and x go up to"
             f" {', '.join(str(grid.shape[axis] - 1) for axis in _order(grid))}"
         )
         raise SitusError(f"box {_listed(numbers)} lies outside the scan", fix=fix)
-    first, last = ((int(a), int(b), int(c)) for a, b, c in (low, high))
+    first, last = ((a, b, c) for a, b, c in (low, high))
     return IndexBox(first, last).to_world(grid.affine)
 
 
