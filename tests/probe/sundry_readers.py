@@ -123,7 +123,8 @@ SUNDRY: dict[str, Case] = {
     "loses the thread of long questions": Case(lambda c: loses_the_thread, SEES, may=_ANY),
     "of two minds": Case(two_minds, SEES, may=_ANY),
     "a stale cache": Case(stale_cache, "text only", may=_ANY),
-    "contrary with pictures": Case(contrary_with_pictures, BLIND_KINDS, may=_ANY),
+    # Its answers differ between patients with pictures only, as "reacts" says.
+    "contrary with pictures": Case(contrary_with_pictures, f"{BLIND_KINDS} or reacts", may=_ANY),
     "ticks the next box": Case(lambda c: slips_to_the_next, SEES, may=_ANY | {"neighbour"}),
     "grain for yes and no": Case(
         lambda c: grain_for_yes_and_no, f"{BLIND_KINDS} or reacts", may=_ANY
