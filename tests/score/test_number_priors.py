@@ -69,3 +69,34 @@ def test_a_prior_has_no_skill(
     # What equals the prior in every answer has no interval: nothing varies.
     assert skill["ci95"][0] <= 0 if skill["ci95"] else skill["value"] == pytest.approx(0, abs=1e-9)
     assert skill["value"] <= 0.03
+
+
+def test_what_is_usual_has_no_skill_where_few_are_asked_the_same(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Counts of thirty rare findings, each asked of two patients: mostly one, and now and then
+    more. Whoever always says one has not looked."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {
+            "study": f"s{number}", "patient": f"p{number}", "id": f"{number}",
+            "question": f"How many findings of kind {number // 2} are there?",
+            "answer": int(1 + rng.poisson(0.5)), "unit": "",
+        }
+        for number in range(60)
+    ]  # fmt: skip
+    (tmp_path / "given.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    folder = tmp_path / "bench"
+    done = situs("import", "items", tmp_path / "given.jsonl", "--ids", "table", "--out", folder)
+    assert done.code == 0, done.err
+    replies = [
+        json.dumps({"item_id": item.item_id, "response": "1"})
+        for item in open_bench(folder).items()
+    ]
+    (tmp_path / "said.jsonl").write_text("\n".join(replies))
+    ran = situs("score", folder, tmp_path / "said.jsonl", "--json")
+    assert ran.code == 0, ran.err
+    skill = ran.json["headline"]["numbers"]
+    assert skill["n"] == 60
+    assert skill["ci95"] is None or skill["ci95"][0] <= 0
+    assert skill["value"] <= 0.02

@@ -204,7 +204,7 @@ register(
     ),
     Metric(
         id=SKILL_OVER_PRIOR,
-        about="against the mean or median of other patients, whichever errs less",
+        about="against the best prior of other patients: 0 is no better",
         forms=("number",),
         over_rows=over_rows.skill_over_prior,
         bounds=(-math.inf, 1.0),

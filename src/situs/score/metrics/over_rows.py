@@ -108,27 +108,33 @@ def _linked(groups: NDArray[np.intp], patients: NDArray[np.int64], count: int) -
 def skill(rows: Rows, seed: int) -> Estimate | None:
     """Against the mean of other patients' answers to the same question,
     among the items of the table."""
-    return _against_others(rows, (np.mean,))
+    return _against_others(rows, [("question", np.mean)])
 
 
 def skill_over_prior(rows: Rows, seed: int) -> Estimate | None:
-    """Against the mean or the median of other patients' answers, whichever errs less in all.
+    """Against the mean or the median of other patients' answers to the same question, or to all
+    questions of its task: whichever errs least in all.
 
     Where values are skewed, as volumes and distances are, whoever says the median beats the mean
-    without looking; no constant beats the median in absolute error.
+    without looking; no constant beats the median in absolute error. Where few patients are asked
+    the same (counts of a rare finding), their mean says little, and all counts together say more.
     """
-    return _against_others(rows, (np.mean, np.median))
+    priors: list[tuple[str, Prior]] = [
+        (group, prior) for group in ("question", "task") for prior in (np.mean, np.median)
+    ]
+    return _against_others(rows, priors)
 
 
-def _against_others(rows: Rows, priors: Sequence[Prior]) -> Estimate | None:
-    """1 minus the error over that of the best of some statistics of the other patients."""
+def _against_others(rows: Rows, priors: Sequence[tuple[str, Prior]]) -> Estimate | None:
+    """1 minus the error over that of the best of some statistics of the other patients, each over
+    those who were asked the same question or task."""
     columns = rows.columns
-    questions = columns.coded("question").codes
-    others = _OtherPatients(questions, rows.where(~np.isnan(columns.truth)), priors)
+    asked = rows.where(~np.isnan(columns.truth))
+    others = [_OtherPatients(columns.coded(group).codes, asked, prior) for group, prior in priors]
     compared, distances = [], []
     for row in rows.where(columns.predicted).index.tolist():
-        expected = others.without(int(questions[row]), int(columns.clusters[row]))
-        if expected is not None:
+        expected = [one.without(row, int(columns.clusters[row])) for one in others]
+        if None not in expected:
             compared.append(row)
             said = (columns.predictions[row], *expected)
             distances.append([_distance(value, columns.truth[row]) for value in said])
@@ -142,36 +148,31 @@ def _against_others(rows: Rows, priors: Sequence[Prior]) -> Estimate | None:
 
 
 class _OtherPatients:
-    """Statistics of the true answers to a question over all patients but one,
+    """A statistic of the true answers to a question (or task) over all patients but one,
     worked out once for each pair."""
 
-    def __init__(
-        self,
-        questions: NDArray[np.int64],
-        asked: Rows,
-        priors: Sequence[Prior],
-    ) -> None:
-        self._priors = priors
+    def __init__(self, groups: NDArray[np.int64], asked: Rows, prior: Prior) -> None:
+        self._groups, self._prior = groups, prior
         truths: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for row, patient in zip(asked.index.tolist(), asked.clusters.tolist()):
-            truths[int(questions[row])][patient].append(float(asked.columns.truth[row]))
+            truths[int(groups[row])][patient].append(float(asked.columns.truth[row]))
         self._values = {
-            question: (
+            group: (
                 np.array([value for values in own.values() for value in values]),
                 np.repeat(list(own), [len(values) for values in own.values()]),
             )
-            for question, own in truths.items()
+            for group, own in truths.items()
         }
-        self._known: dict[tuple[int, int], tuple[float, ...] | None] = {}
+        self._known: dict[tuple[int, int], float | None] = {}
 
-    def without(self, question: int, patient: int) -> tuple[float, ...] | None:
-        """None if nobody else was asked."""
-        if (question, patient) not in self._known:
-            values, patients = self._values[question]
+    def without(self, row: int, patient: int) -> float | None:
+        """What it is for a row and its patient; None if nobody else was asked."""
+        key = int(self._groups[row]), patient
+        if key not in self._known:
+            values, patients = self._values[key[0]]
             others = values[patients != patient]
-            expected = tuple(float(prior(others)) for prior in self._priors if others.size)
-            self._known[question, patient] = expected or None
-        return self._known[question, patient]
+            self._known[key] = float(self._prior(others)) if others.size else None
+        return self._known[key]
 
 
 def _distance(a: float | Fraction | None, b: float) -> float:
