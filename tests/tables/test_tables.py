@@ -81,3 +81,27 @@ def test_a_terminal_has_no_room_for_details(capsys: pytest.CaptureFixture[str]) 
     for words in WORDS:
         assert all(word in shown for word in words[:-1])
     assert "A caption." in shown
+
+
+def test_prose_stands_to_the_left_and_numbers_to_the_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reason = "the spinal cord is implausibly small for an adult"
+    rows = (("a", 7, reason), ("b", 1234, "none"))
+    print_table(Table("t", "t", ("study", "items", "why"), rows))
+    lines = capsys.readouterr().out.splitlines()
+    at = {word: line.index(word) for line in lines for word in (reason, "none") if word in line}
+    assert at[reason] == at["none"]
+    ends = {
+        line.index(word) + len(word)
+        for line in lines
+        for word in ("    7", "1,234")
+        if word in line
+    }
+    assert len(ends) == 1
+
+
+def test_columns_without_names_have_no_header(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(Table("t", "written", ("", ""), (("items", 17), ("pictures", 0))))
+    shown = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert shown == [["written"], ["items", "17"], ["pictures", "0"]]

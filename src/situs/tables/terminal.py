@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Literal
 
 from situs.base.text import printable
 from situs.tables.table import Table
 
 __all__ = ["print_table"]
 
+_PROSE = 30
+"""Letters of the longest cell from which a column holds sentences."""
 _WIDTH_OF_FILES = 120
 """Columns of a page where nobody knows how wide it will be read."""
 
 
 def print_table(table: Table) -> None:
-    """A table on standard output;
-    from the second column on words stand to the right, as numbers do."""
+    """A table on standard output.
+
+    From the second column on words stand to the right, as numbers do; prose stands to the left.
+    Where no column has a name there is no header.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table as Drawn
 
     brief = table.brief()
-    drawn = Drawn(box=box.SIMPLE_HEAD)
+    drawn = Drawn(box=box.SIMPLE_HEAD, show_header=any(brief.columns))
+    rows = [[printable(word) for word in brief.words(row)] for row in brief.rows]
     for number, column in enumerate(brief.columns):
-        drawn.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
-    for row in brief.rows:
-        drawn.add_row(*map(printable, brief.words(row)))
+        is_prose = any(len(row[number]) > _PROSE for row in rows)
+        justify: Literal["left", "right"] = "left" if is_prose or number == 0 else "right"
+        drawn.add_column(column, justify=justify, overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
     # In a file, who wants no colour wants no bold either, even if FORCE_COLOR is set as well.
     is_plain = not sys.stdout.isatty() and bool(os.environ.get("NO_COLOR"))
     forced = False if is_plain else None
