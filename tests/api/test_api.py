@@ -70,7 +70,7 @@ ONLY_COMMANDS = {
     "measure": {"csv", "jobs", "engine"},
     # `list_names` and others are functions of their own; sessions are shown by
     # `situs.room.show_session`.
-    "show": {"list", "allow_pixels"},
+    "show": {"list", "allow_restricted"},
     "export": {"bench"},  # a result or a folder knows what it is
 }
 

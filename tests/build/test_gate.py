@@ -367,12 +367,29 @@ def test_exchanged_names_of_cut_organs_bear_no_mark_by_name() -> None:
     whole = scene_of(ledger_of(phantom_labels(3, 1, SPACING_MM)), None)
     seen = {n: msgspec.structs.replace(one, cut=True) for n, one in whole.sightings.items()}
     organs = [name for name in seen if whole.terms[name].kind == "organ"]
-    assert len(set(organs) - unsure_names(Scene(seen, whole.terms), [])) > len(organs) / 2
+    assert len(set(organs) - unsure_names(Scene(seen, whole.terms), [], [])) > len(organs) / 2
     for a, b in itertools.combinations(organs, 2):
         scene = Scene({**seen, a: seen[b], b: seen[a]}, whole.terms)
         suspicions = judge(scene)
         in_doubt = {n for one in suspicions if one.doubt == "structure" for n in one.structures}
-        assert {a, b} <= in_doubt | unsure_names(scene, suspicions), (a, b)
+        assert {a, b} <= in_doubt | unsure_names(scene, suspicions, suspicions), (a, b)
+
+
+def test_names_that_somebody_vouches_for_may_bear_marks() -> None:
+    """Cut on all sides, several organs fit another's name as well."""
+
+    def unsure(*trusted: str) -> frozenset[str]:
+        ledger = ledger_of(phantom_labels(3, 1, SPACING_MM))
+        ledger.trusted = frozenset(trusted)
+        seen = ledger.scene.sightings.items()
+        cut = {name: msgspec.structs.replace(one, cut=True) for name, one in seen}
+        ledger.scene = Scene(cut, ledger.scene.terms)
+        return ledger.unsure_names
+
+    names = unsure()
+    vouched_for = min(names)
+    assert unsure(vouched_for) == names - {vouched_for}
+    assert unsure("structure") == unsure("all") == frozenset()
 
 
 def test_no_mark_is_asked_for_where_there_is_no_picture_to_draw_it_in(

@@ -161,6 +161,8 @@ def test_a_stop_that_was_ignored_before_stays_ignored(stop: signal.Signals) -> N
 
 _LOOK = """
 import _signal, atexit, os, sys
+if _signal.getsignal(_signal.SIGINT) is _signal.SIG_IGN:  # as of tests in a shell's background
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 moments = 0
 def look(frame, event, _):
     global moments

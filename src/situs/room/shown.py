@@ -49,7 +49,7 @@ def show_session(
     `.html`, `.png` (a sheet), or a folder of the pictures as sent."""
     replayer = Replayer(run, bench, data)
     if replayer.bench.info.restricted and not allow_pixels:
-        fix = "add --allow-pixels if you may hold such a file"
+        fix = "add --allow-restricted if you may hold such a file"
         raise SitusError("its data are restricted: pixels would be written", where=run, fix=fix)
     played = replayer.session(item_id)
     view = _viewed(replayer, played)

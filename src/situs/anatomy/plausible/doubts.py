@@ -97,9 +97,14 @@ def judge(scene: Scene) -> list[Suspicion]:
     return _unrepeated([*_of_many(scene, suspicions), *suspicions])
 
 
-def unsure_names(scene: Scene, suspicions: Sequence[Suspicion]) -> frozenset[str]:
-    """Structures whose mask fits another name as well, by what is not in doubt of the study."""
-    doubtful = {one.doubt for one in suspicions}
+def unsure_names(
+    scene: Scene, suspicions: Sequence[Suspicion], doubts: Sequence[Suspicion]
+) -> frozenset[str]:
+    """Structures whose mask fits another name as well, by what is not in doubt of the study.
+
+    `doubts`: those of the suspicions that nobody vouches for.
+    """
+    doubtful = {one.doubt for one in doubts}
     axes = [axis.world_index for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
     mirrored = any(one.code is Suspect.SITUS_INVERSUS for one in suspicions)
     if not axes:

@@ -22,7 +22,7 @@ from situs.anatomy import (
 )
 from situs.anatomy.plausible import Scene, judge, unsure_names
 from situs.errors import SitusError, did_you_mean
-from situs.facts.doubts import Doubted
+from situs.facts.doubts import ALL, Doubted
 from situs.facts.masks.cut import ALL_FACES, Cut, Face, KnownCuts, Surroundings, cut_of
 from situs.facts.masks.instances import join_parts, split_lesions, together, without_islands
 from situs.facts.masks.midlines import find_midline
@@ -234,8 +234,11 @@ class Ledger(Doubted):
 
     @functools.cached_property
     def unsure_names(self) -> frozenset[str]:
-        """Structures whose mask fits another name as well as its own."""
-        return unsure_names(self.scene, self.suspicions)
+        """Structures whose mask fits another name as well as its own,
+        where nobody vouches for the name."""
+        if ALL in self.trusted or Doubt.STRUCTURE.value in self.trusted:
+            return frozenset()
+        return unsure_names(self.scene, self.suspicions, self.doubts) - self.trusted
 
     @functools.cached_property
     def nested_pairs(self) -> dict[tuple[str, str], bool]:
