@@ -131,7 +131,7 @@ def load_language() -> Language:
 
 class Slot(NamedTuple):
     """A place for an argument: `{1}`, `{1p}` in the plural,
-    `{1:most}` in a form, `{2x}` as `it`."""
+    `{1:most}` in a form, `{2x}` as `it`, `{2o}` as an `it` that is left out."""
 
     number: int
     form: str
@@ -146,7 +146,7 @@ class Alternatives(NamedTuple):
 Pattern = tuple["str | Slot | Alternatives", ...]
 """A sequence of words, slots and alternatives."""
 
-_PIECE = re.compile(r"\{(\d)(p|x|:\w+)?\}|<(\w+)>|([()\[\]|])|('s|[^\s()\[\]|{}<>]+)")
+_PIECE = re.compile(r"\{(\d)(p|x|o|:\w+)?\}|<(\w+)>|([()\[\]|])|('s|[^\s()\[\]|{}<>]+)")
 """A slot, a macro, a bracket, or a word."""
 _PUNCTUATION = re.compile(r"[,;?]|:(?!\w+\})|\.$")
 

@@ -16,11 +16,13 @@ Tokens = tuple[str, ...]
 
 _TOKEN = re.compile(r"\{[a-z]s?\}|'s|\d+(?:\.\d+)?|[^\W\d_]+|[.?!]")
 """A slot, a possessive, a number, a word, or the end of a sentence; all else separates words."""
+_SHORT_IS = re.compile(r"(?<=\bwhat)'s\b|(?<=\bwhere)'s\b")
+"""Elsewhere `'s` is a possessive."""
 
 
 def tokens_of(text: str) -> Tokens:
     """The words of a text, in small letters, without commas, colons and hyphens."""
-    return tuple(_TOKEN.findall(text.lower().replace("’", "'")))
+    return tuple(_TOKEN.findall(_SHORT_IS.sub(" is", text.lower().replace("’", "'"))))
 
 
 class Names:

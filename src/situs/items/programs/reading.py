@@ -151,6 +151,8 @@ class _Reading:
         if form == "x":
             if self._tokens[at : at + 1] == ("it",):
                 yield at + 1, _IT
+        elif form == "o":
+            yield at, _IT
         elif kind in ("mm", "ml"):
             yield from self._numbers(at)
         elif kind in ("direction", "side", "klass"):
