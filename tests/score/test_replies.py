@@ -186,6 +186,9 @@ def test_lists_of_replies(name):
         ("twenty_models.txt", 0.97),
         ("twenty_models_again.txt", 0.97),
         ("third_sitting.txt", 0.95),
+        ("walk_in.txt", 0.98),
+        ("walk_in_intricate.txt", 0.91),
+        ("walk_in_again.txt", 0.98),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):

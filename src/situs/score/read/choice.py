@@ -16,7 +16,11 @@ from situs.score.read.arrangement.comparisons import (
 from situs.score.read.arrangement.directions import turn_directions
 from situs.score.read.arrangement.listing import best_measured, rightly_labelled
 from situs.score.read.arrangement.orders import order_of_ends, with_orders_as_asked
-from situs.score.read.arrangement.ranking import first_ranked, ranked_option
+from situs.score.read.arrangement.ranking import (
+    first_ranked,
+    likeliest_ranked,
+    ranked_option,
+)
 from situs.score.read.arrangement.shared_structures import conclude_shared, mark_beside_x
 from situs.score.read.likelihoods import likeliest
 from situs.score.read.option_names import ALPHABET, OptionNames, as_options_write
@@ -79,7 +83,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
-    share = likeliest(plain)
+    share = likeliest(plain) or likeliest_ranked(plain, len(options))
     if share is not None and share in ALPHABET[: len(options)]:
         return Parsed(options[ALPHABET.index(share)].value)
     names = OptionNames(options, question)

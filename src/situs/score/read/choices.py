@@ -27,7 +27,7 @@ from situs.score.read.stated_options import stated_options
 __all__ = ["parse_choices"]
 
 _LOWER_RUN = re.compile(r"[\s(]*[a-z](?:\)?[\s,;/&+.(]+(?:and )?[a-z])*[\s).]*")
-_SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+[A-Z])+\W*")
+_SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+(?:and[\s,]+)?[A-Z])+\W*")
 # "Options: A, B" as the whole reply names those chosen, not those offered.
 _OPTIONS_HEAD = re.compile(
     r"(?:options?|findings?|letters?|answers?) ?(?::|are) ?(?=\S)", re.IGNORECASE
@@ -64,6 +64,14 @@ _JUDGED = re.compile(
 _ALL_ARE = re.compile(
     r"(?P<whole>all|none)(?: of)?(?: the| these)?(?: (?:two|three|four|five|six))? (?P<noun>[a-z]+)"
     r" (?:are|is) (?P<state>[a-z]+)"
+)
+# "All except C", "everything but the bladder" where several may be chosen: the rest is.
+_ALL_BUT = re.compile(
+    r"(?:i(?:'d| would)? (?:choose|pick|select|mark|say) |i see |they are )?(?:all|everything|every"
+    r" (?:one|option|finding|organ|structure))(?: (?:four|five|six|three|others?|options|findings"
+    r"|organs|structures))?(?: of (?:them|these|those|the (?:above|options|findings|organs"
+    r"|structures)))?(?: (?:is|are) (?:present|visible|seen|shown|marked))?,?"
+    r" (?:but|except(?: for)?|apart from|besides|other than) (?P<rest>[^.;\n]+)"
 )
 _NO_MEMBER = re.compile(
     r"no (?:[a-z]+ )?(?:organs?|structures?|findings?|options?|abnormalit(?:y|ies)|levels?)"
@@ -181,6 +189,18 @@ def _read_choices(
             tuple(option.value for index, option in enumerate(options) if index in chosen)
         )
     return _whole(plain, options, sentences, names, question)
+
+
+def _named_alone(words: str, names: OptionNames) -> set[int]:
+    """The options that words name where they name nothing else; nothing if that is all of them."""
+    plain = words.upper() if _LOWER_RUN.fullmatch(words) else words
+    named = names.mentions(plain)
+    found = {int(str(one.value)) for one in named}
+    between = plain
+    for one in sorted(named, key=lambda one: -one.start):
+        between = f"{between[: one.start]} {between[one.end :]}"
+    idle = set(words_of(between)) <= {"and", "or", "the", "option", "options"}
+    return found if idle and len(found) < names.count else set()
 
 
 def _by_one_word(text: str, names: OptionNames) -> set[int]:
@@ -396,6 +416,9 @@ def _whole(
         return Parsed(tuple(option.value for option in options))
     if _denies_each(plain, names):
         return Parsed(())
+    rest = _ALL_BUT.fullmatch(bare)
+    if rest and (left := _named_alone(rest["rest"], names)):
+        return Parsed(tuple(o.value for index, o in enumerate(options) if index not in left))
     none = bare in words["none"] or _NO_MEMBER.fullmatch(bare) or _NORMAL.fullmatch(bare)
     if none and not claimed:
         return Parsed(())

@@ -124,6 +124,8 @@ _THERE_IS = re.compile(
     r" (?:however|though|in contrast|on the other hand|also|instead|nevertheless),(?= [a-z])",
     re.IGNORECASE,
 )
+# "There is no contact, however."
+_TRAILING = re.compile(r", (?:however|though|then|after all)(?= ?(?:[.!;\n]|$))", re.IGNORECASE)
 # "✅ The reader marked one", "❌ No tear is marked": a sign before a whole sentence adds nothing to
 # what this says, and is as often a bullet.
 _HEADED = re.compile(r"^[✅✓✔❌✗✘] ?(?=(?:[^\s✅✓✔❌✗✘]+ ){3})(?!.*[✅✓✔❌✗✘])", re.DOTALL)
@@ -133,6 +135,18 @@ _PERSPECTIVE = re.compile(
     r" |it )",
     re.IGNORECASE,
 )
+# "Yes, I can see the spleen. It is shorter": a yes to having found what the question is about.
+_FOUND = re.compile(
+    r"^\W*(?:yes|yeah|yep|sure|okay|ok)\b[,.!]? (?:i (?:can |do )?(?:clearly )?(?:see|identify"
+    r"|find|locate) (?:the|this|that|both) (?P<seen>[a-z -]{1,40})"
+    r"|(?:the|both|both of the) (?P<there>[a-z -]{1,40}?) (?:is|are) (?:[a-z]+ly )?"
+    r"(?:visible|seen|identified))"
+    r"(?: (?:clearly|well|here|on (?:the|these|this) [a-z]+|in (?:the|these|this) [a-z]+))?"
+    r"(?:[.!;] |, (?:and|but) )(?=\S)",
+    re.IGNORECASE,
+)
+_THINGS = frozenset({"organ", "structure", "image", "slice", "scan", "lesion", "them", "two"})
+_SEEING = frozenset({"see", "seen", "visible", "shown", "present", "there", "identified", "found"})
 _CONDITIONS = {
     "torn": "tear",
     "ruptured": "rupture",
@@ -180,9 +194,13 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     share = likeliest(plain)
     if share in {"YES", "NO"}:
         return Parsed(share == "YES")
+    rest = _behind_found(plain, question)
+    behind = parse_yes_no(rest, question, language=language) if rest else None
+    if isinstance(behind, Parsed):
+        return behind
     asks_for_any = re.search(r"\bany\b", question) is not None
     question = usual_form(question)
-    plain = _THERE_IS.sub(r"\1", plain)
+    plain = _TRAILING.sub("", _THERE_IS.sub(r"\1", plain))
     plain = _HEADED.sub("", plain)
     plain = _ONE_OF.sub(r"a \g<what>", plain) if asks_for_any else plain
     plain = plainly_present(plain, question)
@@ -218,6 +236,17 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
             answer = _restated(plain, question)
         return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
+
+
+def _behind_found(plain: str, question: str) -> str:
+    """What follows an opening yes that may only say that what the question is about is seen;
+    nothing where the question asks for that."""
+    found = _FOUND.match(plain)
+    if found is None or _SEEING & set(words_of(question)):
+        return ""
+    seen = set(content_words(found["seen"] or found["there"]))
+    named = seen <= {*content_words(question), *_THINGS}
+    return plain[found.end() :] if seen and named else ""
 
 
 def _restated(plain: str, question: str) -> bool | None:

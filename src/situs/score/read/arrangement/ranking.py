@@ -10,7 +10,7 @@ from itertools import pairwise
 from situs.score.read.arrangement.orders import GREATER, LESSER, order_members
 from situs.score.read.prose.tokens import Mention
 
-__all__ = ["first_ranked", "ranked_option"]
+__all__ = ["first_ranked", "likeliest_ranked", "ranked_option"]
 
 _LINKS = frozenset(
     {
@@ -43,6 +43,36 @@ def ranked_option(plain: str, cores: Sequence[str]) -> int | None:
         return of_reply
     of_sentences = {_ranked(part, cores) for part in _STOP.split(plain[-_LONGEST:])} - {None}
     return of_sentences.pop() if len(of_sentences) == 1 else None
+
+
+# "Ranking: 1. B 2. A 3. D", "from most to least likely: B > A > D".
+_BY_LIKELIHOOD = re.compile(
+    r"\W*(?P<head>[^:\n]{0,60}\b(?i:rank(?:ing|ed)?|likel(?:y|ihood)|plausib(?:le|ility)"
+    r"|probab(?:le|ility))\b[^:\n]{0,40}?):?\s*"
+    r"(?P<letters>(?:(?:[1-9][.)] ?)?\(?\b[A-Z]\b\)?[\s,;>.]*(?:\b(?:then|and)\b[\s,]*)?){2,})",
+)
+_BY_ELSE = re.compile(
+    r"\b(?:by|of|from|in) (?!(?:their |the )?(?:most|least|likel|plausib|probab"
+    r"|options\b|answers\b))"
+    r"|\border\b(?! of likel)",
+    re.IGNORECASE,
+)
+_LEAST_FIRST = re.compile(r"\bleast\b.*\bmost\b", re.IGNORECASE)
+
+
+def likeliest_ranked(plain: str, count: int) -> str | None:
+    """The letter that heads a ranking of all options by how likely they are,
+    where a reply is nothing else."""
+    ranking = _BY_LIKELIHOOD.fullmatch(plain)
+    letters: list[str] = re.findall(r"\b[A-Z]\b", ranking["letters"]) if ranking else []
+    if (
+        ranking is None
+        or _BY_ELSE.search(ranking["head"])
+        or len(letters) != count
+        or len(set(letters)) != count
+    ):
+        return None
+    return letters[-1 if _LEAST_FIRST.search(ranking["head"]) else 0]
 
 
 def first_ranked(plain: str, mentions: Sequence[Mention], count: int, question: str) -> int | None:

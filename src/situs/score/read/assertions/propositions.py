@@ -156,10 +156,13 @@ def _predicate_at(words: Sequence[str]) -> int | None:
         return before - 1  # "correctly positioned"
     if cut == len(words):
         return before if before else None
-    if words[before].endswith(("ed", "ing")) or stem(words[before]) in _complements():
+    said = words[before].endswith(("ed", "ing")) or stem(words[before]) in _complements()
+    if said and not _ARTICLES.issuperset(words[:before]):
         return before
     placed = [i for i in range(cut, len(words)) if words[i] in opposites()]
-    return placed[0] if len(placed) == 1 else None
+    # "In contact with the left kidney" asks for no side.
+    lone = len(placed) == 1 and _ARTICLES.issuperset(words[cut + 1 : placed[0]])
+    return placed[0] if lone else None
 
 
 def _of(before: Sequence[str], key: str, behind: Sequence[str], *, exists: bool) -> _Asked | None:

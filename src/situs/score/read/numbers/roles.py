@@ -56,8 +56,11 @@ _SPACING_BEFORE = re.compile(
 _EACH = re.compile(r"\b(?:so|thus|hence|making|giving|leaving|i\.e\.) (?:about )?$", re.IGNORECASE)
 _CORRECTED = re.compile(r"\b(?:for|after) [^.;\n0-9]{0,40}: ?$", re.IGNORECASE)
 _COMPONENT_BEFORE = re.compile(
-    r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[-"
-    r" ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
+    r"(?:(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[-"
+    r" ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?"
+    r"|\b(?:vertical|horizontal|lateral|cranio-?caudal|antero-?posterior|transverse|axial"
+    r"|in[- ]plane|through[- ]plane|[xyz]) (?:offset|component|shift|displacement)"
+    r"(?: ?[:=≈]| is| of| was| by)?(?: about)? ?)$",
     re.IGNORECASE,
 )
 _ALONG_BEFORE = re.compile(
@@ -219,8 +222,8 @@ _MEASURES = {
 # "A diameter of 21 mm, and the lesion one of 34 mm": the same measure again.
 # "The lesion is 30 mm wide and the gallbladder 25 mm": the same measure of another thing.
 _LIKEWISE = re.compile(
-    r"[0-9] ?(?:mm|cm|m)(?P<measure>[ -][a-z]+(?: [a-z]+)?),? (?:and|while|whereas) (?:the |its )"
-    r"[a-z' -]{2,30}$",
+    r"[0-9] ?(?:mm|cm|m)(?P<measure>[ -][a-z]+(?: [a-z]+)?)(?:,? (?:and|while|whereas)|,)"
+    r" (?:the |its )[a-z' -]{2,30}$",
     re.IGNORECASE,
 )
 _ELLIPSIS = re.compile(r"\b(?:one|that) of (?:about |some )?$", re.IGNORECASE)

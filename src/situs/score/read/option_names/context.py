@@ -230,6 +230,12 @@ _NAMED_SO = re.compile(
 """Behind a word of direction that is part of a name."""
 
 
+# "From top to bottom the thirds are …": an order, no place.
+_FROM = re.compile(r"\bfrom (?:the )?$", re.IGNORECASE)
+_ON_TO = re.compile(r" to (?:the )?[a-z]+", re.IGNORECASE)
+_FROM_TO = re.compile(r"\bfrom (?:the )?[a-z]+ to (?:the )?$", re.IGNORECASE)
+
+
 def idiom(plain: str, phrase: str, start: int, end: int) -> bool:
     """Whether a word of direction is none here:
     "right behind", "nothing left to see", "as I said above"."""
@@ -243,6 +249,8 @@ def idiom(plain: str, phrase: str, start: int, end: int) -> bool:
     if _NAMED_SO.match(plain, end, end + 20):
         return True  # "the inferior vena cava"
     before = plain[max(0, start - 60) : start]
+    if _FROM_TO.search(before) or (_FROM.search(before) and _ON_TO.match(plain, end, end + 20)):
+        return True
     idiom = _IDIOM_AFTER.get(phrase)
     sided = phrase in {"left", "right"} and _ADJECTIVE.match(plain, end, end + 20)
     if idiom and idiom.match(plain, end, end + 30):

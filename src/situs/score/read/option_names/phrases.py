@@ -49,8 +49,9 @@ def phrases_of(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """What to look for and which option it means, longest first."""
     skipped = {"", "yes", "no", "true", "false"}
     found: dict[str, set[int]] = {}
+    shared = frozenset.intersection(*(frozenset(words.split()) for words in cores or ("",)))
     for index, words in enumerate(cores):
-        for phrase in {words, *_variants(words), *_distinct(index, cores)}:
+        for phrase in {words, *_variants(words, shared), *_distinct(index, cores)}:
             if phrase not in skipped:
                 found.setdefault(phrase[:MOST_TEXT], set()).add(index)
     for phrase in list(found):
@@ -63,8 +64,9 @@ def phrases_of(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     return tuple((phrase, index) for phrase, indices in ordered for index in sorted(indices))
 
 
-def _variants(words: str) -> Iterator[str]:
-    """Other words for an option that is nothing but a direction."""
+def _variants(words: str, shared: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Other words for an option that is nothing but a direction, beside what all options name
+    ("above the kidney", "behind the kidney")."""
     pronoun = _PRONOUN.match(words)
     if pronoun:
         yield words[pronoun.end() :]  # "the two kidneys differ by less than 5 %"
@@ -87,10 +89,12 @@ def _variants(words: str) -> Iterator[str]:
         yield " ".join([*attributes, adjective])  # "right renal" for "right kidney"
     if len(content) == 2 and content[1] in GENERIC:
         yield from (f"{other} {content[1]}" for other in _same_direction(content[0]))
-    if len(content) != 1:
+    told = content if len(content) == 1 else [word for word in content if word not in shared]
+    if len(told) != 1:
         return
-    yield content[0]
-    yield from _same_direction(content[0])
+    if told == content:
+        yield told[0]
+    yield from _same_direction(told[0])
 
 
 _SIDE_WORDS = frozenset({"left", "right"})

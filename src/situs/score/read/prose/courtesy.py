@@ -49,10 +49,28 @@ _OBLIGING = re.compile(
     rf"|(?:see|view|open|access|read|look at) {_PICTURES}"
     r"(?:,? (?:that )?(?:you )?(?:have |were |was )?(?:uploaded|provided|shared|sent|attached))?"
     r"(?: (?:clearly|well|fine|now))?)"
+    rf"|{_GRANT}[,!.]? (?:i|we) (?:do )?understand(?: [^.!?\n:0-9]*)?"
     rf"|(?:{_GRANT}[,!.]? )?(?:no (?:worries|problem)(?: at all)?|not a problem))[.!]+(?= |$|\n)",
     re.IGNORECASE,
 )
 
+
+# "Yes, but I'd need thinner slices to be certain": what would confirm an answer sets no condition.
+_CONFIRMING = re.compile(
+    r",? ?(?:\b(?:but|though|although|and|yet|even though) )?\b(?:i|we|you|one)(?:'d| would) need"
+    r" [^.!?;,\n:0-9]{1,80}? (?:to be (?:[a-z]+ )?(?:certain|sure|confident|precise|definitive)"
+    r"|(?:to|for) (?:[a-z]+ )?(?:confirm|verify|certainty|confirmation)(?: (?:this|it|that))?)"
+    r"(?= ?[.!?;\n]|$)",
+    re.IGNORECASE,
+)
+
+# "While I can't offer a diagnosis, the spleen …": modesty before an answer that is given.
+_MODEST = re.compile(
+    r"(?:^|(?<=[.!?] )|(?<=\n))(?:while|although|though|even though) (?:i|we)"
+    r" (?:can(?:not|'t| not)|am unable to|'m unable to|am not able to|(?:do not|don't) have the"
+    r" (?:ability|means) to) (?:[a-z]+ )?(?:provide|offer|give|make) [^,.;!?\n0-9]{1,80}, ",
+    re.IGNORECASE,
+)
 
 # "After recomputing the answer is no": how an answer was found says nothing about it.
 _PROCEDURE = re.compile(
@@ -72,8 +90,8 @@ def without_courtesies(text: str) -> str:
     no answer.
     """
     text = _PROCEDURE.sub("", text)
-    asked_for = _OBLIGING.sub(" ", text)
-    rest = _COURTESY.sub(" ", asked_for)
+    asked_for = _OBLIGING.sub(" ", _MODEST.sub("", text))
+    rest = _COURTESY.sub(" ", _CONFIRMING.sub("", asked_for))
     if rest == text:
         return text
     rest = re.sub(r" {2,}", " ", rest).strip()

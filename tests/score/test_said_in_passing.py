@@ -1,0 +1,125 @@
+"""What a reply says in passing of the things that a question names is no answer to it."""
+
+import pytest
+
+from situs.items import Option
+from situs.score.read import Parsed, parse_choice, parse_choices, parse_number, parse_yes_no
+
+TOUCHING = (
+    "Is the gallbladder in contact with the liver?",
+    "Is the spleen in contact with the left kidney?",
+    "Does the gallbladder touch the liver?",
+)
+
+
+@pytest.mark.parametrize("question", TOUCHING)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The gallbladder was removed.", "The gallbladder is enlarged.",
+        "The gallbladder is not enlarged.", "The spleen is on the left.",
+        "It is on the left side.", "The left kidney is small.", "The gallbladder has stones.",
+    ],
+)  # fmt: skip
+def test_a_property_of_a_structure_says_nothing_of_its_contacts(question: str, said: str) -> None:
+    assert not isinstance(parse_yes_no(said, question), Parsed)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("Yes, I can see both organs. They are not in contact.", False),
+        ("Yes, both organs are visible. There is no contact between them, however.", False),
+        ("Yes, the gallbladder is visible. It is in contact with the liver.", True),
+        ("Yes, I understand the question. The answer is no.", False),
+    ],
+)
+def test_a_yes_to_seeing_gives_way_to_what_follows(reply: str, expected: bool) -> None:
+    result = parse_yes_no(reply, TOUCHING[0])
+    assert isinstance(result, Parsed)
+    assert result.value is expected
+
+
+def test_a_yes_to_seeing_answers_whether_it_is_seen() -> None:
+    for question in ("Is the spleen visible?", "Does the slice show the spleen?"):
+        result = parse_yes_no("Yes, I can see the spleen. It is on the left.", question)
+        assert isinstance(result, Parsed)
+        assert result.value is True
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "To answer yes I would need to see more than 12 cm.",
+        "For a yes, I'd need to see more than 12 cm; it is 9.",
+        "To be able to say no I would need all slices.",
+    ],
+)
+def test_what_an_answer_would_need_is_no_answer(reply: str) -> None:
+    assert not isinstance(parse_yes_no(reply, "Is the spleen longer than 12 cm?"), Parsed)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Yes, but I would need more slices to be certain.",
+        "Yes, although I'd need thinner slices to be certain.",
+        "Yes. I'd need the coronal slices to confirm this.",
+    ],
+)
+def test_what_would_confirm_an_answer_sets_no_condition(reply: str) -> None:
+    result = parse_yes_no(reply, "Is the spleen longer than 12 cm?")
+    assert isinstance(result, Parsed)
+    assert result.value is True
+
+
+PLACES = [
+    Option(letter, words)
+    for letter, words in zip(
+        "ABCD", ("in front of the kidney", "behind the kidney", "above it", "below it")
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("Ranking: 1. B 2. A 3. D 4. C", "B"),
+        ("From most to least likely: B, A, D, C", "B"),
+        ("From least to most likely: B, A, D, C", "C"),
+        ("Superior.", "C"),
+        ("The lesion lies caudal to it.", "D"),
+    ],
+)
+def test_rankings_and_directions_in_other_words(reply: str, letter: str) -> None:
+    result = parse_choice(reply, PLACES, "Where does the lesion lie relative to the kidney?")
+    assert isinstance(result, Parsed)
+    assert result.value == PLACES["ABCD".index(letter)].value
+
+
+ORGANS = [Option(a, b) for a, b in zip("ABCD", ("liver", "spleen", "pancreas", "bladder"))]
+
+
+@pytest.mark.parametrize(
+    ("reply", "letters"),
+    [
+        ("All except D", "ABC"), ("All but the bladder.", "ABC"),
+        ("Everything except the liver and the spleen.", "CD"), ("A B and D", "ABD"),
+        ("All except A, B, C and D.", ""), ("Everything but the kidney.", ""),
+        ("Everything except the liver is normal.", ""),
+    ],
+)  # fmt: skip
+def test_all_but_some(reply: str, letters: str) -> None:
+    question = "Which organs does the slice show? Choose all that apply."
+    result = parse_choices(reply, ORGANS, question)
+    values = tuple(ORGANS["ABCD".index(letter)].value for letter in letters)
+    assert (result.value == values) if letters and isinstance(result, Parsed) else not letters
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["The aorta is 22 mm wide, the lesion 12 mm.", "Vertical offset 30 mm, in-plane 40 mm."],
+)
+def test_sizes_and_components_are_no_distance(reply: str) -> None:
+    question = "What is the shortest distance between the lesion and the aorta, in mm?"
+    assert not isinstance(parse_number(reply, "mm", question=question), Parsed)
