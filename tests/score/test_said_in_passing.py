@@ -123,3 +123,61 @@ def test_all_but_some(reply: str, letters: str) -> None:
 def test_sizes_and_components_are_no_distance(reply: str) -> None:
     question = "What is the shortest distance between the lesion and the aorta, in mm?"
     assert not isinstance(parse_number(reply, "mm", question=question), Parsed)
+
+
+NEAREST = [
+    Option(letter, words)
+    for letter, words in zip("ABC", ("right kidney", "stomach", "urinary bladder"))
+]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "First I locate the right kidney.", "Let me find the stomach and measure it.",
+        "Look at the right kidney.", "I was asked about the stomach.", "I can see the stomach.",
+        "The question is about the right kidney.", "The right kidney is well seen.",
+        "We need to compare the stomach",
+    ],
+)  # fmt: skip
+def test_what_a_reply_only_turns_to_is_not_chosen(reply: str) -> None:
+    question = "Which of these lies nearest to the largest liver lesion?"
+    assert not isinstance(parse_choice(reply, NEAREST, question), Parsed)
+
+
+def test_what_is_seen_answers_what_is_seen() -> None:
+    result = parse_choice("I can see the stomach.", NEAREST, "Which of these is seen here?")
+    assert isinstance(result, Parsed)
+    assert result.value == NEAREST[1].value
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "answer"),
+    [
+        (
+            "Is the aorta to the right of the left adrenal gland, from the patient's point of view?",
+            "left adrenal gland",
+            "The aorta is to the left of the left adrenal gland.",
+        ),
+        (
+            "Is the left adrenal gland to the right of the spleen, from the patient's point of view?",
+            "left adrenal gland",
+            "The left adrenal gland is to the left of the spleen.",
+        ),
+    ],
+)
+def test_the_side_in_a_name_tells_no_direction(question: str, named: str, answer: str) -> None:
+    for said in (f"The {named} is well seen.", f"I can see the {named}.", f"Look at the {named}."):
+        assert not isinstance(parse_yes_no(said, question), Parsed)
+    result = parse_yes_no(answer, question)
+    assert isinstance(result, Parsed)
+    assert result.value is False
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["The slices are 5 mm thick.", "Slice thickness is 5 mm.", "The lesion is 12 mm in size."],
+)
+def test_measures_of_the_scan_and_of_the_lesion_are_no_distance(reply: str) -> None:
+    question = "Is the largest kidney lesion within 30 mm of the spleen?"
+    assert not isinstance(parse_yes_no(reply, question), Parsed)

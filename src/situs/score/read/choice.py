@@ -29,6 +29,7 @@ from situs.score.read.option_names.runs import without_runs
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.plans import set_aside_plans
 from situs.score.read.prose.refusal import cannot_tell, declines, refuses, says_untold
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
@@ -101,6 +102,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     sentences = statements(
         plain, mentions, english(), question=question, offered=names.offered, single=True
     )
+    set_aside_plans(sentences, plain, question)
     turn_directions(sentences, plain, question, names.cores)
     candidates = names.count - len({*names.unsure, *names.alike})
     compare(sentences, plain, question, candidates)

@@ -210,7 +210,8 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     elliptic = _elliptic(words, stated, asked)
     if elliptic is not None:
         return elliptic
-    if not (asked.needed <= set(stated) or (asked.exists and negations)):
+    told = _outside_names(stated, asked) if asked.relation else set(stated)
+    if not (asked.needed <= told or (asked.exists and negations)):
         return _opposite(stated, asked, negations)
     if not _in_order(stated, asked.words):
         return _swapped(stated, asked, negations)
@@ -248,12 +249,23 @@ def _elliptic(words: list[str], stated: list[str], asked: _Question) -> bool | N
     return True if words[-1] in {"is", "does", "are"} else None
 
 
+def _outside_names(stated: list[str], asked: _Question) -> set[str]:
+    """The words that a clause does not only have in names of the question: the side of "the left
+    gland is well seen" tells no direction."""
+    names = {*pairwise(asked.words[: asked.subject]), *pairwise(asked.words[asked.subject + 1 :])}
+    return {word for word, behind in zip(stated, [*stated[1:], ""]) if (word, behind) not in names}
+
+
 def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | None:
     """False for the plain opposite of the question ("it lies below");
     "not below" does not say above."""
     if not asked.relation or negations:
         return None
-    turned = [asked.relation if word in opposites()[asked.relation] else word for word in stated]
+    free = _outside_names(stated, asked)
+    turned = [
+        asked.relation if word in opposites()[asked.relation] and word in free else word
+        for word in stated
+    ]
     whole = asked.needed <= set(turned) and asked.relation not in stated
     return False if whole and _in_order(turned, asked.words) else None
 

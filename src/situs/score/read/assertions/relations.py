@@ -48,7 +48,15 @@ _CLAUSE = re.compile(
     r",| - | – |—|:|\b(?:even )?though\b|\balthough\b|\bdespite\b"
     r"|\bbecause\b|\bsince\b|\bwhereas\b|\bwhile\b|\bso\b|\bas\b|\(|\)"
 )
-_SIZED = re.compile(r"\bmeasur(?:es|ing)\b(?!.*\b(?:away|apart|from|distance|gap|between)\b)")
+_OF_SLICES = re.compile(
+    r"\b(?:slice|section|voxel|pixel) (?:thickness|spacing|size)\b"
+    r"|\b(?:slices?|sections?|voxels?|pixels?) (?:is|are|has|have|measures?|of)\b"
+)
+"""A measure of the scan."""
+_SIZED = re.compile(
+    r"\b(?:measur(?:es|ing)|in (?:size|diameter|length)|across|wide|large)\b"
+    r"(?!.*\b(?:away|apart|from|distance|gap|between)\b)"
+)
 """The size of the subject ("the lesion measures 32 mm"), where its distance is asked for."""
 _BUT_NOT = re.compile(
     r"(?:\bbut (?:there is |there are |it is |i see )?(?:not|no)|, not) (?:an? |any |the )?"
@@ -257,6 +265,8 @@ def _compared(clause: str, asked: AskedRelation) -> bool | None:
         unit.to(limit_unit) if isinstance(unit, Unit) and isinstance(limit_unit, Unit) else None
     )
     words = clause[: measures[0].start] + " " + clause[measures[0].end :]
+    if _OF_SLICES.search(words):
+        return None
     symbols = symbols_of(words, asked)
     if (
         factor is None

@@ -58,6 +58,7 @@ _OPENINGS = frozenset(
 )
 _SPEAKING = frozenset({"i", "i'd", "i'm", "i'll", "i've", "we", "it", "it's", "my", "this"})
 """What the main clause begins with, behind an opening."""
+_SEEING = frozenset({"seen", "visible", "shown", "see", "show", "shows", "present"})
 _BENDING = frozenset({"deny", "exclude", "negate", "maybe", "doubt", "odd", "first", "except"})
 """Behind a yes or no they make a predicate of it (""no" can be ruled out")."""
 
@@ -137,7 +138,8 @@ def _answers(
     words = [token.text for token in behind if token.kind == "word"]
     content = {word for text in words for word in content_words(text)}
     if not content and not short and not compared:
-        return True  # "a loop of bowel lies in between"
+        # "A loop of bowel lies in between"; "the liver is well seen" answers only what is seen.
+        return _SEEING.isdisjoint(words) or not _SEEING.isdisjoint(asked)
     return bool(content & asked) and not content - asked - _explained()
 
 
