@@ -65,14 +65,6 @@ _ALL_ARE = re.compile(
     r"(?P<whole>all|none)(?: of)?(?: the| these)?(?: (?:two|three|four|five|six))? (?P<noun>[a-z]+)"
     r" (?:are|is) (?P<state>[a-z]+)"
 )
-# "All except C", "everything but the bladder" where several may be chosen: the rest is.
-_ALL_BUT = re.compile(
-    r"(?:i(?:'d| would)? (?:choose|pick|select|mark|say) |i see |they are )?(?:all|everything|every"
-    r" (?:one|option|finding|organ|structure))(?: (?:four|five|six|three|others?|options|findings"
-    r"|organs|structures))?(?: of (?:them|these|those|the (?:above|options|findings|organs"
-    r"|structures)))?(?: (?:is|are) (?:present|visible|seen|shown|marked))?,?"
-    r" (?:but|except(?: for)?|apart from|besides|other than) (?P<rest>[^.;\n]+)"
-)
 _NO_MEMBER = re.compile(
     r"no (?:[a-z]+ )?(?:organs?|structures?|findings?|options?|abnormalit(?:y|ies)|levels?)"
     r" (?:contains?|shows?|has|have|is|are|was|were|appl(?:y|ies))(?: [a-z]+){0,5}"
@@ -189,18 +181,6 @@ def _read_choices(
             tuple(option.value for index, option in enumerate(options) if index in chosen)
         )
     return _whole(plain, options, sentences, names, question)
-
-
-def _named_alone(words: str, names: OptionNames) -> set[int]:
-    """The options that words name where they name nothing else; nothing if that is all of them."""
-    plain = words.upper() if _LOWER_RUN.fullmatch(words) else words
-    named = names.mentions(plain)
-    found = {int(str(one.value)) for one in named}
-    between = plain
-    for one in sorted(named, key=lambda one: -one.start):
-        between = f"{between[: one.start]} {between[one.end :]}"
-    idle = set(words_of(between)) <= {"and", "or", "the", "option", "options"}
-    return found if idle and len(found) < names.count else set()
 
 
 def _by_one_word(text: str, names: OptionNames) -> set[int]:
@@ -416,9 +396,6 @@ def _whole(
         return Parsed(tuple(option.value for option in options))
     if _denies_each(plain, names):
         return Parsed(())
-    rest = _ALL_BUT.fullmatch(bare)
-    if rest and (left := _named_alone(rest["rest"], names)):
-        return Parsed(tuple(o.value for index, o in enumerate(options) if index not in left))
     none = bare in words["none"] or _NO_MEMBER.fullmatch(bare) or _NORMAL.fullmatch(bare)
     if none and not claimed:
         return Parsed(())
