@@ -47,6 +47,18 @@ class Odd(Echo):
     def answer(self, request):
         return 42
 
+class Swapped(Echo):
+    def answer(self, request):
+        return Reply("B")
+
+class Worded(Echo):
+    def answer(self, request):
+        return Reply("answered", 5)
+
+class Counted(Echo):
+    def answer(self, request):
+        return Reply("answered", "B", {"prompt_tokens": "5"})
+
 class Undeclared:
     def answer(self, request):
         return "x"
@@ -102,7 +114,14 @@ def test_a_plain_answer_is_called_one_at_a_time_unless_it_allows_more(asked, nam
 
 
 @pytest.mark.parametrize(
-    ("name", "word"), [("Broken", "ValueError: no weights for this"), ("Odd", "gave int")]
+    ("name", "word"),
+    [
+        ("Broken", "ValueError: no weights for this"),
+        ("Odd", "gave int"),
+        ("Swapped", "a Reply that cannot be kept: Invalid enum value 'B'"),
+        ("Worded", "a Reply that cannot be kept: Expected `str`"),
+        ("Counted", "a Reply that cannot be kept: Expected `float`"),
+    ],
 )
 def test_what_goes_wrong_is_a_failed_call_with_its_message(asked, name, word) -> None:
     result, book = asked(f"plugin:my_plugin:{name}", [question(1)])

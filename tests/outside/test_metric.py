@@ -8,6 +8,14 @@ import json
 import pytest
 
 METRIC = {"situs.metrics": {"close": "situs_close"}}
+EVERYWHERE = """
+import situs
+
+@situs.metric("near@1", forms=["number"], shown={shown!r}, heading="Near by")
+def near(said, truth):
+    "Within a tenth of the truth."
+    return float(abs(said - truth) <= truth / 10)
+"""
 ANSWERS = {"S0": ("10 mL", 10.0), "S1": ("15 mL", 10.0), "S2": ("nothing to be said", 10.0)}
 
 
@@ -55,6 +63,24 @@ def test_it_is_listed_scored_compared_and_reported(measured):
     package.situs("report", *runs, "--pictures", 0, "--out", folder / "report.html")
 
 
+@pytest.mark.parametrize(
+    "shown", [("leaderboard",), ("terminal", "tag", "breakdown", "comparison", "report")]
+)
+def test_it_stands_where_it_is_declared_to_stand(measured, shown):
+    package, folder = measured
+    offer = {"situs.metrics": {"near": "situs_near"}}
+    package.install("situs_near", offer, EVERYWHERE.format(shown=shown))
+    run, page = folder / "run", folder / "report.html"
+    printed = package.situs("score", folder / "bench", run, "--breakdowns")
+    package.situs("report", run, "--pictures", 0, "--out", page)
+    heading = '<abbr title="near@1: Within a tenth of the truth.">Near by</abbr>'
+    assert (heading in page.read_text("utf-8")) == ("leaderboard" in shown)
+    assert ("near@1" in printed) == ("terminal" in shown)
+    if "leaderboard" in shown:
+        # One of three volumes is told within a tenth.
+        assert '<td class="num">0.33</td>' in page.read_text("utf-8")
+
+
 def test_a_wrong_golden_value_is_told(outside):
     package = outside("wrong")
     text = (
@@ -74,6 +100,7 @@ def test_a_wrong_golden_value_is_told(outside):
         ("'accuracy', forms=['number']", "there already"),
         ("'new@1', forms=['numbers']", "number"),
         ("'new@1', forms=['number'], shown=['everywhere']", "everywhere"),
+        ("'new@1', forms=['number'], shown=['sub-score']", "sub-score"),
     ],
 )
 def test_what_is_not_declared_rightly_is_an_error(outside, declared, says):

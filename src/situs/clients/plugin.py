@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from situs.base.plugins import load_offered, offered
 from situs.clients.protocol import ClientDefaults, Reply, Request, Settings
 from situs.clients.reach import Reach
@@ -89,13 +91,14 @@ class ObjectClient(ClientDefaults):
             )
         if isinstance(answer, str):
             return Reply("answered", answer)
-        if isinstance(answer, Reply):
-            return answer
-        return Reply(
-            "failed",
-            error=f"answer() gave {type(answer).__name__}, not text or a Reply",
-            fatal=True,
+        problem = (
+            _problem_of(answer)
+            if isinstance(answer, Reply)
+            else f"{type(answer).__name__}, not text or a Reply"
         )
+        if problem is None:
+            return answer
+        return Reply("failed", error=f"answer() gave {problem}", fatal=True)
 
     async def close(self) -> None:
         """Close the object, if it can be closed."""
@@ -106,6 +109,16 @@ class ObjectClient(ClientDefaults):
             ended = close()
             if inspect.isawaitable(ended):
                 await ended
+
+
+def _problem_of(reply: Reply) -> str | None:
+    """What is wrong with the values of a reply, if anything:
+    records do not check them when made, and the journal of the run could not be read again."""
+    try:
+        msgspec.convert(msgspec.to_builtins(reply), Reply)
+    except (msgspec.ValidationError, TypeError) as error:
+        return f"a Reply that cannot be kept: {error}"
+    return None
 
 
 class PluginClient(ObjectClient):

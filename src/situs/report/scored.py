@@ -173,7 +173,7 @@ def read_runs(
         # The items of the first run are taken down for the blind rows beside it as well.
         items = replies.items() if runs else replies.items_once()
         covered.add(items, run.columns.item_ids)
-        metrics = shown_in(Shown.REPORT)
+        metrics = shown_in(Shown.REPORT, Shown.LEADERBOARD)
         scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
         budget = budget_of(run)
         runs.append(ReportedRun(name, run, scores, causes_of(budget), stored_scores, budget))

@@ -11,7 +11,7 @@ from situs.report.scored import ReportedRun, entry_of
 from situs.report.tables.standing import Gain, Standings, shortcut_gain
 from situs.run import BLIND, blind_rows
 from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, closed_or_all
-from situs.score.metrics.registry import Shown, shown_in
+from situs.score.metrics.registry import Shown, known_metrics, shown_in
 from situs.tables import Cell as TableCell
 from situs.tables import Table
 
@@ -70,12 +70,20 @@ class BoardRow(msgspec.Struct, frozen=True):
     over_shortcut: Gain | None = None
 
 
+class NumberColumn(msgspec.Struct, frozen=True):
+    """A metric beside the accuracies, as its record declares it."""
+
+    metric: str
+    heading: str
+    about: str
+
+
 class Board(msgspec.Struct, frozen=True):
     """The leaderboard."""
 
     rows: list[BoardRow]
     states: list[str]
-    numbers: list[str]
+    numbers: list[NumberColumn]
     table: Table
     has_headline: bool
     headline_items: str
@@ -244,9 +252,9 @@ def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
         ranked += [_blind_row(name, blind[name], beside) for name in names]
     states = [s for s in _STATES if s in _ALWAYS_SHOWN or any(row.states.get(s) for row in rows)]
     numbers = [
-        metric
-        for metric in shown_in(Shown.LEADERBOARD)
-        if any(metric in row.numbers for row in ranked)
+        NumberColumn(metric.id, metric.column, metric.about)
+        for metric in map(known_metrics().__getitem__, shown_in(Shown.LEADERBOARD))
+        if any(metric.id in row.numbers for row in ranked)
     ]
     return Board(
         ranked,
@@ -304,7 +312,9 @@ def grid_of(runs: Sequence[ReportedRun]) -> Grid:
     return Grid(columns, rows, _grid_table(columns, rows))
 
 
-def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Sequence[str]) -> Table:
+def _board_table(
+    rows: Sequence[BoardRow], states: Sequence[str], numbers: Sequence[NumberColumn]
+) -> Table:
     shares = ("value", "low95", "high95", "chance", "n")
     head = ["rank", "rank95", "group", "run", "kind", "profile", "incomplete"]
     head += [f"{what}_{part}" for what in ("headline", "overall") for part in shares] + [
@@ -329,12 +339,12 @@ def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Seque
             *(_plain(value) for gain in (row.gain, row.over_shortcut) for value in _bounds(gain)),
             "" if row.over_shortcut is None else row.over_shortcut.against,
             *(row.states.get(state, 0) if row.states else None for state in states),
-            *(row.numbers.get(metric, "") for metric in numbers),
+            *(row.numbers.get(column.metric, "") for column in numbers),
         )
         for row in rows
     ]
     note = "Percent. Rows of kind blind never see the scan; incomplete runs are not ranked."
-    columns = (*head, *states, *numbers)
+    columns = (*head, *states, *(column.metric for column in numbers))
     return Table("leaderboard", "Leaderboard", columns, tuple(body), note)
 
 

@@ -166,6 +166,7 @@ register(
     Metric(
         id=WITHIN_INTERVAL,
         about="inside the interval of the fact",
+        heading="In interval",
         forms=("number",),
         of_columns=row_values.right_if_number,
         shown=shown_at("terminal", "breakdown", "report", "leaderboard"),
@@ -173,6 +174,7 @@ register(
     Metric(
         id=MRA_VSI_CODE,
         about="mean relative accuracy, as VSI-Bench's code has it",
+        heading="MRA",
         forms=("number",),
         of_answer=_of_number(mra_vsi_code),
         applies=_is_not_zero,
@@ -197,6 +199,7 @@ register(
     Metric(
         id=SKILL_OVER_MEAN,
         about="against the mean of other patients: 0 is no better",
+        heading="Skill",
         forms=("number",),
         over_rows=over_rows.skill,
         bounds=(-math.inf, 1.0),
@@ -213,6 +216,7 @@ register(
     Metric(
         id=MEDIAN_ABS_LOG_RATIO,
         about="median of |ln(said / true)|",
+        heading="|log ratio|",
         forms=("number",),
         over_rows=over_rows.log_ratio_median,
         bounds=(0.0, math.inf),

@@ -154,6 +154,8 @@ class Metric:
     """
     about: str = ""
     """What it is, in a line."""
+    heading: str = ""
+    """Its column in the report's first table; without, its id says it."""
     forms: tuple[str, ...] = ()
     """The kinds of answer it is about; empty if it is about any."""
     of_answer: Callable[[Given], float | None] | None = None
@@ -180,6 +182,11 @@ class Metric:
     golden: tuple[tuple[Any, Any, float], ...] = ()
     """Worked out by hand: what is said, the true answer, and the value;
     of metrics from elsewhere."""
+
+    @property
+    def column(self) -> str:
+        """What stands above its values."""
+        return self.heading or self.id.partition("@")[0]
 
     @property
     def is_mean(self) -> bool:
@@ -209,9 +216,9 @@ def known_metrics() -> Mapping[str, Metric]:
     return _REGISTERED
 
 
-def shown_in(place: Shown) -> tuple[str, ...]:
-    """The ids that a place shows."""
-    return tuple(one.id for one in known_metrics().values() if place in one.shown)
+def shown_in(*places: Shown) -> tuple[str, ...]:
+    """The ids that any of the places shows."""
+    return tuple(one.id for one in known_metrics().values() if not one.shown.isdisjoint(places))
 
 
 @functools.lru_cache(maxsize=64)
@@ -245,6 +252,7 @@ def metric(
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
     shown: Iterable[str] = ("terminal", "comparison", "report"),
+    heading: str = "",
     golden: Iterable[tuple[Any, Any, float]] = (),
 ) -> Callable[[Function], Function]:
     """Make a function a metric of single answers: it is then in `score`, its tables, `compare` and
@@ -262,6 +270,7 @@ def metric(
         higher_is_better: False for errors.
         shown: Where it is shown beside the JSON: terminal, tag, breakdown, comparison, report,
             leaderboard.
+        heading: Its column in the report's leaderboard; without, its id says it.
         golden: (said, truth, value) worked out by hand; each is tried at once.
 
     Raises:
@@ -280,6 +289,7 @@ def metric(
             Metric(
                 id=name,
                 about=summary(function),
+                heading=heading,
                 forms=tuple(forms),
                 of_answer=value,
                 bounds=bounds,
@@ -302,11 +312,12 @@ def metric(
 
 
 def _place(name: str, place: str) -> Shown:
-    try:
-        return Shown(place)
-    except ValueError as error:
-        fix = did_you_mean(place, [str(one) for one in Shown])
-        raise SitusError(f"metric {name!r}: unknown place {place!r}", fix=fix) from error
+    # A function of whole answers says nothing of one score of many.
+    known = [str(one) for one in Shown if one is not Shown.SUB_SCORE]
+    if place not in known:
+        fix = did_you_mean(place, known)
+        raise SitusError(f"metric {name!r}: unknown place {place!r}", fix=fix)
+    return Shown(place)
 
 
 def _called(name: str, function: Function) -> Callable[[Given], float | None]:
