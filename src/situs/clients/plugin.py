@@ -91,14 +91,10 @@ class ObjectClient(ClientDefaults):
             )
         if isinstance(answer, str):
             return Reply("answered", answer)
-        problem = (
-            _problem_of(answer)
-            if isinstance(answer, Reply)
-            else f"{type(answer).__name__}, not text or a Reply"
-        )
-        if problem is None:
-            return answer
-        return Reply("failed", error=f"answer() gave {problem}", fatal=True)
+        if isinstance(answer, Reply):
+            return _checked(answer)
+        problem = f"answer() gave {type(answer).__name__}, not text or a Reply"
+        return Reply("failed", error=problem, fatal=True)
 
     async def close(self) -> None:
         """Close the object, if it can be closed."""
@@ -111,14 +107,15 @@ class ObjectClient(ClientDefaults):
                 await ended
 
 
-def _problem_of(reply: Reply) -> str | None:
-    """What is wrong with the values of a reply, if anything:
-    records do not check them when made, and the journal of the run could not be read again."""
+def _checked(reply: Reply) -> Reply:
+    """A reply that can be kept: records do not check their values when they are made,
+    and a journal with a wrong one could not be read again."""
     try:
         msgspec.convert(msgspec.to_builtins(reply), Reply)
     except (msgspec.ValidationError, TypeError) as error:
-        return f"a Reply that cannot be kept: {error}"
-    return None
+        problem = f"answer() gave a Reply that cannot be kept: {error}"
+        return Reply("failed", error=problem, fatal=True)
+    return reply
 
 
 class PluginClient(ObjectClient):
