@@ -25,6 +25,8 @@ from situs.base.remote import present
 from situs.errors import SitusError
 
 T = TypeVar("T")
+Content = bytes | str | tuple[bytes | memoryview, ...]
+"""Of a file: as it is, or in parts, of which no copy is made."""
 
 __all__ = [
     "canonical_json",
@@ -120,7 +122,7 @@ def write_files(
     )
 
 
-def write_all(contents: Mapping[Path, bytes | str], *, private: bool = False) -> list[Path]:
+def write_all(contents: Mapping[Path, Content], *, private: bool = False) -> list[Path]:
     """Write files wherever they belong: if one cannot be written, all are as they were.
 
     A crash leaves each of them old or new, never a part.
@@ -137,8 +139,7 @@ def write_all(contents: Mapping[Path, bytes | str], *, private: bool = False) ->
                 # all.
                 raise SitusError("is not a file", where=path, fix="choose another place")
             written.append((part_path(path), path))
-            raw = content.encode() if isinstance(content, str) else content
-            _write_new(written[-1][0], raw, private)
+            _write_new(written[-1][0], content, private)
         for temporary, path in written:
             temporary.replace(path)
     except BaseException as error:
@@ -157,13 +158,16 @@ def part_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
 
 
-def _write_new(path: Path, content: bytes, private: bool) -> None:
+def _write_new(path: Path, content: Content, private: bool) -> None:
     """A file that is not there yet, on disk when this returns."""
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_dead_parts(path.parent)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb") as stream:
-        stream.write(content)
+        if isinstance(content, tuple):
+            stream.writelines(content)
+        else:
+            stream.write(content.encode() if isinstance(content, str) else content)
         stream.flush()
         os.fsync(stream.fileno())
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 from markupsafe import Markup
 
-from situs.base.page import render_page_file
+from situs.base.page import page_parts
 from situs.report.charts.figures import Chart
 from situs.report.downloads import csv_link
 from situs.report.sessions import RunSessions
@@ -42,9 +42,9 @@ class Page(msgspec.Struct, frozen=True):
     """Of runs in a reading room: sessions to watch."""
 
 
-def render_page(page: Page, payload: Payload) -> bytes:
-    """The whole HTML file."""
-    return render_page_file(
+def render_page(page: Page, payload: Payload) -> tuple[bytes | memoryview, ...]:
+    """The HTML file, in parts."""
+    return page_parts(
         "situs.report",
         "report.html.j2",
         "report.css",

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from situs.base.collecting import give_memory_back
 from situs.errors import SitusError
 from situs.report.causes import causes_of
 from situs.report.covered import Covered
@@ -175,6 +176,7 @@ def read_runs(
         covered.add(items, run.columns.item_ids)
         metrics = shown_in(Shown.REPORT, Shown.LEADERBOARD)
         scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
+        give_memory_back()  # before causes are looked for, which takes more
         budget = budget_of(run)
         runs.append(ReportedRun(name, run, scores, causes_of(budget), stored_scores, budget))
     # What is shown of them is read in one pass; together they take a fifth of the memory.

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from situs import __version__
+from situs.base.collecting import give_memory_back
 from situs.base.files import write_all
-from situs.base.page import json_for_script
+from situs.base.page import script_parts
 from situs.base.text import counted
 from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
@@ -132,11 +133,12 @@ def write_report(
         covered=covered,
         changed=beside.twins(),
     )
+    give_memory_back()  # of the items that were gone through
     figures = charts_of(scored, covered)
     drawn = sum(len(picture) for figure in figures for _, picture in figure.pictures) + sum(
         3 * len(csv_text(figure.table)) for figure in figures
     )
-    budget = max(0, options.max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload)))
+    budget = max(0, options.max_bytes - _SLACK_BYTES - drawn - sum(map(len, script_parts(payload))))
     volumes = volumes_of(opened, options.data)
     strips = StripStore(opened, scored, volumes, pixels=not withheld)
     embedded = embed_pictures(
@@ -212,7 +214,7 @@ def write_report(
         len(covered),
         len(embedded.items),
         left_out,
-        len(html),
+        sum(map(len, html)),
         len(tables),
         len(charts),
     )

@@ -7,7 +7,6 @@ bench, these answers and this version.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from situs import __version__
+from situs.base.collecting import give_memory_back
 from situs.base.files import canonical_json, digest, file_digest, write_atomic
 from situs.bench import Bench, open_bench
 from situs.errors import SitusError
@@ -111,9 +111,7 @@ class Replies:
         """They are not gone through several times any more: who does is read to again."""
         self.bench.let_items_go()
         self.blind_sample.let_go()
-        # Python keeps some empty tuples of every length for whoever needs the next; strewn over the
-        # memory of all items, they keep it from being given back.
-        gc.collect()
+        give_memory_back()
 
     def items_once(self) -> Iterator[Item]:
         """As `items`, taken down on the way for the blind rows,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from situs.anatomy import term
+from situs.base.page import safe_in_script
 from situs.bench import Bench, StudyRecord
 from situs.facts import Fact, Measured, Quoted, mark_points, marked_structures
 from situs.items import Item, Number, marks_of
@@ -130,7 +131,7 @@ class Payload(msgspec.Struct):
     runs: list[tuple[str, str]]
     rows: list[Row]
     details: dict[str, msgspec.Raw]
-    """Each a `Detail`, as JSON."""
+    """Each a `Detail`, as JSON that may stand in a script."""
     facts: list[FactRow]
     series: dict[str, SeriesNote]
     shared: Shared
@@ -203,7 +204,7 @@ def build_payload(
         text = msgspec.json.encode(detail)
         text_bytes += len(text)
         if text_bytes + table.bytes <= _TEXT_BYTES:
-            details[item.item_id] = msgspec.Raw(text)
+            details[item.item_id] = msgspec.Raw(safe_in_script(text))
     return Payload(
         runs=[(run.name, run.kind) for run in runs],
         rows=[rows[item.item_id] for item in covered if item.item_id in rows],
