@@ -126,6 +126,23 @@ def test_a_damaged_part_is_one_line(situs, whole_and_parts, tmp_path, damage) ->
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_what_a_part_calls_null_was_not_given(situs, whole_and_parts, tmp_path) -> None:
+    root, _ = whole_and_parts
+    parts = [Path(shutil.copytree(root / name, tmp_path / name)) for name in ("part1", "part2")]
+    file = parts[1] / "shard.json"
+    told = json.loads(file.read_text())
+    names = [name for name, value in told["arguments"].items() if value is None]
+    assert names
+    for name in names:
+        del told["arguments"][name]
+    file.write_text(json.dumps(told))
+    ran = situs("merge", *parts, "--out", tmp_path / "merged")
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "merged" / "items.parquet").read_bytes() == (
+        root / "whole" / "items.parquet"
+    ).read_bytes()
+
+
 def test_a_damaged_outcome_is_worked_out_anew(tmp_path, monkeypatch) -> None:
     """A part may come from another machine: what it names is not walked through."""
     (tmp_path / "input").touch()

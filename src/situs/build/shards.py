@@ -104,7 +104,12 @@ _OF_ONE_CALL = ("shard", "out", "jobs", "engine", "as_json", "overwrite", "shard
 
 
 def _decisive(info: ShardInfo) -> dict[str, Any]:
-    return {name: value for name, value in info.arguments.items() if name not in _OF_ONE_CALL}
+    """The given arguments that make the bench; one that is null was not given."""
+    return {
+        name: value
+        for name, value in info.arguments.items()
+        if value is not None and name not in _OF_ONE_CALL
+    }
 
 
 def _first_difference(one: ShardInfo, other: ShardInfo) -> str:
