@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -181,3 +182,29 @@ def test_changed_data_are_not_handed_on(
     assert ran.code == 2
     assert len(ran.err.strip().splitlines()) == 1
     assert not out.exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder", "pipe", "loop"])
+def test_only_pictures_that_are_shown_are_handed_on(
+    small: Path, situs: Callable[..., Any], tmp_path: Path, kind: str
+) -> None:
+    """Another's data may hold links to any file of this machine."""
+    data = Path(shutil.copytree(small, tmp_path / "data"))
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "diary.txt").write_text("private")
+    stray = data / "pictures" / "stray.png"
+    if kind == "file":
+        stray.write_text("private")
+    elif kind == "pipe":
+        os.mkfifo(stray)
+    else:
+        stray.symlink_to({"link": home / "diary.txt", "folder": home, "loop": stray}[kind])
+    ran = situs("tune", "export", data, "--to", "trl", "--out", tmp_path / "x", "--json")
+    assert ran.code == 0, ran.err
+    shown = {name for example in open_data(data).examples() for name in example.pictures}
+    copied = {
+        str(path.relative_to(tmp_path / "x")) for path in (tmp_path / "x" / "pictures").rglob("*.*")
+    }
+    assert copied == shown
+    assert ran.json["pictures"] == len(shown)

@@ -62,10 +62,11 @@ def export_data(
     refuse_changed(data)
     left_out: Counter[str] = Counter()
     counts: Counter[str] = Counter()
+    shown: set[str] = set()
     with new_folder(out, marker=_MARKER, overwrite=overwrite) as scratch:
         total, done = sum(data.manifest.counts.values()), 0
         for split in data.manifest.counts:
-            rows = _rows(data, split, to, left_out)
+            rows = _rows(data, split, to, left_out, shown)
             for row in _written(scratch, split, to, rows):
                 counts[split] += bool(row)
                 done += 1
@@ -78,7 +79,7 @@ def export_data(
                 fix="choose another trainer, or build with fewer --frames",
             )
         if to != "openai":
-            shutil.copytree(folder / "pictures", scratch / "pictures")
+            _copy_pictures(folder, shown, scratch)
         shutil.copyfile(folder / "profile.toml", scratch / "profile.toml")
         notes = write_launch(to, scratch, data.manifest)
         banner = ["**RESTRICTED DATA. Do not publish or pass on this folder.**", ""]
@@ -87,7 +88,7 @@ def export_data(
         exported = Exported(
             to,
             dict(counts),
-            data.manifest.pictures,
+            len(shown),
             dict(sorted(left_out.items())),
             data.manifest.restricted,
         )
@@ -97,9 +98,17 @@ def export_data(
     return exported
 
 
+def _copy_pictures(folder: Path, names: set[str], out: Path) -> None:
+    """The pictures that were looked at: whatever else lies beside them, links too, stays there."""
+    for name in sorted(names):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / name, out / name)
+
+
 def _rows(
-    data: TrainingData, split: str, to: str, left_out: Counter[str]
+    data: TrainingData, split: str, to: str, left_out: Counter[str], shown: set[str]
 ) -> Iterator[dict[str, Any]]:
+    """Rows for a trainer; the pictures they show are added to `shown`."""
     problems = Problems()
     pictures = FolderCheck(data.folder, problems)
     for example in data.examples(split):
@@ -111,6 +120,7 @@ def _rows(
         if reason:
             left_out[reason] += 1
         else:
+            shown.update(example.pictures)
             yield ROWS[to](example, data.folder)
 
 
