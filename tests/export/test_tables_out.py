@@ -6,6 +6,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,20 @@ def test_it_describes_the_files_beside_it(bench: Path, tmp_path: Path) -> None:
     assert document["rai:personalSensitiveInformation"]
     with pytest.raises(SitusError, match="--limit does not apply to croissant"):
         export_bench(bench, "croissant", tmp_path / "other", Scope(limit=3))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_card_that_is_no_file_is_not_copied(situs, bench, tmp_path, kind) -> None:
+    made = Path(shutil.copytree(bench, tmp_path / "bench"))
+    (made / "README.md").unlink()
+    if kind == "pipe":
+        os.mkfifo(made / "README.md")
+    else:
+        (made / "README.md").symlink_to("/dev/null")
+    ran = situs("export", made, "--to", "croissant", "--out", tmp_path / "out")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "README.md: is a pipe or device" in ran.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_measure_writes_csv_in_full_precision(

@@ -85,6 +85,38 @@ def test_a_terminated_build_leaves_no_process(tmp_path) -> None:
     assert not (tmp_path / "bench").exists()
 
 
+def test_a_killed_worker_costs_no_study(situs, tmp_path) -> None:
+    """What the system kills for want of memory is tried once more, and the rest goes on."""
+    words = ["build", "phantoms", "--studies", "2", "--out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "situs", *words, str(tmp_path / "killed"), "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while process.poll() is None and not (workers := workers_of(process.pid)):
+        time.sleep(0.05)
+    os.kill(workers[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=600)
+    assert b"Traceback" not in err
+    assert process.returncode == 0, err
+    assert situs(*words, tmp_path / "whole").code == 0
+    killed, whole = (
+        pq.read_table(tmp_path / name / "items.parquet").to_pylist() for name in ("killed", "whole")
+    )
+    assert killed == whole
+
+
+def workers_of(program: int) -> list[int]:
+    """Its workers: not the tracker that Python starts beside them."""
+    words = {process: Path(f"/proc/{process}/cmdline") for process in members(program)}
+    return [
+        process
+        for process, file in words.items()
+        if process != program and file.exists() and b"spawn_main" in file.read_bytes()
+    ]
+
+
 def members(session: int) -> list[int]:
     """Living processes of a session."""
     found = []
@@ -167,6 +199,23 @@ def test_keys_stay_out_of_files(situs, tmp_path, spec) -> None:
     situs("run", bench, "--model", spec.format(KEY), "--tries", 1, "--out", tmp_path / "run")
     held = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert KEY.encode() not in held
+
+
+def test_a_report_has_the_same_bytes_each_time(situs, tmp_path) -> None:
+    """Python keeps sets of words in another order each time it is started."""
+    bench, run = tmp_path / "bench", tmp_path / "run"
+    assert situs("build", "phantoms", "--studies", 1, "--out", bench).code == 0
+    assert situs("run", bench, "--model", "random", "--out", run).code == 0
+    reports = []
+    for seed in ("1", "2"):
+        out = tmp_path / f"{seed}.html"
+        words = ["report", str(run), "--bench", str(bench), "--out", str(out)]
+        command = [sys.executable, "-m", "situs", *words, "--pictures", "4", "--allow-restricted"]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run(command, check=True, env=environment, capture_output=True)
+        reports.append(out.read_bytes())
+    assert b"data:image" in reports[0]
+    assert reports[0] == reports[1]
 
 
 def test_a_report_that_fails_writes_nothing(situs, tmp_path) -> None:

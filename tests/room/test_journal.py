@@ -22,6 +22,7 @@ from situs.errors import SitusError
 from situs.probe import stored_otherwise
 from situs.room import load_room
 from situs.room.journal import Outcome, ReplyRow, read_turns
+from situs.room.looked import looked_in
 from situs.room.playback import Replayer, plain_name
 from situs.room.view.opened import OpenScans
 from situs.room.view.scan import Look, Scan
@@ -123,6 +124,24 @@ def test_damaged_turns_of_a_part_are_named(tmp_path, line) -> None:
     (tmp_path / "part" / "turns.jsonl").write_bytes(b'{"item_id": "i1"}\n' + line + b"\n")
     with pytest.raises(SitusError, match=r"turns\.jsonl:2"):
         write_turns(tmp_path / "turns.jsonl", [tmp_path / "part"], {})
+
+
+@pytest.mark.parametrize("zoom", [0, -1, 1e-320, 1e308, -1e308])
+def test_an_odd_magnification_is_no_traceback(play, tmp_path, zoom) -> None:
+    """A magnified look shows the part of its slice that its magnification leaves."""
+    played = play(reader, limit=1)
+    lines = (played.out / "turns.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    looks = [row["look"] for row in rows if row.get("look")]
+    assert looks
+    for look in looks:
+        look["zoom"] = zoom
+    (tmp_path / "turns.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if zoom < 1:
+        with pytest.raises(SitusError, match=r"turns\.jsonl:\d+: .*zoom"):
+            looked_in(tmp_path)
+    else:
+        assert [one.volume_share for one in looked_in(tmp_path).values()] == [0]
 
 
 def cut_at(out: Path, lines: int, torn: bool) -> tuple[int, int]:

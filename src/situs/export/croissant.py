@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from situs.base.files import check_regular
 from situs.bench import Bench
 from situs.bench.tables import table_schema
 from situs.export.about import About
@@ -77,6 +78,7 @@ def write_croissant(bench: Bench, scope: Scope, folder: Path, about: About) -> W
     """The bench's tables with a Croissant description (`croissant.json`),
     responsible-AI fields included."""
     for name in (*_FILES, "bench.json", "README.md"):
+        check_regular(bench.folder / name)
         shutil.copyfile(bench.folder / name, folder / name)
     if about.banner:
         card = (folder / "README.md").read_text("utf-8")

@@ -136,7 +136,7 @@ def _volume_share(opened: Opened, looks: Iterable[Outcome]) -> float:
     shown_parts: dict[str, dict[int, float]] = defaultdict(dict)
     for one in looks:
         if one.look is not None:
-            part = 1.0 / one.look.zoom**2
+            part = 1.0 / one.look.zoom / one.look.zoom  # no square, which may be too large
             for index in one.look.slices:
                 known = shown_parts[one.look.plane]
                 known[index] = max(part, known.get(index, 0.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -533,6 +534,16 @@ def test_the_command_line_from_init_to_verify(
     assert (ran.code, len(ran.json["problems"]) > 0) == (1, True), "exported, and not intact"
     assert (tmp_path / "whole" / "readings.csv").exists()
     assert ok is not None
+
+
+def test_a_log_of_heads_that_is_a_pipe_is_not_waited_for(situs, bench, tmp_path) -> None:
+    root = tmp_path / "s"
+    assert situs("review", "init", root).code == 0
+    (root / "heads.log").unlink(missing_ok=True)
+    os.mkfifo(root / "heads.log")
+    ran = situs("review", "import", root, bench, "--project", "p", "--items", 2)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "heads.log: is a pipe" in ran.err
 
 
 def test_a_damaged_database_is_one_line(situs: Callable[..., Any], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import read_json, write_atomic
+from situs.base.files import check_regular, read_json, write_atomic
 from situs.errors import SitusError
 
 __all__ = ["OpenId", "Settings", "StationFolder", "create_folder", "open_folder"]
@@ -71,6 +71,7 @@ class StationFolder:
     def add_head(self, sequence: int, head: str) -> None:
         """Note a head outside the database, so that a chain cut short or computed anew is found."""
         line = f"{sequence} {head} {self.mac('head', str(sequence), head)}\n"
+        check_regular(self.heads)  # a pipe that nobody reads would be waited for
         descriptor = os.open(self.heads, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, line.encode())

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -40,7 +40,7 @@ class Look(msgspec.Struct, frozen=True):
     """From 0, in patient order (or as stored)."""
     window: str
     """A name of the room, or `low to high`."""
-    zoom: float = 1.0
+    zoom: Annotated[float, msgspec.Meta(ge=1.0)] = 1.0
     centre: tuple[float, float, float] | None = None
     """Of a magnified look: mm, or (frame, x, y)."""
     strip: bool = False
