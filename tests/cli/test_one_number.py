@@ -204,6 +204,12 @@ def test_every_place_shows_the_same_number(situs, once, bench, tmp_path, name, s
     assert float(first["headline_value"]) == pytest.approx(100 * value, abs=0.006)
     assert float(first["headline_chance"]) == pytest.approx(100 * chance, abs=0.006)
     assert int(first["headline_n"]) == n
+    if own["numbers"] is not None and own["numbers"]["value"] is not None:
+        skill = own["numbers"]["value"]
+        rows = csv.DictReader(io.StringIO((tmp_path / "tables" / "headline.csv").read_text()))
+        assert [float(r["value"]) for r in rows if r[""].startswith("numbers:")] == [skill]
+        assert float(first["skill-over-prior@1"]) == pytest.approx(skill, abs=0.006)
+        assert "skill-over-mean@1" not in first
     # Blind rows on the same items stand beside it; the baseline that was run stands there once.
     assert sum(row["run"] == "random" for row in board) == 1
     beside = next(row for row in board if row["run"] == "majority" and row["kind"] == "blind")

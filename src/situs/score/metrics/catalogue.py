@@ -203,7 +203,7 @@ register(
         forms=("number",),
         over_rows=over_rows.skill,
         bounds=(-math.inf, 1.0),
-        shown=shown_at("terminal", "report", "leaderboard"),
+        shown=shown_at("terminal", "report"),
     ),
     Metric(
         id=SKILL_OVER_PRIOR,
@@ -211,7 +211,7 @@ register(
         forms=("number",),
         over_rows=over_rows.skill_over_prior,
         bounds=(-math.inf, 1.0),
-        shown=shown_at("terminal", "report"),
+        shown=shown_at("terminal", "report", "leaderboard"),
     ),
     Metric(
         id=MEDIAN_ABS_LOG_RATIO,
