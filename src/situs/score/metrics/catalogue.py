@@ -199,7 +199,6 @@ register(
     Metric(
         id=SKILL_OVER_MEAN,
         about="against the mean of other patients: 0 is no better",
-        heading="Skill",
         forms=("number",),
         over_rows=over_rows.skill,
         bounds=(-math.inf, 1.0),
@@ -208,6 +207,7 @@ register(
     Metric(
         id=SKILL_OVER_PRIOR,
         about="against the best prior of other patients: 0 is no better",
+        heading="Skill",
         forms=("number",),
         over_rows=over_rows.skill_over_prior,
         bounds=(-math.inf, 1.0),
