@@ -189,6 +189,7 @@ def test_lists_of_replies(name):
         ("walk_in.txt", 0.98),
         ("walk_in_intricate.txt", 0.91),
         ("walk_in_again.txt", 0.98),
+        ("walk_in_third.txt", 0.95),
     ],
 )
 def test_lists_written_before_a_first_look(name, least_read):

@@ -60,6 +60,11 @@ _JUDGED = re.compile(
     r"|seen|visible|there|shown))?"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
 )
+# "It cuts none of them", "the slice shows all of them".
+_DOES_ALL = re.compile(
+    r"^(?:it|(?:the|this) (?:[a-z]+ )?(?:plane|slice|image|scan|lesion|volume|study)) [a-z]+s"
+    r" (all|none)(?: of (?:them|these|those))?$"
+)
 # "None of the vertebrae is fractured", in words of the question.
 _ALL_ARE = re.compile(
     r"(?P<whole>all|none)(?: of)?(?: the| these)?(?: (?:two|three|four|five|six))? (?P<noun>[a-z]+)"
@@ -92,9 +97,8 @@ _ABSENT_HEADING = re.compile(
 )
 # "… (D) is seen lower down": what a verb says of the option before it.
 _SAID_OF = re.compile(
-    r"[)\]]* (?:is|are|was|were|shows?|has|have|lies|sits|starts|begins|ends|appears|looks|seems"
-    r"|remains|extends"
-    r"|comes)\b"
+    r"[)\]]* (?:is|are|was|were|shows?|has|have|lies?|sits?|starts?|begins?|ends?|appears?|looks?"
+    r"|seems?|remains?|extends?|comes?)\b"
     r"(?P<words>[^,;.:\n]*)",
     re.IGNORECASE,
 )
@@ -386,6 +390,7 @@ def _whole(
         " .!*\"'\ue000\ue001"
     )
     claimed = any(statement.claims for statement in found)
+    bare = _DOES_ALL.sub(r"\1", bare)
     judged = _JUDGED.fullmatch(bare)
     if judged:
         bare = judged[1]
