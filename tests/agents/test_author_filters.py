@@ -105,6 +105,32 @@ def test_a_critic_counts_only_if_it_finds_planted_defects(name, judge, active):
     assert weigh_critic(name, said, planted).active is active
 
 
+def found_per_1000(seed: int, share_bad: float) -> float | None:
+    """Of 600 unread questions with so many true defects, by a critic that sees 90 % of defects and
+    objects to 5 % of what is sound; 600 read ones are sound."""
+    rng = random.Random(seed)
+    hidden = plant_defects(SHOWN)
+    said = {id_: (rng.random() < 0.9, 0) for id_ in hidden}
+    for n in range(600):
+        said[f"read{n}"] = (rng.random() < 0.05, 0)
+        said[f"other{n}"] = (rng.random() < (0.9 if rng.random() < share_bad else 0.05), 0)
+    read = {f"read{n}" for n in range(600)}
+    return weigh_critic("c", said, list(hidden), read).true_per_1000
+
+
+def test_true_defects_are_told_from_objections_to_what_is_sound():
+    found = [found_per_1000(seed, 0.2) for seed in range(20)]
+    assert sum(found) / len(found) == pytest.approx(0.2 * 0.9 * 1000, rel=0.1)
+    none = [found_per_1000(seed, 0.0) for seed in range(40)]
+    assert sum(value > 0 for value in none) <= 2
+
+
+def test_nothing_is_said_of_true_defects_without_controls():
+    said, planted = verdicts(lambda bad: bad)
+    assert weigh_critic("c", said, planted).true_per_1000 is None
+    assert weigh_critic("c", said, planted, set(SHOWN)).true_per_1000 is None
+
+
 def test_a_coin_is_switched_off():
     on = 0
     for seed in range(40):

@@ -113,7 +113,7 @@ def test_the_later_file_wins_and_deleted_citations_go(tmp_path) -> None:
     assert (counts.files, counts.articles, counts.replaced, counts.withdrawn) == (
         3,
         2,
-        2,
+        1,
         {"deleted": 1},
     )
 

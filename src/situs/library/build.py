@@ -130,7 +130,7 @@ def _reader(path: Path) -> Callable[[Path], Iterator[Article | Withdrawal]] | No
 
 
 def _add(database: sqlite3.Connection, file: Path) -> int:
-    """Add a file's records; how many publications it holds."""
+    """Add a file's records; how many publications it holds, less those that it withdraws."""
     check_sum(file)
     reader = _reader(file)
     assert reader is not None
@@ -140,7 +140,8 @@ def _add(database: sqlite3.Connection, file: Path) -> int:
             # A retraction is for ever; what was only deleted may be added again.
             put = "INSERT OR REPLACE" if entry.reason == "retracted" else "INSERT OR IGNORE"
             database.execute(f"{put} INTO withdrawn VALUES (?, ?)", (entry.pmid, entry.reason))
-            database.execute("DELETE FROM article WHERE pmid = ?", (entry.pmid,))
+            gone = database.execute("DELETE FROM article WHERE pmid = ?", (entry.pmid,))
+            articles -= max(0, gone.rowcount)
             continue
         articles += 1
         database.execute(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -130,15 +130,20 @@ class CriticReport(msgspec.Struct, frozen=True):
     from the exact intervals of the two rates."""
     active: bool
     """Whether its flags count: a critic that is no better than a coin is switched off."""
-    true_per_1000: float
-    """True defects found beyond the rules, per 1,000 sound questions,
-    by Rogan and Gladen; 0 if none is shown."""
+    true_per_1000: float | None
+    """True defects found beyond the rules, per 1,000 questions in wordings that nobody read; 0 if
+    none is shown. Questions in wordings that were read tell how often it objects to what is sound
+    (Rogan and Gladen 1978): None where there are only these, or none of them."""
 
 
 def weigh_critic(
-    name: str, verdicts: Mapping[str, tuple[bool, int]], planted: Sequence[str]
+    name: str,
+    verdicts: Mapping[str, tuple[bool, int]],
+    planted: Sequence[str],
+    read: Collection[str] = (),
 ) -> CriticReport:
-    """`verdicts`: id → whether it was flagged, and how many flags were void."""
+    """`verdicts`: id → whether it was flagged, and how many flags were void;
+    `read`: ids of questions whose wordings people have read."""
     bad = [verdicts[id_][0] for id_ in planted if id_ in verdicts]
     hidden = set(planted)
     sound = [flag for id_, (flag, _) in verdicts.items() if id_ not in hidden]
@@ -148,18 +153,35 @@ def weigh_critic(
     low_a = clopper_pearson(sum(bad), len(bad), 0.975)[0] if bad else 0.0
     low_b = clopper_pearson(len(sound) - sum(sound), len(sound), 0.975)[0] if sound else 0.0
     lower = (low_a + low_b) / 2
-    flagged = sum(sound)
-    rate = flagged / len(sound) if sound else 0.0
-    gain = sensitivity + specificity - 1
-    corrected = max(0.0, (rate + specificity - 1) / gain) if gain > 0 else 0.0
+    found = _found(
+        sensitivity,
+        [flag for id_, (flag, _) in verdicts.items() if id_ not in hidden and id_ not in read],
+        [flag for id_, (flag, _) in verdicts.items() if id_ not in hidden and id_ in read],
+    )
     return CriticReport(
         name=name,
         seen=len(verdicts),
-        flagged=flagged,
+        flagged=sum(sound),
         void=sum(void for _, void in verdicts.values()),
         sensitivity=round(sensitivity, 4),
         specificity=round(specificity, 4),
         lower=round(lower, 4),
         active=lower > 0.5,
-        true_per_1000=round(1000 * corrected, 1),
+        true_per_1000=None if found is None else round(1000 * found, 1),
     )
+
+
+def _found(sensitivity: float, unread: Sequence[bool], controls: Sequence[bool]) -> float | None:
+    """Share of unread questions in which a true defect was found.
+
+    Objections to all of them less those that it makes to sound ones, too, are what it found of the
+    defects there are; none, as long as luck may be all the difference.
+    """
+    if not unread or not controls:
+        return None
+    low = clopper_pearson(sum(unread), len(unread), 0.95)[0]
+    high = clopper_pearson(sum(controls), len(controls), 0.95)[1]
+    rate, false_rate = sum(unread) / len(unread), sum(controls) / len(controls)
+    if low <= high or sensitivity <= false_rate:
+        return 0.0
+    return min(1.0, (rate - false_rate) / (sensitivity - false_rate)) * sensitivity

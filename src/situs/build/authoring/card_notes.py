@@ -55,8 +55,7 @@ def card_notes(
     for one in findings.critics:
         notes.append(
             f"Critic {one.name}: finds {one.sensitivity:.0%} of planted defects, passes "
-            f"{one.specificity:.0%} of the others; {one.true_per_1000:g} true defects found "
-            "beyond the rules per 1,000."
+            f"{one.specificity:.0%} of the others; {_found(one)}."
         )
     panel, protocol = findings.panel, findings.protocol
     if panel is not None:
@@ -81,3 +80,15 @@ def card_notes(
             "(wordings.toml)."
         )
     return notes
+
+
+def _found(one: CriticReport) -> str:
+    if one.true_per_1000 is None:
+        return (
+            "how many of its objections are right cannot be told without questions both in "
+            "wordings that were read and in others"
+        )
+    return (
+        f"{one.true_per_1000:g} true defects found beyond the rules per 1,000 questions in "
+        "wordings that nobody read"
+    )

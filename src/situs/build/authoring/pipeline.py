@@ -140,7 +140,7 @@ class _Authoring:
         wordings = program_wordings(asked, proved, self._options.seed)
         cited = self._cited(asked)
         prompts = self._prompts(placements, wordings)
-        vetting = vet_prompts(self._desk, self._roles.critics, prompts, self._funnel)
+        vetting = vet_prompts(self._desk, self._roles.critics, prompts, wordings, self._funnel)
         textbook, dropped, panel, protocol = self._blind(prompts)
         if textbook:
             placements = self._arranged(build, allowed, frozenset(textbook))

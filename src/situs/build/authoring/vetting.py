@@ -11,6 +11,7 @@ from situs.agents.author import CriticReport, critic_role, plant_defects, weigh_
 from situs.agents.author.critic import standing_flags
 from situs.build.authoring.prompts import Prompt
 from situs.build.authoring.roles import Desk
+from situs.items.programs import BUILT_IN, Wording
 from situs.judges import Asker
 
 __all__ = ["Vetting", "vet_prompts"]
@@ -28,11 +29,19 @@ class Vetting(NamedTuple):
 
 
 def vet_prompts(
-    desk: Desk, critics: Sequence[Asker], prompts: Mapping[str, Prompt], funnel: Counter[str]
+    desk: Desk,
+    critics: Sequence[Asker],
+    prompts: Mapping[str, Prompt],
+    wordings: Mapping[str, Wording],
+    funnel: Counter[str],
 ) -> Vetting:
-    """Show the prompts to all critics, with planted defects among them."""
+    """Show the prompts to all critics, with planted defects among them.
+
+    `wordings`: program → its wording.
+    """
     sound = {id_: prompt.shown for id_, prompt in sorted(prompts.items())}
     planted = plant_defects(sound)
+    read = {id_ for id_, prompt in prompts.items() if _was_read(wordings.get(prompt.program))}
     # Mixed by id, so that nothing tells the planted ones apart.
     subjects = dict(sorted((sound | planted).items()))
     flags: dict[str, list[str]] = {}
@@ -47,7 +56,7 @@ def vet_prompts(
             id_: (bool(standing[id_]), len(entry["flags"]) - len(standing[id_]))
             for id_, entry in entries.items()
         }
-        report = weigh_critic(critic.name, verdicts, list(planted))
+        report = weigh_critic(critic.name, verdicts, list(planted), read)
         reports.append(report)
         funnel["flags void"] += report.void
         if not report.active:
@@ -64,3 +73,8 @@ def vet_prompts(
             if raised and id_ in prompts:
                 flags.setdefault(id_, []).extend(raised)
     return Vetting(flags, vetted, reports)
+
+
+def _was_read(wording: Wording | None) -> bool:
+    """Whether people have read a wording; they have read Situs's own."""
+    return wording is None or wording.by == BUILT_IN or bool(wording.read_by)

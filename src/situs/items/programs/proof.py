@@ -54,10 +54,16 @@ class _Banned(msgspec.Struct, frozen=True, rename={"but": "except"}):
     but: tuple[str, ...] = ()
 
 
+class _Refusals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    asks: frozenset[str]
+    tells: frozenset[str]
+    banned: tuple[_Banned, ...]
+
+
 @functools.cache
-def _banned() -> tuple[_Banned, ...]:
+def _refusals() -> _Refusals:
     text = files("situs.items.programs").joinpath("data", "refusals.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["banned"], tuple[_Banned, ...])
+    return msgspec.convert(tomllib.loads(text), _Refusals)
 
 
 @functools.cache
@@ -101,6 +107,8 @@ def text_problem(text: str) -> Refusal | None:
         return Refusal("markup", "has a hyphen or a minus at a slot")
     if ends_of(bare) > 1 or text.strip()[-1] not in "?.":
         return Refusal("second_question", "is not exactly one question")
+    if text.strip()[-1] == "." and not _tells_to(bare):
+        return Refusal("second_question", "ends with a full stop, but tells nobody to do anything")
     return banned_word(bare)
 
 
@@ -112,10 +120,18 @@ def ends_of(text: str) -> int:
     return ends - 1 if ranks and ends == 2 else ends
 
 
+def _tells_to(text: str) -> bool:
+    """Whether the last sentence tells somebody to do something: `State how large …`, not `Which is
+    larger.`"""
+    last = _ENDS.split(text.strip()[:-1])[-1]
+    asks, tells = _refusals().asks, _refusals().tells
+    return next((token in tells for token in tokens_of(last) if token in asks | tells), False)
+
+
 def banned_word(text: str) -> Refusal | None:
     """The first word of a text that no question may have, and why."""
     text = text.lower().replace("’", "'")
-    for rule in _banned():
+    for rule in _refusals().banned:
         plain = text
         for allowed in rule.but:
             plain = plain.replace(allowed, " ")
