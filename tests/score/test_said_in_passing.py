@@ -3,7 +3,14 @@
 import pytest
 
 from situs.items import Option
-from situs.score.read import Parsed, parse_choice, parse_choices, parse_number, parse_yes_no
+from situs.score.read import (
+    Parsed,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_number,
+    parse_yes_no,
+)
 
 TOUCHING = (
     "Is the gallbladder in contact with the liver?",
@@ -172,3 +179,25 @@ def test_the_side_in_a_name_tells_no_direction(question: str, named: str, answer
 def test_measures_of_the_scan_and_of_the_lesion_are_no_distance(reply: str) -> None:
     question = "Is the largest kidney lesion within 30 mm of the spleen?"
     assert not isinstance(parse_yes_no(reply, question), Parsed)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["The scan is 512 x 512.", "Window level 40, width 400.", "I see 3 lesions on 12 slices."],
+)
+def test_numbers_of_other_things_are_no_frames(reply: str) -> None:
+    question = "Over which range of frames is subchondral bone oedema seen?"
+    assert not isinstance(parse_frames(reply, 1, 600, question=question), Parsed)
+
+
+def test_what_a_reply_only_turns_to_is_not_among_its_choices() -> None:
+    question = "Choose every one of these that the reader marked on this slice."
+    for reply in (
+        "Look at the spleen.",
+        "I was asked about the liver.",
+        "First I locate the liver.",
+    ):
+        assert not isinstance(parse_choices(reply, ORGANS, question), Parsed)
+    result = parse_choices("I see the liver and the spleen.", ORGANS, question)
+    assert isinstance(result, Parsed)
+    assert result.value == tuple(option.value for option in ORGANS[:2])

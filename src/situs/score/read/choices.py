@@ -17,6 +17,7 @@ from situs.score.read.prose.content import content_words, noun, words_of
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
+from situs.score.read.prose.plans import set_aside_plans
 from situs.score.read.prose.refusal import declines, refuses
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.remembered import remembered
@@ -166,6 +167,7 @@ def _read_choices(
     glued = _glued(plain, names)
     mentions = glued or names.mentions(plain)
     sentences = statements(plain, mentions, english(), question="", offered=names.offered)
+    set_aside_plans(sentences, plain, question)
     _deny_under_headings(sentences, plain)
     _doubt_other_predicates(sentences, plain, f"{names.offered} {question}")
     chosen = _chosen(sentences)

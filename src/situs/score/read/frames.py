@@ -33,6 +33,18 @@ _WHOLE = re.compile(
 _UNIT = re.compile(
     r"\s?-?(?:mm|cm|%|ml|px|pixels?|millimet|centimet|hu\b|years?|°|degrees)", re.IGNORECASE
 )
+# "512 x 512", "3 lesions", "window level 40, width 400": numbers of other things.
+_OF_ELSE = re.compile(
+    r"\s?[x×]\s?[0-9]|\s+(?:[a-z-]+ )?(?:lesions?|findings?|tears?|masses|nodules?|cysts?|spots?"
+    r"|areas?|regions?|boxes|patients?|views?|planes?|structures?|organs?)\b",
+    re.IGNORECASE,
+)
+_ELSE_BEFORE = re.compile(
+    r"(?:[0-9] ?[x×]"
+    r"|\b(?:window|level|width|tr|te|ti|fov|field of view|kvp?|mas?|aged?|matrix|spacing|thickness)"
+    r"(?: (?:of|is|about))? ?[=:]?) ?$",
+    re.IGNORECASE,
+)
 _TOTAL_BEFORE = re.compile(r"(?:\bof(?: the| all)?|/|\bout of) ?$", re.IGNORECASE)
 _TOTAL_AFTER = re.compile(
     r"\s+(?:axial |consecutive |contiguous )?(?:frames|slices|images|pictures)\b", re.IGNORECASE
@@ -383,9 +395,16 @@ def _grouped(plain: str) -> list[_Listed]:
             group.end, group.last = match.end(), value
         found[-1].behind = plain[match.end() : match.end() + 30].split(".")[0]
         found[-1].open_ended = _OPEN_ENDED.match(plain, match.end()) is not None
-        found[-1].measured |= _UNIT.match(plain, match.end()) is not None
+        found[-1].measured |= _measured(plain, match)
         end = match.end()
     return found
+
+
+def _measured(plain: str, number: re.Match[str]) -> bool:
+    """Whether a number is one of something else than frames."""
+    before = plain[max(0, number.start() - 24) : number.start()]
+    behind = _UNIT.match(plain, number.end()) or _OF_ELSE.match(plain, number.end())
+    return behind is not None or _ELSE_BEFORE.search(before) is not None
 
 
 def _joint(between: str) -> str | None:
