@@ -32,6 +32,13 @@ def chosen(reply, words, question):
     [
         (LOBES, "Which lobe contains the mass?", "In the lower lobe on the right.", "C"),
         (LOBES, "Which lobe contains the mass?", "Left, upper.", "D"),
+        (
+            LOBES,
+            "Which lobe contains the mass?",
+            "Having gone through every one of the pictures twice I believe that it lies in the"
+            " lower lobe on the right.",
+            "C",
+        ),
         (LOBES, "Which lobe contains the mass?", "On the right, not the upper lobe.", None),
         (LOBES, "Which lobe contains the mass?", "On the right, upper or lower.", None),
         (MUSCLES, "Which muscle is atrophic?", "Psoas left side atrophy, others normal", "A"),
