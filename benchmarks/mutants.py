@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import collections
 import copy
 import faulthandler
 import gc
@@ -203,16 +204,27 @@ def candidates() -> list[Mutant]:
 # Changing the live program.
 
 
-def kernels() -> dict[types.CodeType, Any]:
-    """The compiled functions, by the code they are compiled from."""
-    from numba.core.registry import CPUDispatcher
+@dataclass(frozen=True)
+class Live:
+    """What is loaded of the program. Millions of objects are looked through to find it: once."""
 
-    ours = [found for found in gc.get_objects() if type(found) is CPUDispatcher]
-    return {
-        found.py_func.__code__: found
-        for found in ours
-        if found.py_func.__module__.startswith("situs.")
-    }
+    kernels: Sequence[Any]
+    """The compiled functions."""
+    functions: Mapping[tuple[str, str], Sequence[types.FunctionType]]
+    """By file and qualified name."""
+
+    @classmethod
+    def found(cls) -> Live:
+        """Look for it."""
+        from numba.core.registry import CPUDispatcher
+
+        kernels, functions = [], collections.defaultdict(list)
+        for one in gc.get_objects():
+            if type(one) is CPUDispatcher and one.py_func.__module__.startswith("situs."):
+                kernels.append(one)
+            elif type(one) is types.FunctionType:
+                functions[one.__code__.co_filename, one.__code__.co_qualname].append(one)
+        return cls(kernels, functions)
 
 
 def called_by(kernel: Any) -> list[Any]:
@@ -227,23 +239,17 @@ def called_by(kernel: Any) -> list[Any]:
     return list(result.values())
 
 
-def make(mutant: Mutant) -> None:
+def make(mutant: Mutant, live: Live) -> None:
     """Give the live function the changed code; kernels that call it are compiled anew."""
     from numba.core.caching import NullCache
 
     tree = ast.parse(mutant.path.read_text("utf-8"))
     change(list(changeable(tree))[mutant.place][1])
     changed = dict(codes(compile(tree, str(mutant.path), "exec", dont_inherit=True)))
-    alive = [
-        found
-        for found in gc.get_objects()
-        if type(found) is types.FunctionType
-        and found.__code__.co_filename == str(mutant.path)
-        and found.__code__.co_qualname == mutant.function
-    ]
+    alive = live.functions.get((str(mutant.path), mutant.function))
     if not alive:
         raise LookupError(f"no live function {mutant.key}")
-    for kernel in kernels().values():
+    for kernel in live.kernels:
         if any(one.py_func in alive for one in called_by(kernel)):
             kernel._cache = NullCache()
     for function in alive:
@@ -298,7 +304,7 @@ class Session:
     """Instead of running the collected tests: traces them if need be, then tries each change."""
 
     def __init__(
-        self, mutants: Sequence[Mutant], map_file: Path, scratch: Path, most_s: float
+        self, mutants: Sequence[tuple[int, Mutant]], map_file: Path, scratch: Path, most_s: float
     ) -> None:
         self.mutants, self.map_file, self.scratch, self.most_s = mutants, map_file, scratch, most_s
         self.built = map_file.with_suffix(".built")
@@ -312,25 +318,32 @@ class Session:
                 importlib.import_module(
                     ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
                 )
+        live = Live.found()
+        gc.freeze()  # else every fork would walk through all that is loaded again and again
         if not self.map_file.exists():
             self.built.mkdir()
             code = in_a_fork(
-                lambda: trace(session.items, self.map_file), session.config, self.built, 7200.0
+                lambda: trace(session.items, live, self.map_file),
+                session.config,
+                self.built,
+                7200.0,
             )
             if code:
                 raise SystemExit(f"the tests could not be traced (exit code {code})")
         calls = Calls(**json.loads(self.map_file.read_text("utf-8")))
         items = {item.nodeid: item for item in session.items}
-        for number, mutant in enumerate(self.mutants, start=1):
+        for number, mutant in self.mutants:
             tests = chosen(calls, mutant, items, self.most_s)
-            end = self.outcome(session, mutant, [items[test] for test in tests])
+            end = self.outcome(session, mutant, live, [items[test] for test in tests])
             self.killed += end.startswith("killed")
             print(
                 f"{number:4} {end}  {mutant.where}  {mutant.before}  →  {mutant.after}", flush=True
             )
         return True
 
-    def outcome(self, session: pytest.Session, mutant: Mutant, items: Sequence[pytest.Item]) -> str:
+    def outcome(
+        self, session: pytest.Session, mutant: Mutant, live: Live, items: Sequence[pytest.Item]
+    ) -> str:
         """`killed` by a test, a crash or by never ending;
         `LIVED` through so many tests; `NOT RUN` by any."""
         if not items:
@@ -341,7 +354,7 @@ class Session:
             lend(self.built, folder)
 
         def work() -> int:
-            make(mutant)
+            make(mutant, live)
             for item, passed in run_items(items):
                 if passed is False:
                     killer.write_text(item.nodeid, encoding="utf-8")
@@ -397,13 +410,13 @@ def cpu_s() -> float:
 class Called:
     """Code that ran since it was last asked for, by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: Live) -> None:
         self._seen: dict[int, types.CodeType] = {}
         self._names: dict[int, Key] = {}
         self._held: list[types.CodeType] = []  # so that no id is used twice
         self._inner = {
-            id(code): [one.py_func.__code__ for one in called_by(kernel)]
-            for code, kernel in kernels().items()
+            id(kernel.py_func.__code__): [one.py_func.__code__ for one in called_by(kernel)]
+            for kernel in live.kernels
         }
         self._roots = tuple(str(ROOT / "src" / "situs" / package) + os.sep for package in PACKAGES)
 
@@ -425,11 +438,11 @@ class Called:
         return {self._names[number] for number in now} - {""}
 
 
-def trace(items: Sequence[pytest.Item], out: Path) -> int:
+def trace(items: Sequence[pytest.Item], live: Live, out: Path) -> int:
     """Run all tests and write which functions each calls, and at what cost."""
     from numba.core.registry import CPUDispatcher
 
-    called = Called()
+    called = Called(live)
     call = CPUDispatcher.__call__
 
     def note(frame: types.FrameType, event: str, argument: object) -> None:
@@ -479,6 +492,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--start", type=int, default=1, help="number of the first one tried, to go on with a draw"
+    )
     parser.add_argument("--tests", nargs="*", default=TESTS, help="folders or files under tests/")
     parser.add_argument(
         "--at", nargs="*", default=(), help="all changes of these lines (FILE:LINE), none drawn"
@@ -495,9 +511,10 @@ def main() -> None:
     drawn = [mutant for mutant in known if mutant.where in given.at]
     drawn = drawn or random.Random(given.seed).sample(known, min(given.count, len(known)))
     print(f"{len(drawn)} of {len(known):,} changes, seed {given.seed}", flush=True)
+    tried = list(enumerate(drawn, start=1))[given.start - 1 :]
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(drawn, given.map or Path(folder) / "map.json", Path(folder), given.most)
+        session = Session(tried, given.map or Path(folder) / "map.json", Path(folder), given.most)
         folders = [str(ROOT / "tests" / name) for name in given.tests]
         options = [
             "-o",
@@ -514,7 +531,7 @@ def main() -> None:
             [*options, f"--rootdir={ROOT}", f"--basetemp={folder}/collected", *folders],
             plugins=[session],
         )
-    print(f"killed {session.killed} of {len(drawn)} ({session.killed / max(1, len(drawn)):.1%})")
+    print(f"killed {session.killed} of {len(tried)} ({session.killed / max(1, len(tried)):.1%})")
 
 
 if __name__ == "__main__":
