@@ -208,6 +208,17 @@ def test_two_parts_on_a_slice_are_measured_apart():
     assert found.perpendicular_mm == pytest.approx(1.0)
 
 
+def test_a_later_slice_may_hold_the_longest_whichever_way_it_runs():
+    """A part 8 mm along one axis on the first slice, 20 mm along the other on the last."""
+    for axes in ((0, 1), (1, 0)):
+        array = np.zeros((24, 24, 3), dtype=np.uint8)
+        array[0:8, 2, 0] = array[2, 2:4, 1] = array[4, 2:22, 2] = 1
+        turned = np.ascontiguousarray(array.transpose(*axes, 2))
+        found = axial_diameter(regions_of(turned, affine=Affine(np.eye(4)))["s0_1"])
+        assert found.length_mm == pytest.approx(20.0)
+        assert found.perpendicular_mm == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (1.0, 1.0, 2.5)])
 @pytest.mark.parametrize("radius", [8.0, 15.0, 25.0])
 def test_surface_of_balls(radius, spacing):

@@ -112,8 +112,6 @@ def main() -> None:
     A user's mistake is one line on standard error and exit code 2, never a traceback."""
     if is_completing():
         program.main(prog_name="situs")  # it writes bytes to the shell, and exits
-    # Arrow's own pool keeps what tables took; the C library's is given back (`base.collecting`).
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     streams = sys.stdin, sys.stdout, sys.stderr
     _prepare_streams()
     # A polite request to end is answered as Ctrl-C is: workers are ended, scratch folders removed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -90,6 +91,8 @@ def command(
 ) -> None:
     """Write one self-contained HTML file about RUNS on one bench:
     leaderboard, tables and an item viewer."""
+    # Arrow's own pool keeps what tables took; the C library's is given back (`base.collecting`).
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from situs.report import ReportOptions, write_report
 
     with working("reading the runs, drawing their pictures"):
