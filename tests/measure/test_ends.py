@@ -41,7 +41,7 @@ def test_what_begins_farther_than_near_is_not_judged():
 
 def test_each_part_is_judged_by_itself():
     """A column that touches the limit, beside a larger one that stays away from it."""
-    mask, layer = column(0, 8)
+    mask, _ = column(0, 8)
     wide = np.zeros((20, 5, 20), dtype=bool)
     wide[:5], wide[7:20, :, 5:] = mask, True
     layers = np.broadcast_to(np.arange(20), wide.shape)

@@ -73,23 +73,6 @@ def test_within_interval_is_closed_and_exact():
         one.within_interval(1, (2, 1))
 
 
-def test_skill_over_mean():
-    assert many.skill_over_mean([1, 2, 3], [1, 2, 3], [2, 2, 3.5]).value == 1
-    assert many.skill_over_mean([2, 2, 2], [1, 2, 3], [2, 2, 2]).value == 0
-    assert many.skill_over_mean([3, 2, 3], [1, 2, 3], [2, 2, 2]).value == pytest.approx(1 - 2 / 2)
-    assert many.skill_over_mean([5, 2, 3], [1, 2, 3], [2, 2, 2]).value == pytest.approx(1 - 4 / 2)
-    assert many.skill_over_mean([5], [1], [1]) == many.Aggregate(None, 1, 0)
-    with pytest.raises(SitusError, match="different lengths"):
-        many.skill_over_mean([5], [1], [])
-
-
-def test_median_abs_log_ratio_counts_what_is_undefined():
-    result = many.median_abs_log_ratio([2, 1, 8, 0, -3], [1, 2, 1, 1, 1])
-    assert result == many.Aggregate(pytest.approx(math.log(2)), 3, 2)
-    assert many.median_abs_log_ratio([1, 4], [1, 1]).value == pytest.approx(math.log(2))
-    assert many.median_abs_log_ratio([0], [1]) == many.Aggregate(None, 0, 1)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_spearman_agrees_with_scipy_with_ties(seed):
     generator = np.random.default_rng(seed)

@@ -15,7 +15,6 @@ from situs.score import (
     f1_at,
     frame_f1,
     frame_iou,
-    grade_table,
     macro_f1,
     mean_iou,
     panoptic_quality,
@@ -33,6 +32,13 @@ from situs.score.stats.resamples import Samples, every
 from situs.space import FrameBox
 
 SIDE = 24
+
+
+def grade_table(truths: list[int], said: list[int | None]) -> np.ndarray:
+    """Counts by true grade (rows) and said grade (columns); the last column holds the unanswered."""
+    none = np.zeros(len(said), dtype=np.int64)
+    told = np.array([-1 if one is None else one for one in said], dtype=np.int64)
+    return GradeTables(none, np.array(truths, dtype=np.int64), told, none, 1).counts(every(1))[0, 0]
 
 
 def some_boxes(rng: random.Random, count: int) -> list[FrameBox]:

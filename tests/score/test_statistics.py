@@ -19,7 +19,7 @@ from situs.score.stats.estimates import (
     cluster_of,
     paired_difference,
 )
-from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
+from situs.score.stats.exact import binomial_interval_999, clopper_pearson
 from situs.score.stats.limits import ShareLimits, degrees_of_freedom
 from situs.score.stats.sums import ClusterSums, distinct_codes
 
@@ -326,14 +326,6 @@ def test_the_999_region_at_its_edges():
     assert binomial_interval_999(7, 1.0) == (7, 7)
     with pytest.raises(SitusError):
         binomial_interval_999(7, 1.5)
-
-
-def test_accuracy_beyond_chance():
-    assert chance_adjusted(0.25, 0.25) == 0
-    assert chance_adjusted(1.0, 0.25) == 1
-    assert chance_adjusted(0.0, 0.5) == -1
-    with pytest.raises(SitusError):
-        chance_adjusted(0.5, 1.0)
 
 
 def test_means_of_many_columns_are_those_of_each() -> None:

@@ -6,7 +6,7 @@ from situs.base.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from situs.judges.asker import Asker, asker_of, role_spec
-    from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id, read_done
+    from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id
     from situs.judges.of_run import AskedJudges, JudgesStopped, ask_judges, forecast_judges
     from situs.judges.rates import RATES, rate_reasoning
     from situs.judges.verdict import VERDICT, judge_answers, verdict_subjects
@@ -28,7 +28,6 @@ __all__ = [
     "forecast_judges",
     "judge_answers",
     "rate_reasoning",
-    "read_done",
     "role_spec",
     "verdict_subjects",
 ]

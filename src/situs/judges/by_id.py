@@ -31,7 +31,7 @@ from situs.run import AppendFile
 from situs.score import loose_values
 from situs.score.read import without_spans
 
-__all__ = ["AskedByID", "Role", "Subject", "ask_by_id", "forecast_by_id", "read_done"]
+__all__ = ["AskedByID", "Role", "Subject", "ask_by_id", "forecast_by_id"]
 
 _SAMPLE = 24
 """Requests that a forecast is reckoned from."""
@@ -368,16 +368,6 @@ class _Book:
         entry = self._role.read(row) if row.get("state") == "done" else None
         if entry is not None:
             self.entries[subject.id] = entry
-
-
-def read_done(path: Path, role: Role) -> dict[str, dict[str, Any]]:
-    """Id → entry of everything a journal says was told."""
-    entries = {}
-    for row in _rows(path):
-        entry = role.read(row) if row.get("state") == "done" else None
-        if entry is not None:
-            entries[str(row["item_id"])] = entry
-    return entries
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         tube_iou,
     )
     from situs.score.metrics.grades import (
-        grade_table,
         macro_f1,
         presence_sensitivity,
         presence_specificity,
@@ -60,8 +59,6 @@ if TYPE_CHECKING:
         within_interval,
     )
     from situs.score.metrics.numbers import (
-        median_abs_log_ratio,
-        skill_over_mean,
         spearman_within_structure,
     )
     from situs.score.metrics.registry import Metric, known_metrics, metric
@@ -100,7 +97,7 @@ if TYPE_CHECKING:
     from situs.score.run_folder import score_run, tables_of_run
     from situs.score.scored_run import Replies, ScoredRun, open_replies, read_run
     from situs.score.shown.comparison import comparison_tables
-    from situs.score.shown.entries import entry_of, value_of
+    from situs.score.shown.entries import entry_of
     from situs.score.shown.scores import score_tables
     from situs.score.stats.agreement import (
         agreement,
@@ -117,7 +114,7 @@ if TYPE_CHECKING:
         cluster_of,
         paired_difference,
     )
-    from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
+    from situs.score.stats.exact import binomial_interval_999, clopper_pearson
     from situs.score.stats.key_quality import KeyErrors, key_errors
     from situs.score.stats.paired import (
         Comparison,
@@ -206,7 +203,6 @@ __all__ = [
     "breakdown_tables",
     "breakdowns",
     "centre_f1",
-    "chance_adjusted",
     "choose_metrics",
     "clopper_pearson",
     "closed_or_all",
@@ -230,7 +226,6 @@ __all__ = [
     "frame_iou",
     "frames_right",
     "gain_over_best",
-    "grade_table",
     "gwet_ac1",
     "headline_of",
     "holm",
@@ -242,7 +237,6 @@ __all__ = [
     "loose_values",
     "macro_f1",
     "mean_iou",
-    "median_abs_log_ratio",
     "metric",
     "mra_vsi_code",
     "mra_vsi_paper",
@@ -285,13 +279,11 @@ __all__ = [
     "side_counts",
     "side_table",
     "sight_gain",
-    "skill_over_mean",
     "source_of",
     "spearman_within_structure",
     "tables_of_run",
     "told_by_other_answers",
     "tube_iou",
-    "value_of",
     "within_interval",
 ]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from situs.items import Boxes as BoxAnswer
 from situs.score.metrics.box_layers import Place, layers_of, sides_of, union_area
 from situs.score.metrics.registry import Given
-from situs.score.read.prose.folding import fold
+from situs.score.read.prose.content import fold
 from situs.space import FrameBox, FrameBoxes, WorldBox
 
 __all__ = [

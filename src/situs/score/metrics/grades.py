@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from situs.base.files import digest
 from situs.items import Item
-from situs.score.stats.resamples import Samples, every
+from situs.score.stats.resamples import Samples
 from situs.score.stats.sums import distinct_codes
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "GradeStatistic",
     "GradeTables",
     "absent_grade",
-    "grade_table",
     "is_nominal",
     "macro_f1",
     "presence_sensitivity",
@@ -78,16 +77,6 @@ def share_within_one(item: Item, truth: Mapping[str, int], said: Mapping[str, in
     ordered = [name for name in truth if not is_nominal(item.tags, name)]
     near = [name in said and abs(truth[name] - said[name]) <= 1 for name in ordered]
     return sum(near) / len(near)
-
-
-def grade_table(truths: Sequence[int], said: Sequence[int | None]) -> FloatArray:
-    """Counts by true grade (rows) and said grade (columns);
-    the last column holds the unanswered."""
-    said_grades = np.array([-1 if one is None else one for one in said], dtype=np.int64)
-    none = np.zeros(len(said_grades), dtype=np.int64)
-    tables = GradeTables(none, np.array(truths, dtype=np.int64), said_grades, none, 1)
-    table: FloatArray = tables.counts(every(1))[0, 0]
-    return table
 
 
 def quadratic_kappa(tables: FloatArray) -> FloatArray:

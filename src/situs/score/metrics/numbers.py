@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.errors import SitusError
-from situs.score.metrics.number import NumberLike, exact, log_ratio
+from situs.score.metrics.number import NumberLike, exact
 
 __all__ = [
     "MEDIAN_ABS_LOG_RATIO",
@@ -19,8 +19,6 @@ __all__ = [
     "SKILL_OVER_PRIOR",
     "SPEARMAN_WITHIN_STRUCTURE",
     "Aggregate",
-    "median_abs_log_ratio",
-    "skill_over_mean",
     "spearman",
     "spearman_within_structure",
 ]
@@ -41,43 +39,6 @@ class Aggregate:
     """Answers that entered."""
     undefined: int
     """Answers that could not enter; never silently dropped."""
-
-
-def skill_over_mean(
-    predictions: Sequence[NumberLike], truths: Sequence[NumberLike], means: Sequence[NumberLike]
-) -> Aggregate:
-    """1 − Σ|p − y| / Σ|m − y|, with m the structure's mean over other patients (leave-patient-out),
-    one per answer.
-
-    1 is perfect, 0 is no better than knowing the average anatomy, negative is worse. Undefined
-    (None) where the means make no error. Weaknesses: in absolute units, so big structures dominate
-    a mixture of structures; a single absurd prediction (a slip of units) can drag it far below 0;
-    only answered items enter, so read it beside the coverage.
-    """
-    _same_length(predictions, truths, means)
-    error = math.fsum(float(abs(exact(p) - exact(y))) for p, y in zip(predictions, truths))
-    reference = math.fsum(float(abs(exact(m) - exact(y))) for m, y in zip(means, truths))
-    return Aggregate(1 - error / reference if reference > 0 else None, len(truths), 0)
-
-
-def median_abs_log_ratio(
-    predictions: Sequence[NumberLike], truths: Sequence[NumberLike]
-) -> Aggregate:
-    """Median of |ln(p / y)|: 0 is perfect, ln 2 ≈ 0.69 is a factor of two either way. Lower is
-    better.
-
-    Predictions or truths that are not positive are undefined and counted. Weaknesses: a median
-    ignores the worse half, so a model that is wild on a third of the items looks fine; undefined
-    answers (zero, negative) escape it.
-    """
-    _same_length(predictions, truths)
-    ratios = [log_ratio(p, y) for p, y in zip(predictions, truths)]
-    known = sorted(ratio for ratio in ratios if ratio is not None)
-    if not known:
-        return Aggregate(None, 0, len(ratios))
-    middle = len(known) // 2
-    median = known[middle] if len(known) % 2 else (known[middle - 1] + known[middle]) / 2
-    return Aggregate(median, len(known), len(ratios) - len(known))
 
 
 def spearman_within_structure(

@@ -6,15 +6,9 @@ from collections.abc import Sequence
 
 from situs.score.table_entries import Entry
 
-__all__ = ["entry_of", "value_of"]
+__all__ = ["entry_of"]
 
 
 def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:
     """The entry of a metric, if it was computed."""
     return next((entry for entry in entries or () if entry.metric == metric), None)
-
-
-def value_of(entries: Sequence[Entry] | None, metric: str) -> float | None:
-    """The value of a metric, if it has one."""
-    entry = entry_of(entries, metric)
-    return None if entry is None else entry.value

@@ -6,7 +6,7 @@ import math
 
 from situs.errors import SitusError
 
-__all__ = ["binomial_interval_999", "chance_adjusted", "clopper_pearson"]
+__all__ = ["binomial_interval_999", "clopper_pearson"]
 
 
 def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -22,20 +22,6 @@ def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
     low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
     high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
     return low, high
-
-
-def chance_adjusted(accuracy: float, chance: float) -> float:
-    """(accuracy − chance) / (1 − chance): 0 at chance, 1 when all is right, negative below chance.
-
-    Only meaningful against the chance of the same items: with differing numbers of options,
-    `chance` is the mean of 1 / options over them.
-    """
-    if not 0 <= chance < 1:
-        raise SitusError(
-            f"chance {chance} is not in [0, 1)",
-            fix="a question with one option has no chance level",
-        )
-    return (accuracy - chance) / (1 - chance)
 
 
 def binomial_interval_999(n: int, p: float) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from situs.score.read.prose.folding import fold
+from situs.score.read.prose.content import fold
 from situs.score.read.prose.whole_numbers import listed_numbers
 
 __all__ = [

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 
-from situs.score.read.prose.content import other_forms
-from situs.score.read.prose.folding import fold
+from situs.score.read.prose.content import fold, other_forms
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = [

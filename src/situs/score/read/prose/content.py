@@ -8,7 +8,18 @@ from functools import lru_cache
 
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["content_words", "noun", "opposites", "other_forms", "stem", "synonyms", "words_of"]
+__all__ = [
+    "content_words",
+    "fold",
+    "noun",
+    "opposites",
+    "other_forms",
+    "stem",
+    "synonyms",
+    "words_of",
+]
+
+_UNIT_GAP = re.compile(r"(?<=[0-9]) ?(?=(?:%|mm|cm|ml|m|l)\b|%)")
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 
@@ -106,3 +117,11 @@ def _adjectives() -> dict[str, str]:
         adjective: name.removesuffix("s") if name == "kidneys" else name
         for adjective, name in pairs
     }
+
+
+def fold(text: str) -> str:
+    """Case, quotes' and hyphens' variants and spacing made equal,
+    so that the same words compare equal."""
+    text = " ".join(text.casefold().replace("’", "'").replace("\u2212", "-").split())
+    text = re.sub(r"(?<=[a-z])-(?=[a-z])", " ", text)
+    return _UNIT_GAP.sub(" ", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["after_refusal", "cannot_tell", "could_not_see", "declines", "refuses", "says_untold"]
+__all__ = ["cannot_tell", "could_not_see", "declines", "refuses", "says_untold"]
 
 _NOT_ABLE = (
     r"(?:can(?:not| not|'t)|could(?: not|n't)|(?:un|not )able to|not been able to|not possible"
@@ -65,7 +65,6 @@ _COULD_NOT_SEE = re.compile(
     r"|\boutside (?:of )?the (?:field of view|scan|volume)\b",
     re.IGNORECASE,
 )
-_BUT = re.compile(r"\b(?:but|however|nevertheless|nonetheless)\b", re.IGNORECASE)
 
 
 def cannot_tell(text: str) -> bool:
@@ -95,19 +94,3 @@ def could_not_see(text: str) -> bool:
 def refuses(text: str) -> bool:
     """Either of the two."""
     return cannot_tell(text) or declines(text)
-
-
-def after_refusal(text: str) -> str:
-    """The part of a reply in which an unmarked answer may be sought.
-
-    All of it without a refusal; after one, only what follows a later "but" or "however": what a
-    refusal speaks of ("I cannot tell whether the left …") is no answer.
-    """
-    end = max(
-        (match.end() for pattern in (_CANNOT_TELL, _DECLINES) for match in pattern.finditer(text)),
-        default=0,
-    )
-    if not end:
-        return text
-    turn = _BUT.search(text, end)
-    return text[turn.end() :] if turn else ""
