@@ -241,6 +241,8 @@ def test_lists_by_other_authors(name, least_read):
         ("fresh_author.json", 0.94),
         ("many_voices.json", 0.99),
         ("many_voices_again.json", 0.97),
+        ("new_hands.json", 0.98),
+        ("new_hands_again.json", 0.98),
     ],
 )
 def test_lists_by_question(name, least_read):

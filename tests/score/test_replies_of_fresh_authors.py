@@ -3,7 +3,7 @@
 import pytest
 
 from situs.items import Option
-from situs.score.read import Parsed, parse_choice, parse_choices, parse_number
+from situs.score.read import Parsed, parse_choice, parse_choices, parse_number, parse_yes_no
 
 GAP = "What is the shortest distance between the largest liver lesion and the gallbladder, in mm?"
 LEVELS = [Option(letter, f"L{k}") for k, letter in enumerate("ABCD", start=1)]
@@ -81,3 +81,80 @@ def test_verdicts_and_runs_of_letters(reply, letters):
 def test_a_level_that_is_only_counted_from_is_no_answer(reply):
     question = "At which vertebral level does the lower pole of the right kidney lie?"
     assert not isinstance(parse_choice(reply, LEVELS, question), Parsed)
+
+
+LOBE = "Is there any liver lesion in the left lobe?"
+TEAR = "Is a meniscus tear annotated on this slice?"
+BONE = "Is there a bone fracture?"
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "value"),
+    [
+        (LOBE, "Two lesions are seen, both in the right lobe.", None),
+        (LOBE, "There is one lesion, in the right lobe.", None),
+        (LOBE, "There are two lesions, both in the left lobe.", True),
+        (LOBE, "The left lobe is clear.", False),
+        (LOBE, "The left lobe is of normal size.", None),
+        (LOBE, "None in the left lobe; one in the right.", False),
+        (TEAR, "Both menisci look normal.", False),
+        (TEAR, "Impression: meniscal tear.", True),
+        (TEAR, "Impression: possible meniscal tear.", None),
+        (BONE, "Intact menisci.", None),
+        (BONE, "The bone is intact.", False),
+    ],
+)
+def test_a_finding_is_where_it_is_said_to_be(question, reply, value):
+    result = parse_yes_no(reply, question)
+    assert (result.value if isinstance(result, Parsed) else None) is value
+
+
+DIAMETER = "What is the longest diameter of the largest liver lesion on any axial slice, in mm?"
+VERTEBRAE = "How many vertebrae are fully visible in this volume?"
+KIDNEY = "What is the volume of the left kidney, in mL?"
+
+
+@pytest.mark.parametrize(
+    ("question", "unit", "reply", "value"),
+    [
+        (DIAMETER, "mm", "One of 18 mm in segment 4 and a larger one of 34 mm in segment 8.", 34),
+        (DIAMETER, "mm", "A liver lesion of 18 mm and a larger one of 34 mm in the spleen.", None),
+        (DIAMETER, "mm", "The lesion of 18 mm in segment 4 and one of 34 mm in segment 8.", None),
+        (DIAMETER, "mm", "I'd say 18 mm, maybe 19 mm. Let's go with 18.5.", 18.5),
+        (VERTEBRAE, "", "8 vertebrae are in the field of view, 6 of which are fully visible.", 6),
+        (VERTEBRAE, "", "Of 8 vertebrae, 6 are fully visible.", 6),
+        (KIDNEY, "mL", "Right and left kidney have 150 and 160 mL.", 160),
+        (KIDNEY, "mL", "About 150 mL, more precisely 158 mL.", 158),
+    ],
+)
+def test_the_number_of_what_is_asked_about(question, unit, reply, value):
+    result = parse_number(reply, unit, question=question)
+    assert (float(result.value) if isinstance(result, Parsed) else None) == value
+
+
+def test_a_side_of_the_picture_beside_a_structure_is_no_answer():
+    options = [Option("A", "to the patient's left"), Option("B", "below")]
+    question = "Seen from the spleen, in which direction does the left kidney mainly lie?"
+    reply = "On the image the kidney lies to the left of the spleen, which is the patient's right."
+    assert not isinstance(parse_choice(reply, options, question), Parsed)
+
+
+def test_the_last_heading_before_an_order_tells_its_direction():
+    options = [
+        Option("A", "spleen, left kidney, bladder"),
+        Option("B", "left kidney, spleen, bladder"),
+        Option("C", "bladder, left kidney, spleen"),
+    ]
+    reply = (
+        "From bottom to top it is bladder, left kidney, spleen, "
+        "so from top to bottom: spleen, left kidney, bladder."
+    )
+    result = parse_choice(reply, options, "Which order is right, from top to bottom?")
+    assert isinstance(result, Parsed)
+    assert result.value == "A"
+
+
+def test_all_options_of_a_final_answer_count_whatever_parts_them():
+    result = parse_choices("I see two. <answer>B;D</answer>", FINDINGS)
+    assert isinstance(result, Parsed)
+    assert result.value == ("B", "D")

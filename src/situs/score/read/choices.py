@@ -12,7 +12,7 @@ from situs.score.read.option_names.phrases import both_sides_named
 from situs.score.read.option_names.runs import written_runs
 from situs.score.read.option_names.verdict_marks import with_words_for_marks
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
-from situs.score.read.prose.clean import visible
+from situs.score.read.prose.clean import FINAL_CLOSE, FINAL_OPEN, visible
 from situs.score.read.prose.content import content_words, noun, words_of
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
@@ -34,6 +34,7 @@ _OPTIONS_HEAD = re.compile(
     r"(?:options?|findings?|letters?|answers?) ?(?::|are) ?(?=\S)", re.IGNORECASE
 )
 _PLUS = re.compile(r"(?<=\b[A-Z]) (?:plus|as well as|together with|along with) (?=[A-Z]\b)")
+_FINAL = re.compile(f"{FINAL_OPEN}[^{FINAL_CLOSE}]*")
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -75,9 +76,11 @@ _NO_MEMBER = re.compile(
     r"no (?:[a-z]+ )?(?:organs?|structures?|findings?|options?|abnormalit(?:y|ies)|levels?)"
     r" (?:contains?|shows?|has|have|is|are|was|were|appl(?:y|ies))(?: [a-z]+){0,5}"
     r"|(?:i (?:can )?see |i find |there (?:is|are) )?(?:no|none of the)"
-    r" (?:findings?|abnormalit(?:y|ies)|options?)(?: is| are)?(?: seen| visible)?"
-    r" (?:from|among|of|on|in) (?:the|this|these) (?:list(?:ed)?|options?|four|slice|image)"
-    r"(?: (?:ones|findings))?(?: (?:on|in) this (?:slice|image))?"
+    r"(?: (?:abnormal|pathologic(?:al)?|such|of these))?"
+    r" (?:findings?|abnormalit(?:y|ies)|pathology|options?)(?: is| are)?"
+    r"(?: (?:seen|visible|present|annotated|identified|marked))?"
+    r"(?: (?:from|among|of|on|in) (?:the|this|these) (?:list(?:ed)?|options?|four|slice|image)"
+    r"(?: (?:ones|findings))?)?(?: (?:on|in) this (?:slice|image))?"
     r"|no [a-z][a-z -]{2,40}? (?:at any level|in any (?:of (?:them|these)|organ|structure)"
     r"|anywhere)"
 )
@@ -160,7 +163,7 @@ def _read_choices(
         plain = plain[head.end() :]
     plain = written_runs(with_words_for_marks(plain), len(options))
     plain = plain.upper() if _LOWER_RUN.fullmatch(plain) else plain
-    plain = _PLUS.sub(" and ", plain)
+    plain = _PLUS.sub(" and ", _FINAL.sub(lambda match: match[0].replace(";", ","), plain))
     names = OptionNames(options)
     plain = both_sides_named(plain, names.cores)
     names.several = True

@@ -22,7 +22,7 @@ from situs.score.read.numbers.roles import (
     working,
 )
 from situs.score.read.numbers.tokens import Kind, Token, tokens
-from situs.score.read.numbers.totals import sum_of_parts, total
+from situs.score.read.numbers.totals import asks_for_part, sum_of_parts, total
 from situs.score.read.numbers.turned_ratios import without_turned_ratios
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import (
@@ -96,8 +96,27 @@ def parse_number(
         result = _Reader(ratio, asked, ranges, question).read()
         differs = without != plain and not isinstance(result, Parsed)
         return Unparsed("a difference, not a ratio") if differs else result
+    plain = _PAIR_OF_SIDES.sub(_each_side, plain)
     plain = _NAMED_BEHIND.sub(r"\g<name> \g<number>", digits_for_words(plain))
     return _Reader(plain, asked, ranges, question).read()
+
+
+# "Left and right kidney have 160 and 150 mL": each number is one side's.
+_PAIR_OF_SIDES = re.compile(
+    r"\b(?:the )?(?P<one>left|right)(?: [a-z]+)? and (?:the )?(?P<two>left|right)"
+    r"(?P<said>[^.;\n0-9]{0,60}?)(?P<first>(?<![0-9.])[0-9]{1,4}(?:\.[0-9]{1,2})?)"
+    r"(?: ?(?:mm|cm|ml|cc))? and (?P<second>[0-9]{1,4}(?:\.[0-9]{1,2})?)"
+    r"(?P<unit> ?(?:mm|cm|ml|cc))\b",
+    re.IGNORECASE,
+)
+
+
+def _each_side(match: re.Match[str]) -> str:
+    said, unit = match["said"], match["unit"]
+    return (
+        f"the {match['one']}{said}{match['first']}{unit}; "
+        f"the {match['two']}{said}{match['second']}{unit}"
+    )
 
 
 # "18 mm (long axis)" as "long axis 18 mm".
@@ -106,8 +125,6 @@ _NAMED_BEHIND = re.compile(
     r"\((?P<name>(?:[a-z-]+ ){0,3}(?:axis|diameter|dimension|length|width|height|depth))\)",
     re.IGNORECASE,
 )
-_OF_THEM = re.compile(r"\bof (?:them|which|these|those)\b", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[.,;!?\n]")
 _NO_THING = re.compile(
     r"(?:there (?:is|are) |i (?:can )?see )?(?:no|none of the)"
     r"(?: (?:definite|discrete|obvious|visible|such))? (?P<things>[a-z-]+"
@@ -225,6 +242,8 @@ class _Reader:
             if claim.asserted and self._fits(claim)
         ]
         claims = [claim for claim in claims if self._units(claim)] or claims
+        if any(claim.role is Role.CONCLUDED for claim in claims):
+            return  # "a lesion of 18 mm, and a larger one of 34 mm"
         named = [claim for claim in claims if self._names_measure(claim)]
         if not 0 < len(named) < len(claims):
             return
@@ -243,12 +262,16 @@ class _Reader:
         units = [fit and self._units(claim) for claim, fit in zip(claims, fits)]
         strongest = max((claim.role for claim, fit in zip(claims, fits) if fit), default=None)
         with_units = max((claim.role for claim, unit in zip(claims, units) if unit), default=None)
+        turned = max((claim.turns for claim, unit in zip(claims, units) if unit), default=0)
         for claim, fit, with_unit in zip(claims, fits, units):
             misfit = not fit and strongest is not None and strongest >= claim.role
             if self.asked is COUNT:
                 misfit |= not fit and self._units(claim)  # a size counts nothing
             bare = with_units is not None and fit and not with_unit and self.asked is not COUNT
-            if misfit or (bare and (claim.role <= Role.LEAD or claim.role == with_units)):
+            # "I'd say 18, maybe 19 cm. Let's go with 18.5": what is settled on needs no unit again.
+            settled = claim.role >= Role.STATED and claim.turns > turned
+            outdone = claim.role <= Role.LEAD or claim.role == with_units
+            if misfit or (bare and outdone and not settled):
                 claim.certainty = Certainty.ASIDE
 
     def _head_no_list(self, found: Sequence[Statement]) -> None:
@@ -313,7 +336,8 @@ class _Reader:
             return result
         if strongest <= Role.PLAIN and refuses(self.plain[self.numbers[index].end :]):
             return RefusedInWords()  # "… 33 mm yesterday; here I cannot tell"
-        if self.asked is COUNT and strongest < Role.CONCLUDED and self._asks_for_part():
+        part = self.asked is COUNT and asks_for_part(self.plain, self.question)
+        if part and strongest < Role.CONCLUDED:
             return Unparsed("a whole and a part of it")  # "24 are seen, 3 of them fractured"
         if result.flags and self.asked not in (COUNT, RATIO) and self._other_units():
             return _OTHER
@@ -333,18 +357,6 @@ class _Reader:
                 if trouble is not None:
                     return trouble
         return result
-
-    def _asks_for_part(self) -> bool:
-        """Whether what the question asks for is said only of a part of what is counted."""
-        asked = set(content_words(self.question))
-        for match in _OF_THEM.finditer(self.plain):
-            whole, part = (
-                self.plain[: match.start()],
-                _CLAUSE_END.split(self.plain[match.end() :])[0],
-            )
-            if asked & set(content_words(part)) - set(content_words(whole)):
-                return True
-        return False
 
     def _other_units(self) -> bool:
         """Whether a number in a unit of another kind stands beside; one in brackets explains."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["plainly_present"]
+__all__ = ["asked_to_exist", "plainly_present"]
 
 _ASKED = re.compile(
     r"(?:(?:did|has) the reader marke?d? (?P<marked>[^,?]+?)"
@@ -100,13 +100,61 @@ def _parted(match: re.Match[str]) -> str:
     return match[0] if _UNSURE.search(match["other"]) else f"{match['none']}.{match['other']}"
 
 
+# "The menisci look normal" says that they are.
+_LOOKS_HEALTHY = re.compile(
+    r"\b(?:look|appear|seem)(?P<one>s)?(?: to be)?(?= (?:[a-z]+ly )?(?:normal|intact|unremarkable"
+    r"|preserved|healthy)\b)",
+    re.IGNORECASE,
+)
+# "The left lobe is clear."
+_CLEAR = re.compile(
+    r"(?P<subject>(?:^|(?<=[.;,\n]))[^.;,\n]{1,80}? (?:is|are))(?: [a-z]+ly)? clear(?= ?(?:[.,;!\n]"
+    r"|$))",
+    re.IGNORECASE,
+)
+_POINTING = re.compile(r"\b(?:it|that|this|answer)$", re.IGNORECASE)
+# "Impression: meniscal tear." says that there is one.
+_UNDER_HEADING = re.compile(
+    r"(?:^|(?<=[.;\n]))(?P<space> ?)(?:impression|findings?|diagnosis|conclusion|assessment):"
+    r" (?=[a-z])(?!(?:the|this|that|there|it|i|we|yes|no|not|none|normal)\b)"
+    r"(?![^.;\n]{0,200}\b(?:is|are|was|were|has|have|see|shows?|yes|no)\b)",
+    re.IGNORECASE,
+)
+
+
+def _asked_for(question: str) -> str:
+    """What a question asks whether it is there ("meniscus tear"); empty if it asks for
+    something else."""
+    asked = _ASKED.match(question.strip())
+    subject = next(filter(None, asked.groups())).strip() if asked else ""
+    return re.sub(r"^(?:an?|any|the|some) ", "", subject, flags=re.IGNORECASE)
+
+
+def asked_to_exist(question: str) -> str:
+    """The question "is X annotated on this slice?" as "is there an X on this slice?"; empty for
+    others."""
+    asked = _ASKED.match(question.strip())
+    if asked is None or asked["exists"]:
+        return ""
+    where = re.search(r"(?: (?:on|in) (?:this|any|the) [a-z ]+)?\?", asked[0])
+    return f"Is there a {_asked_for(question)}{where[0] if where else '?'}"
+
+
+def _clear(match: re.Match[str], bare: str) -> str:
+    """ "The lobe is clear" as "is normal"; "the tear is clear" says that it is there."""
+    subject = match["subject"].rsplit(" ", 1)[0]
+    finding = bare.split()[-1].lower() in subject.lower()
+    return match[0] if finding or _POINTING.search(subject) else f"{match['subject']} normal"
+
+
 def plainly_present(plain: str, question: str) -> str:
     """The reply with such sentences rewritten; as it is where the question asks something else."""
-    asked = _ASKED.match(question.strip())
-    if asked is None:
+    bare = _asked_for(question)
+    if not bare:
         return plain
-    subject = next(filter(None, asked.groups())).strip()
-    bare = re.sub(r"^(?:an?|any|the|some) ", "", subject, flags=re.IGNORECASE)
+    plain = _LOOKS_HEALTHY.sub(lambda match: "is" if match["one"] else "are", plain)
+    plain = _CLEAR.sub(lambda match: _clear(match, bare), plain)
+    plain = _UNDER_HEADING.sub(r"\g<space>there is ", plain)
     plain = _SURE.sub("", plain)
     plain = _NOT_ONLY.sub(r"\1 and ", plain)
     plain = _WOULD_HAVE.sub(lambda match: f"{match['so']} was {match['not'] or ''}", plain)

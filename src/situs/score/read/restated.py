@@ -67,6 +67,12 @@ _NOT_SEEN = re.compile(
     r"(?: (?:on|in|within) (?:this|the|any) [a-z ]{1,40})?[.!]?",
     re.IGNORECASE,
 )
+# "None in the left lobe; one in the right."
+_NONE_THERE = re.compile(
+    r"\W*(?:(?:there (?:is|are)|i (?:can )?see) )?none(?: (?:is|are) [a-z]+)? (?:in|on|at|within)"
+    r" (?P<noun>[a-z][a-z -]{1,60}?)(?: ?[.,;!]|$)",
+    re.IGNORECASE,
+)
 _ASKS_FOR = re.compile(
     r"\b(?:there|annotated|mark(?:ed)?|includes?|present|seen|visible|found|identified|detected|"
     r"evidence|shows?)\b",
@@ -100,7 +106,7 @@ def denies(plain: str, question: str) -> bool:
     X must be named by the question, or be any finding at all; a question that itself speaks of
     absence or of what is normal is left alone.
     """
-    match = _NONE_OF.fullmatch(plain) or _NOT_SEEN.fullmatch(plain)
+    match = _NONE_OF.fullmatch(plain) or _NOT_SEEN.fullmatch(plain) or _NONE_THERE.match(plain)
     if not match or not _ASKS_FOR.search(question) or _TURNED_ROUND.search(question):
         return False
     named = [noun(word) for word in words_of(match["noun"])]

@@ -13,7 +13,7 @@ from situs.score.read.assertions.question_forms import usual_form
 from situs.score.read.assertions.relations import stated
 from situs.score.read.framing import without_frame
 from situs.score.read.likelihoods import likeliest
-from situs.score.read.presence import plainly_present
+from situs.score.read.presence import asked_to_exist, plainly_present
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words, words_of
 from situs.score.read.prose.grammar import statements
@@ -165,6 +165,7 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 
+_AS_PROGRAMS_WRITE = {"1": "YES", "0": "NO"}
 _EVENTS = {
     "displace": "displacement", "compress": "compression", "invade": "invasion",
     "involve": "involvement", "infiltrate": "infiltration", "encase": "encasement",
@@ -191,7 +192,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
-    share = likeliest(plain)
+    share = _AS_PROGRAMS_WRITE.get(plain.strip(" ."), likeliest(plain))
     if share in {"YES", "NO"}:
         return Parsed(share == "YES")
     rest = _behind_found(plain, question)
@@ -231,9 +232,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
         conditional = any(
             claim.certainty is Certainty.CONDITIONAL for one in found for claim in one.claims
         )
-        answer = None if conditional else stated(plain, question)
-        if answer is None and not conditional:
-            answer = _restated(plain, question)
+        answer = None if conditional else _in_other_words(plain, question)
         return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
 
@@ -247,6 +246,14 @@ def _behind_found(plain: str, question: str) -> str:
     seen = set(content_words(found["seen"] or found["there"]))
     named = seen <= {*content_words(question), *_THINGS}
     return plain[found.end() :] if seen and named else ""
+
+
+def _in_other_words(plain: str, question: str) -> bool | None:
+    """What a reply without yes or no states; nothing where what it found lies elsewhere."""
+    answer = stated(plain, question)
+    if answer is None:
+        answer = _restated(plain, question)
+    return None if answer and placed_elsewhere(plain, question) else answer
 
 
 def _restated(plain: str, question: str) -> bool | None:
@@ -265,7 +272,10 @@ def _restated(plain: str, question: str) -> bool | None:
     event = _EVENT.fullmatch(question.strip())
     there = _as_event(plain, event) if there is None and event else there
     there = affirms(plain, question) if there is None else there
-    return None if there and placed_elsewhere(plain, question) else there
+    existing = asked_to_exist(question)
+    # "No large tear" leaves open whether there is another.
+    denied = re.search(r"\b(?:no|not|none|nothing|without|nor|never)\b|n't\b", plain.lower())
+    return affirms(plain, existing) if there is None and existing and not denied else there
 
 
 def _as_event(plain: str, event: re.Match[str]) -> bool | None:

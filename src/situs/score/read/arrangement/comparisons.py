@@ -85,6 +85,11 @@ _LARGER = re.compile(
     r"\b(?:in|within|at|on|of|is)(?: the| located| seen| found| situated)*[ (]*$",
     re.IGNORECASE,
 )
+_SIZE = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:\.[0-9])?)[ -]?(mm|cm)\b", re.IGNORECASE)
+_LESION = re.compile(
+    r"\b(?:lesion|nodule|mass|cyst|tumou?r|metastasis|focus|one|another)\b", re.IGNORECASE
+)
+_SIZE_BEHIND = re.compile(rf" ?\((?:about |~ ?)?{_SIZE.pattern}\)", re.IGNORECASE)
 _FAR_OFF = re.compile(
     r"\b(?:far|remote|distant|distance|away|farther|further)(?: away)? from (?:the )?$",
     re.IGNORECASE,
@@ -193,6 +198,13 @@ def prefer_largest(found: Sequence[Statement], plain: str, question: str) -> Non
     if not _OF_LARGEST.search(question):
         return
     claims = [claim for statement in found for claim in statement.claims]
+    greatest = _greatest(found, plain)
+    if greatest is not None:
+        for claim in claims:
+            if claim is not greatest and claim.role < Role.STATED and claim.asserted:
+                claim.certainty = Certainty.ASIDE
+        greatest.role = max(greatest.role, Role.CONCLUDED)
+        return
     largest: list[Claim] = []
     for statement in found:
         ordered = sorted(statement.claims, key=lambda claim: claim.start)
@@ -212,6 +224,28 @@ def prefer_largest(found: Sequence[Statement], plain: str, question: str) -> Non
     for claim in largest:
         claim.certainty, claim.licensed = Certainty.ASSERTED, True
         claim.role = max(claim.role, Role.CONCLUDED)
+
+
+def _greatest(found: Sequence[Statement], plain: str) -> Claim | None:
+    """The claim about the greatest, where each place that is named has one with a size of its own
+    ("a 23 mm nodule in the left lower lobe and a 4 mm one in the right upper lobe")."""
+    sizes: list[tuple[float, Claim]] = []
+    for statement in found:
+        end = statement.start
+        for claim in sorted(statement.claims, key=lambda claim: claim.start):
+            if not claim.asserted or claim.role not in {Role.PLAIN, Role.LEAD}:
+                return None
+            clause = plain[end : claim.start]
+            behind = _SIZE_BEHIND.match(plain, claim.end)
+            told = _SIZE.findall(clause) + ([behind.groups()] if behind else [])
+            if len(told) != 1 or not _LESION.search(clause):
+                return None
+            number, unit = told[0]
+            sizes.append((float(number) * (10 if unit.lower() == "cm" else 1), claim))
+            end = behind.end() if behind else claim.end
+    sizes.sort(key=lambda sized: sized[0])
+    clear = len(sizes) > 1 and sizes[-1][0] > sizes[-2][0]
+    return sizes[-1][1] if clear else None
 
 
 def _by_sign(statement: Statement, plain: str, asked: frozenset[str]) -> None:

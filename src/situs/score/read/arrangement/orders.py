@@ -140,10 +140,11 @@ def _runs_down(match: re.Match[str], plain: str, count: int, asked: re.Match[str
         default=0,
     )
     end = _SENTENCE_END.search(plain, match.end())
-    around = (
-        f"{plain[start : match.start()]} {plain[match.end() : end.start() if end else len(plain)]}"
-    )
-    ends = _ENDS.search(around) or _ENDS.search(match[0])
+    before = plain[start : match.start()]
+    around = f"{before} {plain[match.end() : end.start() if end else len(plain)]}"
+    # "From the bottom it is C, B, A, so from the top: A, B, C": the last heading before a chain.
+    headings = list(_ENDS.finditer(before))
+    ends = headings[-1] if headings else _ENDS.search(around) or _ENDS.search(match[0])
     if ends is None:
         return True if _FALLING.search(around) else False if _RISING.search(around) else None
     if _is_size(asked[1]):

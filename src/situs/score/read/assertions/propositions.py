@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from situs.score.read.assertions.asked_relation import relates
+from situs.score.read.assertions.relation_symbols import HEALTHY
 from situs.score.read.framing import without_asides, without_frame
 from situs.score.read.prose.content import opposites, stem, words_of
 from situs.score.read.prose.lexicon import language_file
@@ -50,6 +51,13 @@ _ARTICLES = frozenset({"the", "a", "an", "this", "that", "any", "these", "its", 
 _PRONOUNS = frozenset({"it", "it's", "they", "there", "there's", "this", "that", "these", "one"})
 _SHOWING = frozenset({"show", "contain", "have", "demonstrate", "reveal", "include"})
 """Verbs whose object is what is asked about."""
+_ATTRIBUTES = frozenset(
+    {"size", "sized", "shape", "contour", "contours", "position", "course", "calibre", "caliber",
+     "length", "width", "volume", "thickness", "otherwise", "rest", "remaining", "remainder"}
+)  # fmt: skip
+"""What may be normal while a finding is there."""
+_WHOLE = frozenset({"both", "all", "each", "they", "it", "it's", "which"})
+"""What a clause begins with that goes on about all that was found."""
 _SOUGHT = frozenset({"for", "about", "regarding", "whether", "than", "versus", "towards"})
 """Before the key: it is looked for or compared with, not found."""
 _LINKED = frozenset({"is", "are", "was", "were", "does", "do", "can", "has", "have", "been", "be"})
@@ -95,12 +103,17 @@ def placed_elsewhere(plain: str, question: str) -> bool:
     asked = _asked(question)
     if asked is None or not asked.exists or not asked.place or len(plain) > _LONGEST:
         return False
-    return any(
-        (one.words[:1] == ["it's"] or one.words[:2] == ["it", "is"])
-        and not _PLACING.isdisjoint(one.words)
-        and asked.place.isdisjoint(stem(word) for word in one.words)
-        for one in _clauses(plain)
-    )
+    for one in _clauses(plain):
+        if _PLACING.isdisjoint(one.words):
+            continue
+        it = one.words[:1] == ["it's"] or one.words[:2] == ["it", "is"]
+        if it and asked.place.isdisjoint(stem(word) for word in one.words):
+            return True
+        # "Two lesions, both in the right lobe": where all of them are.
+        whole = one.words[0] in _WHOLE | _PLACING or "only" in one.words
+        if whole and any(_opposed(word, one.words, asked) for word in one.words):
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)
@@ -175,7 +188,11 @@ def _of(before: Sequence[str], key: str, behind: Sequence[str], *, exists: bool)
     )
     if root in _vague():
         return None
-    return _Asked(same, against | near, bool(against), subject, place, exists)
+    # "The left lobe is normal": no finding is there.
+    # Where abnormal signal is asked for, it is the signal that is normal or not.
+    _, abnormal = _complements()[stem("normal")]
+    healthy = frozenset(map(stem, HEALTHY)) if exists and not subject & abnormal else frozenset()
+    return _Asked(same, against | near | healthy, bool(against), subject, place, exists)
 
 
 @dataclass(slots=True)
@@ -216,12 +233,23 @@ def _answer(clause: _Clause, asked: _Asked) -> bool | None:
         return None if _negations_of(clause.words, at) or clause.inherits else False
     if not _speaks_of(clause.words, stems, at, asked):
         return None
+    if others and asked.exists and not _ATTRIBUTES.isdisjoint(clause.words):
+        return None  # "the liver is of normal size"
+    if others and _names_a_thing(clause.words, stems, at + 1, asked):
+        return None  # "intact menisci", where a fracture of the bone is asked for
     negations = _negations_of(clause.words, at) + clause.inherits
     if negations > 1:
         return None
     if keys:
         return negations == 0
     return False if not negations else True if asked.exhaustive else None
+
+
+def _names_a_thing(words: Sequence[str], stems: Sequence[str], at: int, asked: _Asked) -> bool:
+    """Whether an attribute stands before a noun that the question does not name."""
+    if at >= len(words) or words[at] in _PLACING | _LINKED | _elsewhere() | {"sided"}:
+        return False
+    return not _is_known(words[at], stems[at], asked)
 
 
 def _denies_attribute(root: str, stems: Sequence[str], asked: _Asked) -> bool:

@@ -124,6 +124,7 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
         if asked.axis == "size":
             text = re.sub(r" ?> ?(?=[a-z])", " larger than ", text)
             text = re.sub(r" ?< ?(?=[a-z])", " smaller than ", text)
+        text = _named_in_full(text, asked)
         text = _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
         words = WORD.findall(text)
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …"
@@ -141,6 +142,18 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
                 statement, turned = without_frame(" ".join(clause.split()))
                 if statement:
                     yield statement, turned
+
+
+def _named_in_full(text: str, asked: AskedRelation) -> str:
+    """ "… than the left one" with the name that the question gives it, where only a side tells the
+    two structures apart."""
+    for one, other in ((asked.subject, asked.object), (asked.object, asked.subject)):
+        own = [word for word in one if word not in other and word in {"left", "right"}]
+        if len(own) == 1 and set(other) & {"left", "right"}:
+            name = " ".join(word for word in one if word != "that")
+            bare = rf"\bthe {own[0]}(?: one| side)?(?= ?$|,| (?:is|does|lies|reaches|one\b))"
+            text = re.sub(rf"(?:\bthat of )?{bare}", f"the {name}", text)
+    return text
 
 
 def _concluded(text: str, unsettled: frozenset[str]) -> str | None:

@@ -198,8 +198,9 @@ _MEASURES = {
     ),
     "diameter": _measure(
         r"\bdiameter",
-        "diameters?|long[- ]axis|major axis|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size|"
-        " itself)?(?: is)? (?:measures|measuring|size|about|of)|calib(?:re|er)",
+        "diameters?|long[- ]axis|major axis|(?:lesion|mass|nodule|cyst|tumou?r|one(?= of)"
+        "|another(?= of))(?: size|'s size| itself)?(?: is)? (?:measures|measuring|size|about|of)"
+        "|calib(?:re|er)",
         "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the)"
         " longest",
     ),
@@ -407,10 +408,11 @@ _LEAST = frozenset(
     {"shortest", "shorter", "smallest", "smaller", "minimum", "minimal", "min", "closest"}
 )
 _LABELLED = re.compile(
-    r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
+    r"(?:^|[.;,\n]|\b(?:and|but|with))\W*(?:(?:so|thus|hence) )?(?:the |an? )?(?P<word>[a-z]+)"
     r"(?: (?:one|of (?:them|these|the two)|value|lesion|distance|gap|separation|diameter|length"
     r"|axis|dimension))?"
-    r" ?(?:[:=]|is|measures|being|was)?(?:,? (?:thus|therefore|hence|then|here|so),?)?"
+    r" ?(?:[:=]|is|measures|measuring|being|was|of|at|with)?"
+    r"(?:,? (?:thus|therefore|hence|then|here|so),?)?"
     r" ?(?:about |approximately |~ ?)?$",
     re.IGNORECASE,
 )
@@ -421,9 +423,18 @@ def labelled(plain: str, token: Token, question: str) -> bool:
     that the question asks for ("largest: 41 mm")."""
     label = _LABELLED.search(plain[max(0, token.start - 60) : token.start])
     asked = set(re.findall(r"[a-z]+", question.lower()))
-    return label is not None and any(
+    superlative = label is not None and any(
         label["word"].lower() in kind and kind & asked for kind in (_MOST, _LEAST)
     )
+    return superlative and not _lies_in_another(plain, token, asked)
+
+
+def _lies_in_another(plain: str, token: Token, asked: set[str]) -> bool:
+    """Whether what has the size lies in a structure that is not asked about ("34 mm in the
+    spleen")."""
+    behind = _STRUCTURE_BETWEEN.split(plain[token.end : token.end + 60])[0]
+    named = {_organ(word) for word in re.findall(r"[a-z]+", behind.lower())} & _structures()
+    return bool(named) and named.isdisjoint(_organ(word) for word in asked)
 
 
 _STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but|which|so|makes|total)\b", re.IGNORECASE)

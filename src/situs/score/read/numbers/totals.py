@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from situs.score.read.numbers.roles import OF_WHICH
 from situs.score.read.numbers.tokens import Token
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.content import content_words
 
-__all__ = ["sum_of_parts", "total"]
+__all__ = ["asks_for_part", "sum_of_parts", "total"]
 
 _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?"
@@ -51,6 +53,22 @@ _HEADS_LIST = re.compile(
 )
 
 
+_OUT_OF = re.compile(
+    r"(?:^|[.;,:\n] ?)(?:out )?of (?:the |these |all |a total of )*$", re.IGNORECASE
+)
+_CLAUSE_END = re.compile(r"[.,;!?\n]")
+
+
+def asks_for_part(plain: str, question: str) -> bool:
+    """Whether what the question asks for is said only of a part of what is counted."""
+    asked = set(content_words(question))
+    for match in _OF_THEM.finditer(plain):
+        whole, part = plain[: match.start()], _CLAUSE_END.split(plain[match.end() :])[0]
+        if asked & set(content_words(part)) - set(content_words(whole)):
+            return True
+    return False
+
+
 def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], question: str) -> None:
     """Counts: a total outweighs its parts,
     and what the question names outweighs what it does not."""
@@ -86,15 +104,8 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:
                 claim.certainty = Certainty.ASIDE
-        parts = [
-            claim
-            for claim in statement.claims
-            if _PART_OF.match(plain, claim.end)
-            or OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
-        ]
-        if any(claim.asserted for claim in statement.claims if claim not in parts):
-            for claim in parts:
-                claim.certainty = Certainty.ASIDE
+        open_ones = all(one.role < Role.CONCLUDED for other in found for one in other.claims)
+        _weigh_parts(statement, plain, asked=open_ones and asks_for_part(plain, question))
         _doubt_parts(statement, plain)
         named = [
             claim
@@ -106,6 +117,25 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
             for claim in others:
                 claim.certainty = Certainty.ASIDE
         _set_aside_other_things(statement, plain, question)
+
+
+def _weigh_parts(statement: Statement, plain: str, *, asked: bool) -> None:
+    """A whole against its parts, one of which may be `asked` about."""
+    parts = [
+        claim
+        for claim in statement.claims
+        if _PART_OF.match(plain, claim.end)
+        or OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
+    ]
+    if len(parts) == 1 and asked:
+        # "8 are seen, 6 of which are complete", where the complete ones are asked for.
+        parts[0].role = max(parts[0].role, Role.CONCLUDED)
+    elif any(claim.asserted for claim in statement.claims if claim not in parts):
+        for claim in parts:
+            claim.certainty = Certainty.ASIDE
+    for claim, behind in pairwise(statement.claims):
+        if behind.asserted and _OUT_OF.search(plain[max(0, claim.start - 24) : claim.start]):
+            claim.certainty = Certainty.ASIDE  # "of 8 vertebrae, 6 are complete"
 
 
 _PLACE = re.compile(r" (?:in|on) the (?P<place>left|right|upper|middle|lower)\b", re.IGNORECASE)

@@ -47,7 +47,9 @@ _PICTURE_LED = re.compile(
     re.IGNORECASE,
 )
 
-_SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
+_SIDE_ALONE = re.compile(
+    r"(?:[ -]hand)?(?: side)?(?: of (?:it|the [a-z ]{1,30}))? ?(?:$|[.,;!?)\n])", re.IGNORECASE
+)
 
 # "Image left is the patient's right": how pictures are shown, not where anything lies.
 _SIDE = r"(?:left|right)(?:[ -]hand)?(?: side)?"
@@ -203,7 +205,8 @@ def _behind_attributes() -> frozenset[str]:
 _SEEN_FROM = re.compile(
     r"\b(?:below|above|under|beneath|underneath|beyond|behind|in front of|anterior to|posterior"
     r" to|superior to|"
-    r"inferior to|lateral to|medial to|(?:left|right) of) (?:the )?$",
+    r"inferior to|lateral to|medial to|(?:left|right) of"
+    r"|count(?:ed|ing)(?: up(?:wards?)?| down(?:wards?)?)? from) (?:the )?$",
     re.IGNORECASE,
 )
 
@@ -216,7 +219,7 @@ _VERTEBRA = re.compile(r"[ctls][0-9]{1,2}\b", re.IGNORECASE)
 
 def seen_from(plain: str, start: int) -> bool:
     """Whether what is named only tells where something else lies ("below L2, at L3")."""
-    seen = _SEEN_FROM.search(plain[max(0, start - 24) : start])
+    seen = _SEEN_FROM.search(plain[max(0, start - 28) : start])
     # "In front of the L4 vertebral body" is at the level of L4.
     return seen is not None and not (
         _ON_ITS_LEVEL.match(seen[0]) and _VERTEBRA.match(plain, start, start + 30)

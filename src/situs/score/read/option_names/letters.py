@@ -230,7 +230,7 @@ def _is_article(letter: str, after: str, before: str) -> bool:
 
 
 def _denied_noun(before: str) -> bool:
-    match = re.search(r"([A-Za-z0-9-]+)[:.]? \(?$", before)
+    match = re.search(r"([A-Za-z0-9-]+)\.? \(?$", before)
     if match is None:
         return False
     word = match[1].lower()

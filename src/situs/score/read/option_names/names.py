@@ -132,7 +132,11 @@ class OptionNames:
         whole = core(plain)
         if whole in _NONE_OF_THEM:
             return self.none
-        return [index for index, words in enumerate(self.cores) if words and words == whole]
+        named = [index for index, words in enumerate(self.cores) if words and words == whole]
+        if named or not whole.isalpha() or len(whole) < 4:
+            return named
+        # "Same", where one option alone has the word.
+        return [index for index, words in enumerate(self.cores) if whole in words.split()]
 
     def mentions(self, plain: str) -> list[Mention]:
         """All mentions in a cleaned reply, longest words first where they overlap;

@@ -43,6 +43,10 @@ def noun(word: str) -> str:
         return _adjectives()[word]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
+    if word.endswith("i") and len(word) > 3:
+        return word[:-1] + "us"  # "menisci"
+    if word.endswith("ae"):
+        return word[:-1]
     if word.endswith(("ches", "shes", "xes", "sses")):
         return word[:-2]
     if word.endswith("ing") and len(word) > 6:

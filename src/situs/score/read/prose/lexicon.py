@@ -114,6 +114,7 @@ def _frames(record: dict[str, dict[str, list[str]]]) -> Iterator[Frame]:
     yield _frame("answer", announced["contracted"], adverbs, announced["verbs"])
     yield _frame("answer", announced["participles"])
     yield _frame("answer", announced["being"], announced["participles"])
+    yield _frame("settle", announced["settling"], announced["choosing"])
     yield _frame("neutral", announced["preparing"], announced["verbs"])
     yield _frame("answer", announced["adjectives"], announced["nouns"])
     yield _frame(

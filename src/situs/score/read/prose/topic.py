@@ -152,6 +152,8 @@ def _judged(
     )
     heading = {noun(word) for word in content_words(_heading(plain, claim))}
     foreign = bool((_named(words) | heading) - all_asked - set(answers))
+    if words[:1] in (["one"], ["another"]):
+        foreign = False  # "a lesion of 18 mm in segment 4 and one of 34 mm in segment 8"
     return _Labelled(claim, words, hits, alien, foreign)
 
 

@@ -19,6 +19,8 @@ class Marking(Judging):
     def _on_comma(self, token: Token, at: int) -> None:
         self.aside_ended = self.scope.role is Role.WEAK and bool(self.made)
         self._end_clause(keep=self._faces_verdict(at))
+        beside = [one.kind for one in self.tokens[max(0, at - 1) : at + 2 : 2]]
+        self.doubt_ended = not self.made and beside == ["doubt", "answer"]
         following = [token.text for token in self.tokens[at + 1 : at + 3]]
         if following[:1] == ["and"] and following[1:] in (["a"], ["an"], ["there"]):
             # "… but no sprain, and an effusion": what is named with an article is there.

@@ -328,8 +328,8 @@ class Sentence(Announcing, Doubting, Marking):
             and self._is_predicate(at)
         ):
             self._approve()  # "A is probably right"
-        if token.text == "it" and self._closes_with_it(at):
-            self._approve()  # "D it is."
+        if self._closes(at):
+            self._approve()  # "D it is.", "D is the one."
         if (
             token.text in {"just", "only", "simply", "rather"}
             and at
@@ -348,6 +348,12 @@ class Sentence(Announcing, Doubting, Marking):
         between = self.tokens[max(0, at - 3) : at]
         verbs = [token.text for token in between if token.text in _COPULAS]
         return bool(verbs) and between[-1].text != "the"
+
+    def _closes(self, at: int) -> bool:
+        """Whether the words at the end of a clause say no more than that this is the answer."""
+        if self.tokens[at].text == "one" and self.clause and self._ends_at(at + 1):
+            return [one.text for one in self.tokens[max(0, at - 2) : at]] == ["is", "the"]
+        return self.tokens[at].text == "it" and self._closes_with_it(at)
 
     def _closes_with_it(self, at: int) -> bool:
         following = [token.text for token in self.tokens[at + 1 : at + 3]]

@@ -96,6 +96,9 @@ class SentenceState:
         self.aside_ended = False
         """Whether a comma has come behind what others
         say ("the first reader chose A, I choose C")."""
+        self.doubt_ended = False
+        """Whether nothing but a comma parts a doubt from the answer that is announced all the
+        same."""
         self.used_up = False
         """Whether an announcement has had its answer."""
         self.denied_list = False
@@ -117,6 +120,8 @@ class SentenceState:
                 Certainty.ASSERTED,
                 False,
             )  # "despite …, the answer is"
+        if self.doubt_ended and self.scope.certainty is Certainty.DOUBTED:
+            self.scope.certainty = Certainty.ASSERTED  # "hard to say, I'd guess no"
         self.course.explaining = False
         if self.announced is None or role > self.announced:
             self.announced = role
