@@ -13,6 +13,8 @@ import pytest
 import wire
 from asking import QUICK, SHORT, TIMEOUTS, question
 from situs.clients import Reach
+from situs.clients.wire.errors import read_error
+from situs.clients.wire.transport import Response
 
 FAULTS = {
     "429": wire.status(429),
@@ -181,6 +183,37 @@ def test_a_long_pause_is_not_sat_through(asked) -> None:
         result, book = asked(server.spec, [question(n) for n in range(9)])
     assert "pause of 86,400 s" in result.stopped
     assert not book
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Limit 200. Please try again in 7m12s. Visit", 432),
+        ("have exceeded call rate limit. Please retry after 26 seconds.", 26),
+        ("Please try again in 6m0s", 360),
+    ],
+)
+def test_a_pause_may_stand_in_the_words_of_an_error(asked, words, seconds) -> None:
+    """As OpenAI and Azure say it; these are longer than this session waits."""
+    with wire.Server(lambda number, body: wire.status(429, {"message": words})) as server:
+        result, _ = asked(server.spec, [question(1)])
+    assert f"pause of {seconds} s" in result.stopped
+
+
+@pytest.mark.parametrize(
+    ("headers", "words", "seconds"),
+    [
+        ({"retry-after-ms": "1500", "Retry-After": "2"}, "", 1.5),
+        ({}, "Please try again in 350ms.", 0.35),
+        ({}, "Please try again in 4.5s.", 4.5),
+        ({}, "Please try again in a moment, or after 9 calls.", None),
+    ],
+)
+def test_short_pauses_are_read(headers, words, seconds) -> None:
+    error = json.dumps({"error": {"message": words}}).encode()
+    assert read_error(Response(429, headers, error), "").retry_after == (
+        seconds and pytest.approx(seconds)
+    )
 
 
 @pytest.mark.parametrize(

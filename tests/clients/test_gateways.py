@@ -15,6 +15,7 @@ from aiohttp import web
 import wire
 from asking import QUICK, question
 from situs.clients import make_client, parse_spec
+from situs.clients.openai.reply import read_reply
 from situs.errors import SitusError
 
 ONE = msgspec.structs.replace(QUICK, concurrency=1)
@@ -156,6 +157,61 @@ REFUSALS = {
         "failed",
         "allow a shorter answer",
     ),
+    "openai looked at the prompt": (
+        400,
+        {"error": {"message": "Invalid prompt: flagged by our policy.", "code": "invalid_prompt"}},
+        "refused",
+        "",
+    ),
+    "dashscope looked at the picture": (
+        400,
+        {"error": {"message": "Input data may be bad.", "code": "data_inspection_failed"}},
+        "refused",
+        "",
+    ),
+    "xai looked at the content": (
+        403,
+        {"code": "permission", "error": "Content violates usage guidelines. Failed check: BIO"},
+        "refused",
+        "",
+    ),
+    "openrouter asked a moderator": (
+        403,
+        {"error": {"code": 403, "message": "Your model needs care and your input was flagged"}},
+        "refused",
+        "",
+    ),
+    "openrouter wants money in a success": (
+        200,
+        {"error": {"code": 402, "message": "Insufficient credits"}},
+        "failed",
+        "HTTP 402: Insufficient credits",
+    ),
+    "groq takes few pictures": (
+        400,
+        {"error": {"message": "Too many images provided. This model supports up to 5 images"}},
+        "failed",
+        "choose a profile with fewer pictures",
+    ),
+    "anthropic takes smaller pictures": (
+        400,
+        {"error": {"message": "image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"}},
+        "failed",
+        "choose a profile with smaller pictures",
+    ),
+    "a proxy takes smaller requests": (413, {}, "failed", "fewer or smaller pictures"),
+    "azure knows no such version": (
+        400,
+        {"error": {"code": "BadRequest", "message": "API version not supported"}},
+        "failed",
+        "?api_version=",
+    ),
+    "mistral has no such model": (
+        400,
+        {"object": "error", "message": "Invalid model: pixtral-99", "type": "invalid_model"},
+        "failed",
+        "is the model's name",
+    ),
     "lm studio has a shorter context": (
         400,
         {"error": "The number of tokens to keep is greater than the context length"},
@@ -173,6 +229,79 @@ def test_what_a_service_says_comes_with_a_cure(asked: Callable[..., Any], name: 
     (reply,) = book.values()
     assert reply.state == state
     assert words in reply.error
+
+
+def test_who_has_no_money_left_is_told_at_once(asked: Callable[..., Any]) -> None:
+    """As Anthropic has it, with a status that means nothing of the kind."""
+    error = {"error": {"message": "Your credit balance is too low to access the API."}}
+    with refusing(400, error) as server:
+        told, _ = asked(server.spec, [question(n) for n in range(5)], limits=ONE)
+    assert len(server.bodies) == 1
+    assert "credit balance" in told.stopped
+
+
+def events(*pieces: dict[str, Any], end: str = "data: [DONE]\n\n") -> bytes:
+    """A stream of events, with a comment ahead of them as OpenRouter sends it."""
+    return (
+        ": PROCESSING\n\n" + "".join(f"data: {json.dumps(p)}\n\n" for p in pieces) + end
+    ).encode()
+
+
+def delta(reason: str | None = None, **said: Any) -> dict[str, Any]:
+    return {"choices": [{"delta": said, "finish_reason": reason}]}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This model only support stream mode, please enable the stream parameter.",  # DashScope
+        "parameter.enable_thinking must be set to false for non-streaming calls",
+        "Stream must be set to true",
+        "Non-streaming requests are not supported for this model",
+    ],
+)
+def test_a_model_that_is_only_streamed_is_read(asked: Callable[..., Any], words: str) -> None:
+    stream = events(
+        delta(role="assistant", reasoning_content="A lies "),
+        delta(reasoning_content="left."),
+        delta(content="The answer"),
+        delta("stop", content=" is B."),
+        {"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 7}},
+    )
+
+    async def behave(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        if body.get("stream"):
+            return web.Response(body=stream, content_type="text/event-stream")
+        return web.json_response({"error": {"message": words}}, status=400)
+
+    with wire.Server(lambda number, body: behave) as server:
+        told, book = asked(server.spec, [question(n) for n in range(3)], limits=ONE)
+    assert len(server.bodies) == 1 + 3, "learned once"
+    assert {(r.text, r.thinking) for r in book.values()} == {("The answer is B.", "A lies left.")}
+    assert {r.usage["completion_tokens"] for r in book.values()} == {7}
+    assert sum("streams only" in note for note in told.notices) == 1
+
+
+def test_calls_of_tools_come_whole_out_of_a_stream() -> None:
+    first = {"index": 0, "id": "c1", "function": {"name": "look", "arguments": '{"pl'}}
+    then = {"index": 0, "function": {"arguments": 'ane": 1}'}}
+    body = events(delta(tool_calls=[first]), delta(tool_calls=[then]), delta("tool_calls"))
+    (call,) = read_reply(body, "text/event-stream", "").tool_calls
+    assert (call.id, call.name, call.arguments) == ("c1", "look", '{"plane": 1}')
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        events(delta(content="The left"), end=""),
+        events(delta(content="B"), {"error": {"message": "upstream died"}}),
+        events({"choices": "no list"}),
+        b"data: {half",
+    ],
+    ids=["cut off", "an error", "wrong types", "no JSON"],
+)
+def test_a_stream_that_breaks_off_is_no_answer(body: bytes) -> None:
+    assert read_reply(body, "text/event-stream", "").state == "failed"
 
 
 def test_thoughts_in_parts_beside_the_answer(asked: Callable[..., Any]) -> None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 import msgspec
 
 from situs.base.stopping import answered_by
+from situs.base.text import counted
 from situs.clients.asking.breaker import Breaker
 from situs.clients.asking.budget import Budget
 from situs.clients.asking.care import Terms, check_may_ask
@@ -213,7 +214,8 @@ class _Asking:
             if reply.state != "failed" or reply.fatal or self._breaker.reason:
                 break
             if tries >= self._limits.tries:
-                reply = msgspec.structs.replace(reply, error=f"{reply.error} ({tries} tries)")
+                told = f"{reply.error} ({counted(tries, 'try', 'tries')})"
+                reply = msgspec.structs.replace(reply, error=told)
                 break
             if reply.retry_after is not None:
                 self._pace.pause(reply.retry_after)

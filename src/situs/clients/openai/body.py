@@ -24,6 +24,7 @@ class BodyWriter:
         self._tail: tuple[Settings, bytes] | None = None
         self._lessons: dict[str, Lesson] = {}
         self._system_role = True
+        self._streams: dict[str, Any] = {}
 
     def learn(self, lesson: Lesson) -> None:
         """Send a field under another name from now on, or no longer."""
@@ -33,6 +34,11 @@ class BodyWriter:
     def put_system_into_user(self) -> None:
         """Send instructions at the head of the first question from now on."""
         self._system_role = False
+
+    def stream(self) -> None:
+        """Ask for a stream of events from now on, with the counts of tokens at its end."""
+        self._streams = {"stream": True, "stream_options": {"include_usage": True}}
+        self._tail = None
 
     def fields(self, settings: Settings) -> dict[str, Any]:
         """The fields of a body that say how to generate."""
@@ -45,7 +51,7 @@ class BodyWriter:
             "seed": settings.seed,
         }
         wanted = {name: value for name, value in usual.items() if value is not None}
-        fields: dict[str, Any] = {}
+        fields = dict(self._streams)
         for name, value in (wanted | settings.extra).items():
             lesson = self._lessons.get(name)
             if lesson is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from urllib.parse import quote, urlsplit
 
 import aiohttp
@@ -11,6 +12,7 @@ import msgspec
 from situs.clients.openai.batches import BatchServer
 from situs.clients.openai.body import BodyWriter
 from situs.clients.openai.reply import read_reply
+from situs.clients.openai.stream import STREAMS, refuses_whole_replies
 from situs.clients.protocol import ClientDefaults, Reply, Request, Settings
 from situs.clients.reach import Reach
 from situs.clients.secrets import without_secret
@@ -120,7 +122,7 @@ class OpenAIClient(ClientDefaults):
         for _ in range(_MOST_LESSONS):
             sent = self._bodies.fields(request.settings)
             reply, status, body = await self._post(request, schema)
-            if self._learn_roles(status, body, request):
+            if self._learn_roles(status, body, request) or self._learn_stream(status, body, sent):
                 continue
             shorter = self._limit.learn(status, body, request.settings, self.notices)
             if shorter is not None:
@@ -141,6 +143,15 @@ class OpenAIClient(ClientDefaults):
         if NO_SYSTEM_ROLE not in self.notices:
             self._bodies.put_system_into_user()
             self.notices.append(NO_SYSTEM_ROLE)
+        return True
+
+    def _learn_stream(self, status: int, body: bytes, sent: Collection[str]) -> bool:
+        """Whether the request, sent anew, would ask for a stream where it asked for none."""
+        if "stream" in sent or not refuses_whole_replies(status, body):
+            return False
+        if STREAMS not in self.notices:
+            self._bodies.stream()
+            self.notices.append(STREAMS)
         return True
 
     def _learn(self, lesson: Lesson, request: Request) -> bool:

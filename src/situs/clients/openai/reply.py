@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from situs.clients.openai.stream import whole_of
 from situs.clients.protocol import Reply, ToolCall
 from situs.clients.wire.errors import words_of_error
 from situs.clients.wire.values import is_count
@@ -50,7 +51,7 @@ _DECODER = msgspec.json.Decoder(_Completion)
 def read_reply(body: bytes, content_type: str, secret: str) -> Reply:
     """A successful response's body; what is not a completion is `failed`."""
     try:
-        completion = _DECODER.decode(body)
+        completion = _DECODER.decode(whole_of(body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         kind = content_type.partition(";")[0].strip()[:60] or "no type"
         what = "an empty body" if not body.strip() else f"{len(body):,} bytes of {kind}"

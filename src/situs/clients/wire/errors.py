@@ -17,8 +17,36 @@ __all__ = ["read_error", "retry_after", "words_of_error"]
 
 _DENIED = {401, 402, 403, 404, 405}
 _AGAIN = {408, 409, 425, 429}
-_FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+_WILL_NOT = {400, 403, 422, 451}
+_FILTERED = (
+    "content_filter",
+    "content_policy_violation",
+    "ResponsibleAIPolicyViolation",
+    "invalid_prompt",
+    "moderation_blocked",
+    "data_inspection_failed",
+)
+_FLAGGED = re.compile(
+    r"(?:prompt|input|request|content|image|message)s? (?:was|were|is|are|has been|have been)"
+    r" (?:flagged|blocked)|violates? .{0,40}(?:usage|content|use) (?:polic|guideline)"
+    r"|safety system|inappropriate content|content exists risk",
+    re.IGNORECASE,
+)
+"""How servers without a code for it (xAI, OpenRouter, DeepSeek) say that they looked at the
+content and will not answer: about one question, not about whoever asks."""
+_NO_MONEY = re.compile(
+    r"credit balance is too low|insufficient (?:credit|balance|funds|quota)", re.IGNORECASE
+)
 _RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
+_WAIT = re.compile(
+    rb"(?:try again|retry) (?:in|after) (?:(\d{1,4}) ?m(?:in\w*)?(?![a-z]) ?)?"
+    rb"(?:(\d{1,6}(?:\.\d{1,9})?) ?(ms|milliseconds|s|seconds?)\b)?",
+    re.IGNORECASE,
+)
+"""As OpenAI ("try again in 7m12s", "in 350ms") and Azure ("retry after 26 seconds") say it."""
+_LARGE_PICTURE = re.compile(
+    r"image.{0,60}(?:too large|dimension|\d (?:pixels|bytes|[KM]i?B)\b)", re.IGNORECASE
+)
 _TOO_MANY_PICTURES = re.compile(
     r"(?:too many|at most \d+|maximum (?:number )?of \d*|exceeds?.{0,40}number"
     r" of).{0,40}(?:image|picture)"
@@ -26,12 +54,17 @@ _TOO_MANY_PICTURES = re.compile(
     re.IGNORECASE,
 )
 _TOO_LONG = re.compile(
-    r"context.{0,20}(?:length|window|size)|maximum.{0,30}tokens|prompt is too long|too large",
+    r"context.{0,20}(?:length|window|size)|maximum.{0,30}tokens|prompt is too long|too large"
+    r"|must be <= \d+\. Given",
     re.IGNORECASE,
 )
 _NO_PICTURES = re.compile(
     r"support.{0,30} image|image.{0,40}(?:not|only) supported|not a (?:multimodal|vision) model"
     r"|does not (?:accept|take).{0,20}image|image input is not|missing data required for image",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"(?:invalid|unknown|no such) model|model.{0,60}(?:not exist|not found|deprecated|retired)",
     re.IGNORECASE,
 )
 _TOO_MUCH_OUTPUT = re.compile(
@@ -46,13 +79,9 @@ _CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
     ),
     (
         lambda status, server_words: (
-            status in (400, 404, 415, 422, 500) and _NO_PICTURES.search(server_words)
+            status in (400, 413, 422) and _LARGE_PICTURE.search(server_words)
         ),
-        "this model takes no pictures: choose one that does, or serve it with its image processor",
-    ),
-    (
-        lambda status, server_words: status == 404,
-        "is the model's name as the server has it, and does the address end in /v1?",
+        "choose a profile with smaller pictures (situs list profiles shows all)",
     ),
     (
         lambda status, server_words: (
@@ -62,11 +91,32 @@ _CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
         " list profiles shows all), or raise the server's limit",
     ),
     (
+        lambda status, server_words: (
+            status in (400, 404, 415, 422, 500) and _NO_PICTURES.search(server_words)
+        ),
+        "this model takes no pictures: choose one that does, or serve it with its image processor",
+    ),
+    (
+        lambda status, server_words: (
+            status in (400, 404) and "api version" in server_words.casefold()
+        ),
+        "name one that the server knows (?api_version=…)",
+    ),
+    (
+        lambda status, server_words: (
+            status in (404, 410) or (status in (400, 422) and _NO_MODEL.search(server_words))
+        ),
+        "is the model's name as the server has it (on Azure: the deployment's), and does the"
+        " address end in /v1?",
+    ),
+    (
         lambda status, server_words: status in (400, 422) and _TOO_MUCH_OUTPUT.search(server_words),
         "allow a shorter answer (e.g. ?max_tokens=512), or choose a profile with fewer pictures",
     ),
     (
-        lambda status, server_words: status in (400, 413, 422) and _TOO_LONG.search(server_words),
+        lambda status, server_words: (
+            status == 413 or (status in (400, 422) and _TOO_LONG.search(server_words))
+        ),
         "choose a profile with fewer or smaller pictures (situs list profiles)",
     ),
 )
@@ -88,9 +138,11 @@ def read_error(response: Response, secret: str) -> Reply:
         + (f": {server_words}" if server_words else "")
         + _cure(status, server_words)
     )
-    if any(word in code for word in _FILTERED):
+    if any(word in code for word in _FILTERED) or (
+        status in _WILL_NOT and _FLAGGED.search(server_words)
+    ):
         return Reply("refused", server_words, finish_reason="content_filter")
-    if status in _DENIED or code == "insufficient_quota":
+    if status in _DENIED or code == "insufficient_quota" or _NO_MONEY.search(server_words):
         return Reply("failed", error=error, fatal=True, fault="denied")
     if status in _AGAIN or status >= 500:
         wait = retry_after(headers)
@@ -106,14 +158,23 @@ def _cure(status: int, server_words: str) -> str:
 
 
 def _delay(body: bytes) -> float | None:
-    """Seconds to wait as Google says them, in the body of an error."""
-    stated = _RETRY_DELAY.search(body[:4096])
-    return float(stated[1]) if stated else None
+    """Seconds to wait as the body of an error says them."""
+    start = body[:4096]
+    if stated := _RETRY_DELAY.search(start):
+        return float(stated[1])
+    wait = _WAIT.search(start)
+    if wait is None or not (wait[1] or wait[2]):
+        return None
+    unit = 0.001 if (wait[3] or b"").lower().startswith(b"m") else 1.0
+    return 60.0 * float(wait[1] or 0) + unit * float(wait[2] or 0)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `Retry-After` in seconds or as a date;
-    None if it says nothing readable."""
+    """Seconds to wait, from `Retry-After` in seconds or as a date, or Azure's in milliseconds;
+    None if they say nothing readable."""
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if re.fullmatch(r"\d{1,9}", milliseconds):
+        return float(milliseconds) / 1000.0
     raw = headers.get("Retry-After")
     if raw is None:
         return None

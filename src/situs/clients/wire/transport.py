@@ -24,6 +24,7 @@ _LARGEST_REPLY = 64 << 20
 _ONE_PIECE = 256 << 10
 """Bodies up to this size are sent as one."""
 _LARGEST_FILE = 4 << 30
+_HEAD = 4 << 10
 _HEADERS = {"User-Agent": f"situs/{__version__}"}
 _JSON = {"Content-Type": "application/json"}
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -41,6 +42,17 @@ class Response(msgspec.Struct, frozen=True):
     def is_success(self) -> bool:
         """Whether it holds what was asked for."""
         return 200 <= self.status < 300
+
+
+class _Error(msgspec.Struct):
+    code: int
+
+
+class _Wrapped(msgspec.Struct):
+    error: _Error
+
+
+_WRAPPED = msgspec.json.Decoder(_Wrapped)
 
 
 class Transport:
@@ -72,7 +84,7 @@ class Transport:
         """Send a body given in pieces; what went wrong on the way comes back as a failed reply."""
         size = sum(map(len, pieces))
         body = b"".join(pieces) if size <= _ONE_PIECE else _Pieces(pieces, size)
-        return await self.send("POST", self._url, body, headers=_JSON)
+        return _as_meant(await self.send("POST", self._url, body, headers=_JSON))
 
     async def send(
         self,
@@ -180,6 +192,21 @@ class Transport:
                     "failed",
                     error=f"the server's reply is not valid HTTP ({type(error).__name__})",
                 )
+
+
+def _as_meant(response: Response | Reply) -> Response | Reply:
+    """A success whose body is an error with a status of its own (OpenRouter) is that error."""
+    if isinstance(response, Reply) or response.status != 200:
+        return response
+    if b'"error"' not in response.content[:_HEAD]:
+        return response
+    try:
+        code = _WRAPPED.decode(response.content).error.code
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return response
+    if not 400 <= code < 600:
+        return response
+    return msgspec.structs.replace(response, status=code)
 
 
 def is_remote(url: str) -> bool:
