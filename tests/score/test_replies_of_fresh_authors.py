@@ -100,6 +100,11 @@ BONE = "Is there a bone fracture?"
         (TEAR, "Both menisci look normal.", False),
         (TEAR, "Impression: meniscal tear.", True),
         (TEAR, "Impression: possible meniscal tear.", None),
+        (TEAR, "There is a horizontal radial meniscal tear.", True),
+        (TEAR, "There is a potential meniscal tear.", None),
+        (TEAR, "The only finding is a joint effusion.", False),
+        (TEAR, "The only abnormality here is a meniscal tear.", True),
+        (TEAR, "The knee looks normal here.", False),
         (BONE, "Intact menisci.", None),
         (BONE, "The bone is intact.", False),
     ],
@@ -111,6 +116,9 @@ def test_a_finding_is_where_it_is_said_to_be(question, reply, value):
 
 DIAMETER = "What is the longest diameter of the largest liver lesion on any axial slice, in mm?"
 VERTEBRAE = "How many vertebrae are fully visible in this volume?"
+DISTANCE = (
+    "What is the shortest distance between the largest kidney lesion and the renal pelvis, in mm?"
+)
 KIDNEY = "What is the volume of the left kidney, in mL?"
 
 
@@ -123,6 +131,8 @@ KIDNEY = "What is the volume of the left kidney, in mL?"
         (DIAMETER, "mm", "I'd say 18 mm, maybe 19 mm. Let's go with 18.5.", 18.5),
         (VERTEBRAE, "", "8 vertebrae are in the field of view, 6 of which are fully visible.", 6),
         (VERTEBRAE, "", "Of 8 vertebrae, 6 are fully visible.", 6),
+        (DISTANCE, "mm", "The lesion (22 mm in diameter) lies 13 mm from the renal pelvis.", 13),
+        (DISTANCE, "mm", "Shortest distance: 7 mm (centre to centre it's 25 mm)", 7),
         (KIDNEY, "mL", "Right and left kidney have 150 and 160 mL.", 160),
         (KIDNEY, "mL", "About 150 mL, more precisely 158 mL.", 158),
     ],

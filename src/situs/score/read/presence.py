@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from situs.score.read.prose.content import content_words
+
 __all__ = ["asked_to_exist", "plainly_present"]
 
 _ASKED = re.compile(
@@ -106,6 +108,12 @@ _LOOKS_HEALTHY = re.compile(
     r"|preserved|healthy)\b)",
     re.IGNORECASE,
 )
+# "The only abnormality is a cyst."
+_ONLY = re.compile(
+    r"\bthe only (?:finding|abnormality|annotation|change|thing)(?: (?:annotated|marked|seen"
+    r"|visible|here))?(?: (?:on|in) (?:this|the) [a-z]+)? is (?:an? |the )?(?P<what>[a-z][a-z -]*)",
+    re.IGNORECASE,
+)
 # "The left lobe is clear."
 _CLEAR = re.compile(
     r"(?P<subject>(?:^|(?<=[.;,\n]))[^.;,\n]{1,80}? (?:is|are))(?: [a-z]+ly)? clear(?= ?(?:[.,;!\n]"
@@ -140,6 +148,14 @@ def asked_to_exist(question: str) -> str:
     return f"Is there a {_asked_for(question)}{where[0] if where else '?'}"
 
 
+def _alone(match: re.Match[str], bare: str) -> str:
+    """What is there alone as what is there, or as the lack of what is asked for."""
+    asked, told = set(content_words(bare)), set(content_words(match["what"]))
+    if asked <= told:
+        return f"there is a {match['what']}"
+    return match[0] if asked & told else f"there is no {bare}"
+
+
 def _clear(match: re.Match[str], bare: str) -> str:
     """ "The lobe is clear" as "is normal"; "the tear is clear" says that it is there."""
     subject = match["subject"].rsplit(" ", 1)[0]
@@ -153,6 +169,7 @@ def plainly_present(plain: str, question: str) -> str:
     if not bare:
         return plain
     plain = _LOOKS_HEALTHY.sub(lambda match: "is" if match["one"] else "are", plain)
+    plain = _ONLY.sub(lambda match: _alone(match, bare), plain)
     plain = _CLEAR.sub(lambda match: _clear(match, bare), plain)
     plain = _UNDER_HEADING.sub(r"\g<space>there is ", plain)
     plain = _SURE.sub("", plain)

@@ -56,6 +56,8 @@ _ATTRIBUTES = frozenset(
      "length", "width", "volume", "thickness", "otherwise", "rest", "remaining", "remainder"}
 )  # fmt: skip
 """What may be normal while a finding is there."""
+_PICTURED = frozenset({"brain", "knee", "joint", "head", "exam", "examination", "picture"})
+"""What a whole picture shows: where that is normal, nothing is found in it."""
 _WHOLE = frozenset({"both", "all", "each", "they", "it", "it's", "which"})
 """What a clause begins with that goes on about all that was found."""
 _SOUGHT = frozenset({"for", "about", "regarding", "whether", "than", "versus", "towards"})
@@ -286,7 +288,9 @@ def _speaks_of(words: Sequence[str], stems: Sequence[str], at: int, asked: _Aske
 
 
 def _is_known(word: str, root: str, asked: _Asked) -> bool:
-    return root in asked.known or word in _plain() or word.endswith("ly") or word in _denying()
+    pictured = asked.exists and word in _PICTURED
+    plain = word in _plain() or word.endswith("ly") or word in _denying()
+    return root in asked.known or plain or pictured
 
 
 def _opposed(word: str, words: Collection[str], asked: _Asked) -> bool:

@@ -13,6 +13,7 @@ from situs.score.read.assertions.asked_relation import (
     relation_words,
     singular,
 )
+from situs.score.read.prose.content import opposites
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["HEALTHY", "symbols_of"]
@@ -53,7 +54,11 @@ def symbols_of(clause: str, asked: AskedRelation) -> list[str] | None:
             healthy = True
         elif singular(word) in asked.subject and asked.axis == "presence":
             pass  # "the menisci", where a meniscal tear is asked for
-        elif _names_both(words, at, asked) or _is_surface(word, asked):
+        elif (
+            _names_both(words, at, asked)
+            or _is_surface(word, asked)
+            or (described and _describes(words, at, names))
+        ):
             pass
         elif word not in plain and not _is_measured(words, at, asked):
             return None
@@ -67,6 +72,18 @@ def symbols_of(clause: str, asked: AskedRelation) -> list[str] | None:
     # "The menisci are normal without a tear"; "a normal tear" and "it is normal to see a tear" say
     # nothing.
     return None if healthy and not ("not" in result and asked.axis == "presence") else result
+
+
+def _describes(words: Sequence[str], at: int, names: Sequence[tuple[tuple[str, ...], str]]) -> bool:
+    """Whether an adjective before a finding says what kind it is ("a lacunar infarct")."""
+    kind = words[at].endswith(_OF_A_KIND) and words[at] not in _PERHAPS
+    # "Lateral", "frontal": where it is, against what may be asked.
+    kind = kind and words[at] not in opposites()
+    return kind and _named_at(words, at + 1, names) is not None
+
+
+_OF_A_KIND = ("ar", "al", "ic", "ous", "ary", "oid")
+_PERHAPS = frozenset({"potential", "equivocal", "hypothetical", "theoretical", "dubious"})
 
 
 def _names_both(words: Sequence[str], at: int, asked: AskedRelation) -> bool:

@@ -172,7 +172,7 @@ def _measure(
     """How a question asks for a measure, and what names it before or behind a number."""
     # The noun may stand some words before its number, as long as no other number or clause comes
     # between.
-    label = rf"\b(?:{before})\b(?:(?!\b(?:and|i|we|it)\b)[^.;,:\n0-9]){{0,30}}[ :=≈~]*$"
+    label = rf"\b(?:{before})\b(?:(?!\b(?:and|i|we|it)\b)[^.;,:)\n0-9]){{0,30}}[ :=≈~]*$"
     return (
         re.compile(question, re.IGNORECASE),
         re.compile(label, re.IGNORECASE),
@@ -244,8 +244,8 @@ _LONG_LABEL = re.compile(
 _ASKS_COUNT = re.compile(r"\bhow many (?!times\b)|\bcount\b|\bnumber of\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\b(?:count|number of [a-z]+) ?(?:[:=]|is|was) ?[~≈]? ?$", re.IGNORECASE)
 _LONG_BEHIND = re.compile(
-    r"[ ,(]+(?:at (?:the )?most|at its longest|cent(?:re|er)[- ]to[- ]cent(?:re|er))(?! ?[:=]?"
-    r" ?[~≈]? ?[0-9])",
+    r"[ ,(]+(?:at (?:the )?most|at its longest|cent(?:re|er)[- ]to[- ]cent(?:re|er))"
+    r"(?![^.;)\n]{0,24}[0-9])",
     re.IGNORECASE,
 )
 

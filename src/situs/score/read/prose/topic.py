@@ -171,7 +171,8 @@ def _named(words: Sequence[str]) -> set[str]:
         content = content_words(word)
         if naming and content:
             found.add(content[0])
-        naming = word in _DETERMINERS or (naming and bool(content))
+        # "The lowest rib-bearing vertebra" names a rib.
+        naming = word in _DETERMINERS or (naming and (bool(content) or word.endswith("est")))
     return found
 
 
