@@ -161,10 +161,19 @@ def test_a_reply_is_read_to_a_limit() -> None:
     assert not sgmri.parse_boxes("a" * 300_000 + box)
 
 
-@pytest.mark.parametrize("value", ["nan", "-1", "1e308"])
-def test_mistakes_are_one_line(situs, tmp_path, value) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("direction_margin_mm", "nan"),
+        ("direction_margin_mm", "-1"),
+        ("direction_margin_mm", "1e308"),
+        ("contact_faces", "9" * 400),  # no float holds it
+        ("contact_faces", f"0x{'f' * 5000}"),  # nor may Python write it in digits
+    ],
+)
+def test_mistakes_are_one_line(situs, tmp_path, name, value) -> None:
     recipe = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
-    odd = re.sub(r"(?m)^direction_margin_mm = .*$", f"direction_margin_mm = {value}", recipe)
+    odd = re.sub(rf"(?m)^{name} = .*$", f"{name} = {value}", recipe)
     assert odd != recipe
     (tmp_path / "recipe.toml").write_text(odd)
     words = (

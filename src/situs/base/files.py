@@ -323,6 +323,18 @@ def parse_toml(text: str) -> dict[str, Any]:
         line = text.count("\n", 0, long_key.start()) + 1
         raise ValueError(f"a key of more than {_MOST_KEY_PARTS} parts (line {line})")
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
+        if _is_too_large(tables):
+            raise ValueError("an integer of more than 64 bits, which TOML does not allow")
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    return tables
+
+
+def _is_too_large(value: object) -> bool:
+    """Whether there is an integer in it that Python's reader takes, and no other."""
+    if isinstance(value, dict):
+        return any(map(_is_too_large, value.values()))
+    if isinstance(value, list):
+        return any(map(_is_too_large, value))
+    return isinstance(value, int) and not -(1 << 63) <= value < 1 << 63
