@@ -218,6 +218,23 @@ def test_the_file_of_requests_is_private(words, asked, tmp_path) -> None:
     assert set(modes) == {0o600}
 
 
+@pytest.mark.parametrize("name", ["{key}", "{KEY}", "../files", "a?b", "\x1b[2J", ""])
+def test_what_a_server_calls_a_job_is_a_name(words, asked, tmp_path, monkeypatch, name) -> None:
+    """It is kept in the run and part of an address; a server that repeats the key names no job."""
+    key = "secret-of-the-server-1234"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    named = {"id": name.format(key=key, KEY=key.upper()), "status": "validating"}
+    with BatchServer(
+        step_fault=lambda step, count: web.json_response(named) if step == "start" else None
+    ) as server:
+        ran = asked(words(4), server)
+    assert ran.code == 1
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").iterdir()).lower()
+    assert key.encode() not in kept + (ran.out + ran.err).lower().encode()
+    assert b"submitted" not in (tmp_path / "run" / "batches.jsonl").read_bytes()
+    assert server.steps["look"] == 0
+
+
 def test_answered_before_is_not_handed_over(words, situs, tmp_path) -> None:
     """A second run takes its answers from the cache, whoever filled it."""
     bench = words(6)

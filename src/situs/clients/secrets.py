@@ -14,7 +14,7 @@ import msgspec
 from situs.clients.protocol import Reply
 from situs.errors import SitusError
 
-__all__ = ["refuse_secrets", "without_secret"]
+__all__ = ["refuse_secrets", "repeats", "without_secret"]
 
 _NAMED_SECRET = re.compile(
     r"(?:.*[-_.])?(?:api[-_]?key|key|token|secret|password|passwd|pwd|auth|authorization|bearer|"
@@ -69,6 +69,11 @@ def refuse_secrets(kind: str, name: str, url: str, settings: Mapping[str, str]) 
     for key in settings:
         if key not in _HARMLESS and _NAMED_SECRET.fullmatch(key):
             raise _misplaced(f"the setting {key!r}")
+
+
+def repeats(secret: str, text: str) -> bool:
+    """Whether a server's words hold the key, in whatever letters."""
+    return len(secret) >= _SHORTEST_KEY and secret.lower() in text.lower()
 
 
 def without_secret(reply: Reply, secret: str) -> Reply:

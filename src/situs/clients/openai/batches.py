@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Annotated, Any, BinaryIO, TypeVar, cast
 
 import aiohttp
 import msgspec
 
 from situs.clients.openai.reply import read_reply
 from situs.clients.protocol import BatchTrouble, Reply, Request
-from situs.clients.secrets import without_secret
+from situs.clients.secrets import repeats, without_secret
 from situs.clients.wire.errors import read_error
 from situs.clients.wire.transport import Response, Transport
 
@@ -30,6 +30,10 @@ _PAGES = 10
 for one that was started just before a crash."""
 
 
+_Id = Annotated[str, msgspec.Meta(pattern=r"\A[^\s/?#%\x00-\x1f]{1,256}\Z")]
+"""What a server calls a job or a file: one part of an address, and kept in the run."""
+
+
 class _Counts(msgspec.Struct):
     total: int = 0
     completed: int = 0
@@ -39,10 +43,10 @@ class _Counts(msgspec.Struct):
 class BatchJob(msgspec.Struct):
     """A job as the server describes it."""
 
-    id: str
+    id: _Id
     status: str = ""
-    output_file_id: str | None = None
-    error_file_id: str | None = None
+    output_file_id: _Id | None = None
+    error_file_id: _Id | None = None
     request_counts: _Counts | None = None
     metadata: dict[str, Any] | None = None
     errors: Any = None
@@ -60,7 +64,7 @@ class BatchJob(msgspec.Struct):
 
 
 class _Uploaded(msgspec.Struct):
-    id: str
+    id: _Id
 
 
 class _Page(msgspec.Struct):
@@ -122,7 +126,7 @@ class BatchServer:
         }
         body = msgspec.json.encode(started)
         json = {"Content-Type": "application/json"}
-        return (await self._decoded("POST", "/batches", BatchJob, body, json)).id
+        return self._id_of(await self._decoded("POST", "/batches", BatchJob, body, json))
 
     async def find(self, token: str) -> str:
         """The job with this token; empty if there is none."""
@@ -131,11 +135,17 @@ class BatchServer:
             page = await self._decoded("GET", f"/batches?limit=100{after}", _Page)
             for job in page.data:
                 if (job.metadata or {}).get("situs") == token:
-                    return job.id
+                    return self._id_of(job)
             if not page.has_more or not page.data:
                 return ""
             after = f"&after={page.data[-1].id}"
         return ""
+
+    def _id_of(self, job: BatchJob) -> str:
+        if repeats(self._key, job.id):
+            problem = "/batches: the server calls the job by the key"
+            raise BatchTrouble(Reply("failed", error=problem, fatal=True))
+        return job.id
 
     async def job(self, job_id: str) -> BatchJob:
         """How a job gets on."""
