@@ -7,6 +7,7 @@ import faulthandler
 import gc
 import itertools
 import os
+import re
 import resource
 import zlib
 from collections import Counter
@@ -256,7 +257,7 @@ def test_what_is_taken_over_is_as_well_ordered(seed: int) -> None:
 
 def test_too_few_readers_and_thin_overlap_are_told() -> None:
     protocol = load_protocol("default")
-    with pytest.raises(SitusError, match="1 readers"):
+    with pytest.raises(SitusError, match="1 reader"):
         plan_reads(many(10), ["R1"], protocol, 0)
     assert (
         "share fewer than 20" in plan_reads(many(30), ["R1", "R2", "R3"], protocol, 0).warnings[0]
@@ -333,7 +334,7 @@ def test_nothing_of_a_killed_import_is_left(tmp_path: Path, step: str) -> None:
 
     def store() -> None:
         store_volume(tmp_path / "v", array, grid, "ct")
-        store_masks(tmp_path / "v", {"liver": array > 0})
+        store_masks(tmp_path / "v", {"liver": array > 0}, "")
 
     child = os.fork()
     if child == 0:
@@ -347,6 +348,25 @@ def test_nothing_of_a_killed_import_is_left(tmp_path: Path, step: str) -> None:
     store()
     assert not [path.name for path in tmp_path.rglob("*") if path.name.startswith(".")]
     assert {path.name for path in (tmp_path / "v").iterdir()} >= {"volume.json", "mask-liver.npz"}
+
+
+def test_corrected_labels_of_a_scan_are_drawn_as_corrected(tmp_path: Path) -> None:
+    """A builder corrects an annotation and the bench is read again, at the same station: each
+    project shows the outlines that its facts were measured on."""
+    array = np.zeros((8, 8, 8), np.int16)
+    store_volume(tmp_path / "v", array, Grid(array.shape, Affine(np.eye(4))), "ct")
+    first, corrected = array.copy(), array.copy()
+    first[2:4, 2:4, 4] = corrected[5:7, 5:7, 4] = 1
+    for labels, mask in (("a" * 64, first), ("b" * 64, corrected)):
+        store_masks(tmp_path / "v", {"liver": mask > 0}, labels)
+    stored = VolumeMap(tmp_path / "v")
+    begins = []
+    for labels in ("a" * 64, "b" * 64):
+        path = stored.outlines(["liver"], "axial", 4, labels)["liver"]
+        begins.append([float(number) for number in re.findall(r"[\d.]+", path)[:2]])
+    # A corner of the square: the picture begins at the patient's right and front, where indices end.
+    assert [at in (4.0, 6.0) for at in begins[0]] == [True, True]
+    assert [at in (1.0, 3.0) for at in begins[1]] == [True, True]
 
 
 def test_the_collector_of_cycles_goes_on_afterwards() -> None:

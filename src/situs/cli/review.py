@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.base.text import counted
 from situs.cli.output.paths import INPUT, LOCAL, out_option
 from situs.cli.output.printing import (
     echo,
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from situs.review.station.folder import StationFolder
     from situs.review.station.store.database import Database
 
+_UNIT_WORDS = {
+    "item": ("item",),
+    "wording": ("wording",),
+    "catch": ("planted error",),
+    "training": ("training case",),
+}
 _DIR = click.argument("folder", type=LOCAL)
 _PROJECT = click.option("--project", required=True, help="The project's name.")
 
@@ -284,7 +291,7 @@ def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
         print_json(result)
         return
     rows = [[name, f"{r['drawn']:.0f}", f"{r['weight']:.2f}"] for name, r in result.strata.items()]
-    kinds = ", ".join(f"{n} {kind}" for kind, n in result.units.items())
+    kinds = ", ".join(counted(n, *_UNIT_WORDS[kind]) for kind, n in result.units.items())
     print_table(
         f"project {result.project}: {kinds}",
         ["stratum", "drawn", "each stands for"],
@@ -321,11 +328,14 @@ def _assign(
         stored_project = find_project(db, project)
         if leaves or lock:
             changed: dict[str, Any] = {"state": "locked"}
+            words = f"{project} is locked: agreement may be looked at, nothing can be read any more"
             if leaves:
                 changed = release_reader(db, stored_project, leaves, "command line")
+                withdrawn = counted(changed["withdrawn"], "case")
+                words = f"{leaves}: {withdrawn} withdrawn, {changed['given']} given to others"
             else:
                 lock_project(db, stored_project, "command line")
-            print_json(changed) if as_json else echo(str(changed))
+            print_json(changed) if as_json else echo(words)
             return
         plan = (
             freeze_plan(db, stored_project, codes, "command line")
@@ -346,7 +356,10 @@ def _assign(
     for text in plan.warnings:
         warn(text)
     title = f"{project}: {'frozen' if freeze else 'preview; add --freeze to hand it out'}"
-    print_table(title, ["reader", "cases"], [[code, str(n)] for code, n in plan.loads.items()])
+    shared = "; ".join(f"{pair}: {n}" for pair, n in plan.pairs.items())
+    caption = f"{counted(plan.read_by_all, 'unit')} read by all; shared: {shared}"
+    loads = [[code, str(n)] for code, n in plan.loads.items()]
+    print_table(title, ["reader", "cases"], loads, caption)
 
 
 @command.command("export")
@@ -378,7 +391,14 @@ def _export(
     result = export_station(
         database, stored_project, out, bench=opened, volumes=volumes, overwrite=overwrite
     )
-    print_json(result) if as_json else _show_results(result, out)
+    if as_json:
+        print_json(result)
+    elif stored_project.state == "locked":
+        _show_results(result, out)
+    else:
+        # A backup of every night may be printed where readers see it.
+        readings = counted(result.readings, "reading")
+        echo(f"{readings} so far in {out}; agreement is shown here once reading is locked")
     if result.problems:
         warn(f"the record is not intact: {result.problems[0]}; see situs review verify")
         raise click.exceptions.Exit(1)

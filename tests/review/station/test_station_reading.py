@@ -259,6 +259,31 @@ def test_training_gives_feedback_and_counts_nowhere(reading: Running) -> None:
     assert found["readings"] == sum(row.kind != "training" for row in rows)
 
 
+def test_a_planted_error_is_in_no_block_with_its_item(new_station: Any, tmp_path: Path) -> None:
+    """The same question twice in one block, with two keys, would tell which one was planted."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.tables import Assignment, Snapshot, Unit
+
+    protocol = tmp_path / "many.toml"
+    about = (
+        'about = "Half of the items come with a planted error, too."\nkeep = "median at least 1"\n'
+    )
+    rules = "reads = 2\nstages = 2\ncatch = 0.5\nrepeat = 0.0\nadjudicate = []\n"
+    protocol.write_text("[many]\n" + about + rules)
+    running = new_station(protocol=str(protocol))
+    running.freeze("R1", "R2")
+    query = select(Assignment.user_id, Assignment.block, Unit.snapshot_hash, Unit.kind, Snapshot)
+    query = query.join(Unit, Unit.id == Assignment.unit_id)
+    query = query.join(Snapshot, Snapshot.hash == Unit.snapshot_hash)
+    query = query.where(Unit.kind.in_(("item", "catch")))
+    with running.database.read() as db:
+        rows = db.execute(query).all()
+    assert sum(row.kind == "catch" for row in rows) >= 8
+    questions = [(row.user_id, row.block, row.Snapshot.hidden["item_id"]) for row in rows]
+    assert len(questions) == len(set(questions))
+
+
 def test_a_hidden_repeat_waits_for_its_time(reading: Running) -> None:
     """After everything else is read only repeats are left;
     they come two weeks later, not before."""

@@ -296,6 +296,24 @@ def test_a_changed_export_is_refused(read: Running, tmp_path: Path) -> None:
     database.close()
 
 
+def test_an_exported_volume_that_was_changed_is_refused(read: Running, tmp_path: Path) -> None:
+    from situs.review.station.exported import restore_station
+    from situs.review.station.folder import create_folder
+    from situs.review.station.store.database import open_database
+
+    exported(read, tmp_path / "out", volumes=True)
+    plane = next((tmp_path / "out" / "volumes").glob("*/axial.z"))
+    content = bytearray(plane.read_bytes())
+    content[len(content) // 2] ^= 1
+    plane.write_bytes(content)
+    folder = create_folder(tmp_path / "again")
+    database = open_database(folder)
+    with pytest.raises(SitusError, match="was changed or is missing"):
+        restore_station(database, tmp_path / "out")
+    assert not folder.volumes.exists()
+    database.close()
+
+
 def _sealed(export: Path) -> None:
     """The hashes of an export as whoever changed it would write them."""
     manifest = json.loads((export / "station-export.json").read_bytes())
@@ -522,6 +540,9 @@ def test_the_command_line_from_init_to_verify(
         "review", "export", root, "--project", "p", "--out", tmp_path / "out", "--json"
     ).json
     assert {"readings", "agreement", "key_errors"} <= set(out)
+    shown = situs("review", "export", root, "--project", "p", "--out", tmp_path / "night").out
+    assert "0 readings so far" in shown, "a backup while people read tells nobody how they agree"
+    assert "AC1" not in shown
     found = situs("review", "verify", root, "--json").json
     assert {"events", "ok", "head", "problems"} <= set(found)
     assert found["ok"] is True

@@ -7,6 +7,7 @@ import re
 import stat
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -422,6 +423,34 @@ def test_sign_ins_are_slowed_and_unknown_people_cost_the_same(
     slowed = nobody.send("/auth/login", {"code": "R1", "password": PASSWORD})
     assert slowed.status_code == 429
     assert int(slowed.headers["retry-after"]) >= 1
+
+
+def test_guesses_sent_at_one_moment_are_not_all_heard(
+    new_station: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No check of a password ends before all guesses were sent: five of them are heard, as one by
+    one."""
+    from situs.review.station.web import signing_in
+
+    running: Running = new_station()
+    checked: list[str] = []
+    all_sent = threading.Event()
+
+    def checking(_: Any, password: str) -> bool:
+        checked.append(password)
+        all_sent.wait(60)
+        return False
+
+    monkeypatch.setattr(signing_in, "check_password", checking)
+    people = [running.stranger() for _ in range(12)]
+    with ThreadPoolExecutor(len(people)) as many:
+        guess = {"code": "R1", "password": "x"}
+        tries = [many.submit(person.send, "/auth/login", guess) for person in people]
+        while len(checked) + sum(one.done() for one in tries) < len(people):
+            time.sleep(0.01)
+        all_sent.set()
+        answers = [one.result() for one in tries]
+    assert Counter(answer.status_code for answer in answers) == {401: 5, 429: len(people) - 5}
 
 
 def test_many_sign_ins_at_once_take_little_memory(

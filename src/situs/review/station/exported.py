@@ -152,12 +152,17 @@ def _json(path: Path, value: object) -> None:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    """Hashes of all files but the volumes, which are named by theirs."""
+    """Hashes of all files, volumes among them."""
     return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        str(path.relative_to(folder)): _file_hash(path)
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and "volumes" not in path.relative_to(folder).parts[:1]
+        if path.is_file()
     }
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _write_tables(db: Connection, folder: Path) -> None:
@@ -324,7 +329,7 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
         raise SitusError(f"has format {manifest.format}", where=export, fix="update Situs")
     for name, expected in manifest.files.items():
         path = export / name
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != expected:
+        if not path.is_file() or _file_hash(path) != expected:
             raise SitusError(f"{name} was changed or is missing", where=export, fix="export again")
     _refuse_strange_files(export)
     counts: dict[str, int] = {}

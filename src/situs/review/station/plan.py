@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from situs.base.files import digest
+from situs.base.text import counted
 from situs.errors import SitusError
 from situs.review.station.protocol import ReadingProtocol
 
@@ -58,7 +59,9 @@ def draw_sample(
     """
     total = sum(len(keys) for keys in strata.values())
     if not 1 <= count <= total:
-        raise SitusError(f"cannot draw {count} of {total} items", where="--items", fix="ask fewer")
+        raise SitusError(
+            f"cannot draw {count} of {total} items", where="--items", fix="ask for fewer"
+        )
     result = {}
     for name, keys in sorted(strata.items()):
         wanted = min(len(keys), max(2, round(count * len(keys) / total)))
@@ -74,7 +77,8 @@ def plan_reads(
     and some units are read by all."""
     if len(set(readers)) < protocol.reads:
         raise SitusError(
-            f"{len(set(readers))} readers, the protocol wants {protocol.reads} for each unit",
+            f"{counted(len(set(readers)), 'reader')}, the protocol wants {protocol.reads} for each "
+            "unit",
             where="situs review assign",
             fix="add readers: situs review user DIR add CODE --role reader",
         )
@@ -259,5 +263,6 @@ def _warnings(lists: Mapping[str, Sequence[PlannedUnit]], protocol: ReadingProto
     few = [pair for pair, n in _pairs(lists).items() if n < protocol.pair_units]
     if not few:
         return []
-    more = f" and {len(few) - 1} more pairs" if len(few) > 1 else ""
-    return [f"{few[0]}{more} share fewer than {protocol.pair_units} units: read more, or by fewer"]
+    more = f" and {counted(len(few) - 1, 'more pair')}" if len(few) > 1 else ""
+    fix = "import more items, or plan fewer readers"
+    return [f"{few[0]}{more} share fewer than {protocol.pair_units} units: {fix}"]

@@ -158,7 +158,8 @@ def _taken(
         item.patient_id,
         msgspec.json.encode(snapshot.shown),
         msgspec.json.encode(hidden),
-        item.twin_group,
+        # A catch trial is a twin of its item: side by side, one question with two keys would tell.
+        item.twin_group or item.item_id,
     )
 
 

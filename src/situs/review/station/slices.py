@@ -28,6 +28,7 @@ from situs.space import Affine, Grid
 __all__ = ["VolumeInfo", "VolumeMap", "open_volume_map", "store_masks", "store_volume"]
 
 _META = "volume.json"
+_LABEL_DIGITS = 16
 _INT16 = np.iinfo(np.int16)
 Array = NDArray[Any]
 
@@ -69,12 +70,14 @@ class VolumeMap:
             stream.seek(start)
             return stream.read(ends[index] - start)
 
-    def outlines(self, structures: list[str], plane: str, index: int) -> dict[str, str]:
+    def outlines(
+        self, structures: list[str], plane: str, index: int, labels: str = ""
+    ) -> dict[str, str]:
         """The edge of each structure on a slice, as path data;
         a structure that is not there is left out."""
         result = {}
         for name in structures:
-            path = _outline(self.folder, name, plane, index, self.info.shape)
+            path = _outline(_mask_file(self.folder, name, labels), plane, index, self.info.shape)
             if path:
                 result[name] = path
         return result
@@ -130,11 +133,15 @@ def store_volume(
     return info
 
 
-def store_masks(folder: Path, masks: Mapping[str, Array]) -> None:
-    """Keep structures, each cut to its own box, in patient order."""
+def store_masks(folder: Path, masks: Mapping[str, Array], labels: str) -> None:
+    """Keep structures, each cut to its own box, in patient order.
+
+    `labels` is the hash of what they were annotated in: another bench of the same scan may hold
+    corrected ones.
+    """
     remove_dead_parts(folder)
     for name, mask in masks.items():
-        target = _mask_file(folder, name)
+        target = _mask_file(folder, name, labels)
         if target.is_file() or not mask.any():
             continue
         spans = []
@@ -157,8 +164,9 @@ def _slice_ends(folder: Path, plane: str) -> list[int]:
     return ends
 
 
-def _mask_file(folder: Path, name: str) -> Path:
-    return folder / f"mask-{file_name(name)}.npz"
+def _mask_file(folder: Path, name: str, labels: str) -> Path:
+    """Without the hash of the labels, as early versions wrote them."""
+    return folder / f"mask-{file_name(name)}{labels and '-'}{labels[:_LABEL_DIGITS]}.npz"
 
 
 @lru_cache(maxsize=32)
@@ -171,8 +179,7 @@ def _mask(path: Path) -> tuple[NDArray[np.bool_], tuple[int, int, int]]:
 
 
 @lru_cache(maxsize=4096)
-def _outline(folder: Path, name: str, plane: str, index: int, shape: tuple[int, int, int]) -> str:
-    path = _mask_file(folder, name)
+def _outline(path: Path, plane: str, index: int, shape: tuple[int, int, int]) -> str:
     if not path.is_file():
         return ""
     part, low = _mask(path)

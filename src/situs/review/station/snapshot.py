@@ -163,10 +163,12 @@ class _Series:
         subjects = [
             s for s in subjects_of(item, used, self.bench.info.terms) if s.structure in evidence
         ]
-        store_masks(self.folder, {s.structure: evidence.mask(s.structure) for s in subjects})
+        masks = {s.structure: evidence.mask(s.structure) for s in subjects}
+        store_masks(self.folder, masks, self.series.labels_hash)
         jumps = {s.structure: _best_slices(evidence.mask(s.structure)) for s in subjects}
         return {
             "structures": subjects,
+            "labels": self.series.labels_hash,
             "jumps": jumps,
             "overlay": marks_of(item, subjects, used, self.shapes, evidence),
         }

@@ -39,6 +39,8 @@ class CaseSeries(msgspec.Struct, frozen=True):
     stage: int
     volume: str
     structures: list[str]
+    labels: str
+    """The hash of the labels that the structures are in; empty for what early versions took in."""
 
 
 def case_series(db: Connection, user: User, public_id: str) -> CaseSeries | None:
@@ -53,6 +55,7 @@ def case_series(db: Connection, user: User, public_id: str) -> CaseSeries | None
             Protocol.body["stages"].as_integer(),
             hidden["volume"].as_string(),
             hidden["structures"],
+            hidden["labels"].as_string(),
         )
         .join(Unit, Unit.id == Assignment.unit_id)
         .join(Snapshot, Snapshot.hash == Unit.snapshot_hash)
@@ -63,9 +66,10 @@ def case_series(db: Connection, user: User, public_id: str) -> CaseSeries | None
     row = db.execute(query).first()
     if row is None or row[0] == "withdrawn" or not row[4]:
         return None
-    state, purpose, kind, stages, volume, structures = row
+    state, purpose, kind, stages, volume, structures, labels = row
     stage = stage_of(state, stages_of(kind, purpose, stages))
-    return CaseSeries(stage, volume, [str(entry["structure"]) for entry in structures or ()])
+    names = [str(entry["structure"]) for entry in structures or ()]
+    return CaseSeries(stage, volume, names, labels or "")
 
 
 def next_assignment(db: Connection, user: User, now: float | None = None) -> Assignment | None:

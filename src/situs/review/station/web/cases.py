@@ -1,6 +1,6 @@
 """A case as its reader may see it.
 
-Whatever stage 1 must not tell is not read from the database before the reveal.
+Stage 1 is built from its own fields; what the reveal adds is put in from there on only.
 """
 
 from __future__ import annotations

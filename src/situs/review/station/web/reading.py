@@ -305,4 +305,4 @@ def get_outlines(
     """Outlines of the structures on a slice; only after the reveal."""
     series = _series_of(request, actor, token, stage=2)
     opened = open_volume_map(_station(request).folder.volumes / series.volume)
-    return opened.outlines(series.structures, plane, index)
+    return opened.outlines(series.structures, plane, index, series.labels)

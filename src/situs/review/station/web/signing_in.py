@@ -70,14 +70,18 @@ def sign_in(station: Station, user: User, response: Response, before: str = "") 
     return me_view(station, user, token)
 
 
+def _begin(station: Station, *keys: str) -> None:
+    """Refuse a try that comes too soon after others that failed."""
+    wait = station.throttle.begin(*keys)
+    if wait > 0:
+        raise Problem(429, "too many failed attempts; wait a minute", retry_after=math.ceil(wait))
+
+
 def _try(station: Station, user: User | None, code: str, password: str, address: str) -> User:
     """Check a password, with waiting times by account and by address."""
     keys = (f"code {code}", f"address {address}")
-    wait = station.throttle.wait(*keys)
-    if wait > 0:
-        raise Problem(429, "too many failed attempts; wait a minute", retry_after=math.ceil(wait))
+    _begin(station, *keys)
     if not check_password(user, password) or user is None:
-        station.throttle.failed(*keys)
         raise Problem(401, "code or password is wrong")
     station.throttle.succeeded(*keys)
     return user
@@ -98,10 +102,7 @@ def use_invite(body: InviteBody, request: Request, response: Response) -> MeView
     """Set a password by an invitation, and sign in."""
     station: Station = request.app.state.station
     key = f"invite {address_of(request)}"
-    wait = station.throttle.wait(key)
-    if wait > 0:
-        raise Problem(429, "too many failed attempts; wait a minute", retry_after=math.ceil(wait))
-    station.throttle.failed(key)
+    _begin(station, key)
     with station.database.write() as db:
         user = accept_invite(db, body.token, body.password)
     station.throttle.succeeded(key)

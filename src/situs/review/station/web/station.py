@@ -57,21 +57,23 @@ class Throttle:
         self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, *keys: str) -> float:
-        """Seconds until another try is heard."""
+    def begin(self, *keys: str) -> float:
+        """Count a try as a failure until it has succeeded; or seconds until another is heard.
+
+        Counted before the password is checked: many tries sent at one moment would all be heard.
+        """
         now = time.monotonic()
         with self._lock:
-            return max((self._until(key) - now for key in keys), default=0.0)
-
-    def failed(self, *keys: str) -> None:
-        """Count a failure."""
-        with self._lock:
+            wait = max(self._until(key) - now for key in keys)
+            if wait > 0:
+                return wait
             for key in keys:
                 count = self._failures.get(key, (0, 0.0))[0] + 1
-                self._failures[key] = (count, time.monotonic())
+                self._failures[key] = (count, now)
                 self._failures.move_to_end(key)
             while len(self._failures) > self.most:
                 self._failures.popitem(last=False)
+            return 0.0
 
     def succeeded(self, *keys: str) -> None:
         """Forget the failures."""
