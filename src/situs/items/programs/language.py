@@ -52,6 +52,12 @@ class Sentence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Restore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a sentence in another order, or with words left out, is put back."""
 
+    requests: tuple[str, ...]
+    """Polite beginnings of a part, which say nothing."""
+    units: frozenset[str]
+    """Words that make a part by themselves, as if `in` stood before them."""
+    asides: frozenset[str]
+    """What may stand in brackets: whose left or right is meant."""
     fillers: frozenset[str]
     """Words that say nothing."""
     opens: frozenset[str]
@@ -211,8 +217,10 @@ def vocabulary() -> frozenset[str]:
     for forms in (language.direction, language.side, language.klass):
         texts += [text for one in forms.values() for wordings in one.values() for text in wordings]
     restore = language.restore
-    beside = {word for text in restore.topics for word in text.split()} | restore.fillers
-    return frozenset(word for text in texts for word in _words(compile_pattern(text))) | beside
+    beside = {word for text in (*restore.topics, *restore.requests) for word in text.split()}
+    return frozenset(word for text in texts for word in _words(compile_pattern(text))).union(
+        beside, restore.fillers
+    )
 
 
 def _words(pattern: Pattern) -> set[str]:

@@ -13,7 +13,7 @@ import msgspec
 
 from situs.base.files import digest
 from situs.items.programs.expression import Expr
-from situs.items.programs.language import vocabulary
+from situs.items.programs.language import load_language, vocabulary
 from situs.items.programs.names import Names, tokens_of
 from situs.items.programs.reading import parse
 
@@ -33,9 +33,14 @@ LONGEST = 300
 _SLOT = re.compile(r"\{[A-Z]s?\}")
 _MARKUP = re.compile(r"[<>*_`#\[\]()|\\\"/=@~^+&%$“”„«»{}]")
 _UNIT = re.compile(r"\((?:in )?(?:mm|mL|ml|millimet(?:re|er)s|millilit(?:re|er)s)\)")
-"""The one thing that may stand in brackets."""
+"""What may stand in brackets, beside whose left or right is meant."""
+_BRACKET = re.compile(r"\(([^()]*)\)")
 _JOINED = re.compile(r"-\s*\{|\}\s*-")
 """A sign before a slot, or a word made of one: the parser takes hyphens for spaces."""
+_RANKS = re.compile(
+    r"(?:(?:please|kindly|(?:could|can|would) you)\s)*(?:rank|order|sort|list|put|arrange|place)\s",
+    re.I,
+)
 _ENDS = re.compile(r"[?!.;](?=\s|$)")
 
 
@@ -98,6 +103,7 @@ def text_problem(text: str) -> Refusal | None:
             name = unicodedata.name(character, "a control character")
             return Refusal("character", f"has U+{ord(character):04X} ({name})")
     bare = _UNIT.sub(" ", _SLOT.sub(" ", text))
+    bare = _BRACKET.sub(_without_aside, bare)
     if re.search(r"\d", bare):
         return Refusal("number", "has a number of its own; numbers are slots")
     markup = _MARKUP.search(bare)
@@ -112,11 +118,17 @@ def text_problem(text: str) -> Refusal | None:
     return banned_word(bare)
 
 
+def _without_aside(bracket: re.Match[str]) -> str:
+    """Nothing in place of a bracket that says whose left or right is meant."""
+    is_aside = bracket[1].lower().replace("’", "'") in load_language().restore.asides
+    return " " if is_aside else bracket[0]
+
+
 def ends_of(text: str) -> int:
     """How many sentences a question has, apart from the one that only says what is ranked."""
     ends = len(_ENDS.findall(text))
     # The one question of two sentences: `Rank …, from largest to smallest. Which order is right?`
-    ranks = text.lower().startswith(("rank ", "order ", "sort ", "list "))
+    ranks = _RANKS.match(text) is not None
     return ends - 1 if ranks and ends == 2 else ends
 
 

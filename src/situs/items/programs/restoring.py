@@ -19,7 +19,12 @@ __all__ = ["restored"]
 
 _LONGEST = 60
 """Words of a sentence that is put back: each place of each part is tried."""
-_CLAUSE = re.compile(r"[,:;]")
+_CLAUSE = re.compile(r"[,:;()]")
+_BRACKET = re.compile(r"\(([^()]*)\)")
+_SIDE_WORDS = {
+    **dict.fromkeys(("left", "leftmost", "leftward", "leftwards"), "left"),
+    **dict.fromkeys(("right", "rightmost", "rightward", "rightwards"), "right"),
+}
 _PRONOUNS = ("it", "its", "they", "their", "them")
 _BEFORE_PRONOUN = 6
 """A pronoun further on may stand for something named since."""
@@ -40,12 +45,35 @@ def restored(text: str) -> Iterator[Tokens]:
 
 
 def _clauses(text: str) -> list[Tokens]:
-    """The parts between commas and colons, without the last mark and without empty words."""
-    fillers = load_language().restore.fillers
+    """The parts between commas, colons and brackets, without the last mark and without what says
+    nothing."""
+    restore = load_language().restore
     body = text.strip()[:-1] if text.strip().endswith(("?", ".")) else text
+    body = _BRACKET.sub(lambda bracket: "" if _is_aside(bracket, body) else bracket[0], body)
     parts = (tokens_of(part) for part in _CLAUSE.split(body))
-    kept = [tuple(token for token in part if token not in fillers) for part in parts]
-    return [part for part in kept if part]
+    kept = (tuple(token for token in part if token not in restore.fillers) for part in parts)
+    return [_without_request(part) for part in kept if part]
+
+
+def _is_aside(bracket: re.Match[str], sentence: str) -> bool:
+    """Whether a bracket only says whose left or right the sentence means."""
+    if bracket[1].lower().replace("’", "'") not in load_language().restore.asides:
+        return False
+    beside = (*tokens_of(sentence[: bracket.start()]), *tokens_of(sentence[bracket.end() :]))
+    words = _SIDE_WORDS.keys()
+    named = {_SIDE_WORDS[token] for token in beside if token in words}
+    return named == {side for side in ("left", "right") if side in bracket[1].lower()}
+
+
+def _without_request(clause: Tokens) -> Tokens:
+    """The part without a request in front of it: "may I ask which", "could you check whether"."""
+    restore = load_language().restore
+    for words in restore.requests:
+        asks = tokens_of(words)
+        if clause[: len(asks)] == asks and len(clause) > len(asks):
+            asked = clause[len(asks) :]
+            return ("tell", "me", *asked) if asked[0] in ("whether", "if") else asked
+    return ("in", *clause) if len(clause) == 1 and clause[0] in restore.units else clause
 
 
 def _orders(clauses: list[Tokens]) -> Iterator[Tokens]:
@@ -65,6 +93,9 @@ def _movable(clauses: list[Tokens]) -> Iterator[tuple[Tokens, Tokens]]:
     restore = load_language().restore
     for number, clause in enumerate(clauses):
         remainder = sum((*clauses[:number], *clauses[number + 1 :]), ())
+        if _only_names(remainder):
+            # As in: "Closer to {A}: {B} or {C}?" Behind {B} it would say that {B} is closer.
+            continue
         if remainder and clause[0] in restore.moves:
             yield clause, remainder
         elif number == 0 and len(clauses) == 2 and clause[0] not in restore.opens:
@@ -79,6 +110,12 @@ def _movable(clauses: list[Tokens]) -> Iterator[tuple[Tokens, Tokens]]:
         is_free = at > 1 and "{" not in sentence[at - 1]
         if is_free and token in restore.moves and sentence[0] in ("which", "what"):
             yield sentence[at:], sentence[:at]
+
+
+def _only_names(sentence: Tokens) -> bool:
+    """Whether a sentence only names two things to choose from."""
+    opens = load_language().restore.opens
+    return "or" in sentence and not any(token in opens for token in sentence)
 
 
 def _with_topic(clauses: list[Tokens]) -> Iterator[Tokens]:
