@@ -6,6 +6,7 @@ import json
 
 import msgspec
 import pytest
+from scipy.stats import binom
 
 from frame_make import FRAMES, HEIGHT, WIDTH, make_cohort
 from situs.anatomy import finding_name, finding_of, known_findings
@@ -92,6 +93,28 @@ def test_wrong_options_are_not_like_the_right_ones(items: list[Item]) -> None:
                     )
                     checked += 1
     assert checked > 50
+
+
+@pytest.mark.parametrize("total", [40, 1100, 60_000])
+def test_answers_are_uneven_where_the_binomial_tail_says_so(items: list[Item], total: int) -> None:
+    """Also in cohorts so large that a single binomial coefficient is beyond a float."""
+    item = next(
+        one for one in items if one.twin_group and isinstance(one.answer, YesNo) and not one.options
+    )
+
+    def far_too_often(yes: int) -> bool:
+        twins = Twins()
+        for number in range(total):
+            twins.add(
+                msgspec.structs.replace(item, patient_id=f"p{number}", answer=YesNo(number < yes))
+            )
+        return any("far too often" in text for _, text in twins.problems())
+
+    # Two answers are looked at, hence half of the 1e-9.
+    last = int(binom.isf(5e-10, total, 0.5))
+    assert binom.sf(last - 1, total, 0.5) > 5e-10 > binom.sf(last, total, 0.5)
+    assert not far_too_often(last)
+    assert far_too_often(last + 1)
 
 
 def test_twins_hold_and_a_changed_answer_breaks_them(items: list[Item]) -> None:

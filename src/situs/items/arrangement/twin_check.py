@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -74,12 +73,11 @@ def _is_uneven(keys: list[str | None], offered: int) -> bool:
     By the union bound over the options; where none are shown (yes and no, or a number) there are at
     least two.
     """
+    from scipy.special import bdtrc  # slow to load, and only checks need it
+
     counts = Counter(keys)
     if None in counts or not keys:
         return False
     total, share, most = len(keys), 1.0 / max(2, offered), max(counts.values())
-    tail = sum(
-        math.comb(total, k) * share**k * (1.0 - share) ** (total - k)
-        for k in range(most, total + 1)
-    )
-    return tail * max(2, offered) < _BY_LUCK
+    # P(X ≥ most) of the binomial; summed up term by term, it overflows from 1,030 twins on.
+    return float(bdtrc(most - 1, total, share)) * max(2, offered) < _BY_LUCK
