@@ -8,6 +8,7 @@ import pkgutil
 
 import pytest
 
+import situs.api.build
 import situs.bench.sources
 import situs.build.sources
 from situs.bench.card import HELD
@@ -45,9 +46,11 @@ def test_those_that_stand_alone_come_first():
 
 
 @pytest.mark.parametrize("name", sorted(BUILT))
-def test_every_source_has_its_command_and_its_card(name):
+def test_every_source_has_its_command_its_card_and_its_function_in_python(name):
     assert name in build_command.commands
     assert name in HELD
+    assert name in situs.api.build.__all__
+    assert callable(getattr(situs.build, name))
 
 
 def test_every_command_builds_from_a_source():

@@ -13,6 +13,7 @@ import pytest
 
 from situs.facts import Ledger
 from situs.score import scored_run
+from situs.score.blind import beside
 from situs.score.replies import READERS
 
 
@@ -47,12 +48,27 @@ def scorings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
+@pytest.fixture
+def blind_answers(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The runs for which blind rows were asked anything."""
+    asked: list[Path] = []
+    answer = beside.blind_rows_of
+
+    def noted(answers: Any) -> Any:
+        asked.append(answers.folder)
+        return answer(answers)
+
+    monkeypatch.setattr(beside, "blind_rows_of", noted)
+    return asked
+
+
 def test_a_reply_is_read_once_and_an_item_scored_once_a_command(
     bench: Path,
     tmp_path: Path,
     situs: Callable[..., Any],
     readings: Counter[tuple[str, str, str]],
     scorings: Counter[str],
+    blind_answers: list[Path],
 ) -> None:
     run = tmp_path / "run"
     assert situs("run", bench, "--model", "random", "--out", run).code == 0
@@ -72,14 +88,17 @@ def test_a_reply_is_read_once_and_an_item_scored_once_a_command(
     for name, command in commands.items():
         readings.clear()
         scorings.clear()
+        blind_answers.clear()
         assert situs(*command).code == 0, name
         assert set(of_the_run().values()) <= {1}, f"{name}: read more than once"
         assert set(scorings.values()) <= {1}, f"{name}: scored more than once"
         if name == "first":
+            assert blind_answers == [run]
             assert scorings.keys() == {row["item_id"] for row in rows}
             assert {key[0] for key in of_the_run()} == {row["item_id"] for row in rows}
         else:
             assert not scorings, f"{name}: what is kept in the run is not scored again"
+            assert not blind_answers, f"{name}: nor do blind rows answer again"
 
 
 def test_a_study_is_measured_once(

@@ -17,6 +17,7 @@ from situs.report.covered import Covered
 from situs.report.names import spec_of, unique_names
 from situs.run import RunInfo, is_baseline, open_run
 from situs.score import HEADLINE, Entry, Outcome, Scores
+from situs.score.blind.beside import kept_blind_tables
 from situs.score.columns import Columns
 from situs.score.explain import Budget, budget_of
 from situs.score.metrics.registry import Shown, shown_in
@@ -171,10 +172,11 @@ def read_runs(
         )
         if not run.judged and stored_scores is not None and stored_scores.jury is not None:
             run = dataclasses.replace(run, judged=stored_scores.outcomes)
-        # The items of the first run are taken down for the blind rows beside it as well.
-        items = replies.items() if runs else replies.items_once()
-        covered.add(items, run.columns.item_ids)
         metrics = shown_in(Shown.REPORT, Shown.LEADERBOARD)
+        has_blind = kept_blind_tables(run, metrics, seed=seed, stratum=stratum) is not None
+        # The items of the first run are taken down for the blind rows beside it as well.
+        items = replies.items() if runs or has_blind else replies.items_once()
+        covered.add(items, run.columns.item_ids)
         scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
         give_memory_back()  # before causes are looked for, which takes more
         budget = budget_of(run)

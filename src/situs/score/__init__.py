@@ -6,6 +6,7 @@ from situs.base.lazy import lazy_exports
 from situs.base.verbs import make_callable
 
 if TYPE_CHECKING:
+    from situs.score.blind.beside import BaselineScores
     from situs.score.blind.option_tricks import TRICKS, option_tricks
     from situs.score.blind.same_patient import told_by_other_answers
     from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
@@ -129,7 +130,6 @@ if TYPE_CHECKING:
     from situs.score.stats.prediction_powered import PredictionPowered, prediction_powered
     from situs.score.stats.sources import OverSources, over_sources, source_of
     from situs.score.table import (
-        BaselineScores,
         NotComputed,
         Scores,
         blind_headlines,

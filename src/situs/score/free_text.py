@@ -17,12 +17,13 @@ from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item, Text
 from situs.run import AnswerRow, Spec, blind_rows, make_baseline
+from situs.score.blind.beside import BaselineScores
 from situs.score.outcomes import Outcome
 from situs.score.published.ct_spatialvqa import PublishedScores, published_scores
 from situs.score.stats.agreement import spearman
 from situs.score.stats.calibration import calibrate
 from situs.score.stats.estimates import Estimate, cluster_mean, cluster_of
-from situs.score.table import BaselineScores, NotComputed, Scores
+from situs.score.table import NotComputed, Scores
 from situs.score.table_entries import Entry
 from situs.score.text.facts import flip_sides
 from situs.score.text.jury import JudgeSummary, JurySummary, majority, summarize

@@ -8,6 +8,7 @@ bench, these answers and this version.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -107,6 +108,27 @@ class Replies:
         """The items that the blind rows answer."""
         return BlindSample(self.items)
 
+    @cached_property
+    def made_of(self) -> bytes:
+        """Names all that the scores of a run depend on:
+        bench, answers, what was shown, the version and its metrics."""
+        info, folder = self.info, self.folder
+        assert info is not None
+        assert folder is not None
+        return canonical_json(
+            {
+                "version": __version__,
+                "bench": self.bench.info.content_hash,
+                # What stands in the file, too: a bench that was changed by hand keeps its hash.
+                "items": file_digest(self.bench.folder / "items.parquet"),
+                "answers": file_digest(folder / "answers.jsonl"),
+                "hidden": digest(canonical_json(dict(sorted(self.hidden.items())))),
+                "profile": info.profile_hash,
+                "asked": [info.split, info.limit, list(info.sample)],
+                "metrics": list(known_metrics()),
+            }
+        )
+
     def let_items_go(self) -> None:
         """They are not gone through several times any more: who does is read to again."""
         self.bench.let_items_go()
@@ -193,8 +215,7 @@ def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:
     same pass.
     """
     path = None if answers.folder is None else answers.folder / STORED
-    made_of = _made_of(answers) if path is not None else b""
-    if path is not None and (kept := _read(path, made_of)) is not None:
+    if path is not None and (kept := _read(path, answers.made_of)) is not None:
         return ScoredRun(answers, *kept)
     run = ScoredRun(answers, score_columns(answers, beside_blind=beside_blind))
     # Answers to nothing that was asked are refused by whoever reads them: nothing is left of them.
@@ -217,12 +238,13 @@ def keep_run(run: ScoredRun) -> None:
         cells = [None if one is None else getattr(one, name) for one in told]
         column = pa.array(cells, kind) if told else pa.nulls(len(table), kind)
         table = table.append_column(f"jury_{name}", column)
-    table = table.replace_schema_metadata({_KEY: _made_of(run.replies)})
+    table = table.replace_schema_metadata({_KEY: run.replies.made_of})
     sink, schema = pa.BufferOutputStream(), stored_schema(table.schema)
     with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
         for first in range(0, len(table), _ROW_GROUP):
             writer.write_table(table.slice(first, _ROW_GROUP).cast(schema), _ROW_GROUP)
-    write_atomic(run.replies.folder / STORED, sink.getvalue())
+    with suppress(SitusError):
+        write_atomic(run.replies.folder / STORED, sink.getvalue())
 
 
 def _read(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | None:
@@ -245,28 +267,6 @@ def _read(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | No
         if state is not None
     }
     return Columns(table.drop_columns([f"jury_{name}" for name in jury])), judged
-
-
-def _made_of(answers: Replies) -> bytes:
-    """Names all that scores depend on:
-    bench, answers, what was shown, the version and its metrics."""
-    info, folder = answers.info, answers.folder
-    assert info is not None
-    assert folder is not None
-    said = file_digest(folder / "answers.jsonl")
-    return canonical_json(
-        {
-            "version": __version__,
-            "bench": answers.bench.info.content_hash,
-            # What stands in the file, too: a bench that was changed by hand keeps its hash.
-            "items": file_digest(answers.bench.folder / "items.parquet"),
-            "answers": said,
-            "hidden": digest(canonical_json(dict(sorted(answers.hidden.items())))),
-            "profile": info.profile_hash,
-            "asked": [info.split, info.limit, list(info.sample)],
-            "metrics": list(known_metrics()),
-        }
-    )
 
 
 def score_columns(answers: Replies, *, beside_blind: bool = False) -> Columns:

@@ -11,8 +11,9 @@ from situs.base.text import counted
 from situs.bench import Bench, SamePatient
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
-from situs.score.blind.rows import BlindRow, blind_rows_of
-from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
+from situs.score.blind.beside import BaselineScores, blind_tables
+from situs.score.blind.rows import blind_rows_of
+from situs.score.blind.shortcut_gain import ShortcutGain
 from situs.score.columns import Columns
 from situs.score.headline import HEADLINE, Headline, Selection, headline_of, select
 from situs.score.metrics.registry import known_metrics
@@ -33,28 +34,12 @@ from situs.score.text.metrics import TEXT_METRICS
 from situs.score.unread import UnreadReplies, unread_replies
 
 __all__ = [
-    "BaselineScores",
     "NotComputed",
     "Scores",
     "blind_headlines",
     "choose_metrics",
     "score_table",
 ]
-
-_CHANCE = "random"
-
-
-class BaselineScores(msgspec.Struct, frozen=True):
-    """A baseline on the same items."""
-
-    overall: list[Entry]
-    by_task: dict[str, list[Entry]]
-    by_stratum: dict[str, list[Entry]]
-    by_subscore: dict[str, list[Entry]] = {}
-    by_tag: dict[str, list[Entry]] = {}
-    """Of the majority, where grades are asked for: beside each region and family."""
-    headline: Headline | None = None
-    """On the very items of the row it stands beside."""
 
 
 class NotComputed(msgspec.Struct, frozen=True):
@@ -124,7 +109,7 @@ def score_table(
     if strangers == len(answers.rows):
         fix = "give the answers of a run on this bench"
         raise SitusError("no answer belongs to an item of this bench", fix=fix)
-    blind = blind_rows_of(answers)
+    blind = blind_tables(run, names, seed=seed, stratum=stratum)
     unread = unread_replies(columns, answers.rows)
     warnings = [*_warnings(columns, strangers), unread.warning, blind.note]
     overall = entries(columns.all, names, seed)
@@ -135,11 +120,11 @@ def score_table(
         by_stratum=grouped_entries(columns, "stratum", names, seed),
         by_tag=tag_entries(columns, names, seed),
         by_subscore=sub_score_entries(columns, names, seed),
-        baselines={row.name: _baseline_scores(row, names, seed, selection) for row in blind.rows},
+        baselines=blind.baselines,
         not_computed=_missing(overall, metrics),
         warnings=[text for text in warnings if text],
         unread=unread,
-        over_best_shortcut=_over_best(columns, blind.rows, selection, seed),
+        over_best_shortcut=blind.over_best,
         headline=headline_of(columns, selection),
         same_patient=answers.bench.info.same_patient if selection.stratum == HEADLINE else None,
     )
@@ -163,53 +148,6 @@ def blind_headlines(
         }
         for stratum in strata
     }
-
-
-def _baseline_scores(
-    row: BlindRow, metrics: Sequence[str], seed: int, selection: Selection
-) -> BaselineScores:
-    names = tuple(name for name in metrics if known_metrics()[name].blind)
-
-    def tables() -> BaselineScores:
-        columns = row.columns
-        graded = row.name == "majority" and len(columns.grades.rows) > 0
-        return BaselineScores(
-            entries(columns.all, names, seed),
-            grouped_entries(columns, "task", names, seed),
-            grouped_entries(columns, "stratum", names, seed),
-            sub_score_entries(columns, names, seed),
-            tag_entries(columns, names, seed, graded=True) if graded else {},
-        )
-
-    # A grid of boxes says nothing about questions with options.
-    headline = None if row.boxes_only else headline_of(row.columns, selection)
-    known: BaselineScores = row.remembered((*names, seed), tables)
-    return msgspec.structs.replace(known, headline=headline)
-
-
-def _over_best(
-    columns: Columns, blind: Sequence[BlindRow], selection: Selection, seed: int
-) -> ShortcutGain | None:
-    """On the selected items that all of them answered and a rule can judge."""
-    # A grid of boxes only guesses at questions with options: chance, not a shortcut.
-    learners = {
-        row.name: row.columns
-        for row in blind
-        if row.name != _CHANCE and not (row.boxes_only and selection.closed)
-    }
-    chosen = selection.mask(columns)
-    for other in learners.values():
-        judged = other.tri_state("right") >= 0
-        there = {other.item_ids[place] for place in np.flatnonzero(judged)}
-        chosen &= np.fromiter((one in there for one in columns.item_ids), bool, len(columns))
-    if not chosen.any():
-        return None
-    rows = np.flatnonzero(chosen)
-    ids = [columns.item_ids[row] for row in rows]
-    others = {
-        name: other.right[[other.places[one] for one in ids]] for name, other in learners.items()
-    }
-    return gain_over_best(columns.right[rows], others, columns.clusters[rows], seed=seed)
 
 
 def _missing(computed: Sequence[Entry], asked: Sequence[str] | None) -> list[NotComputed]:
