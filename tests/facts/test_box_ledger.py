@@ -176,6 +176,9 @@ def test_the_largest_frame_must_stand_out() -> None:
     assert ledger(box("mass", 3), box("mass", 4, width=8.5)).fact(
         "largest_frame", "mass"
     ).flags == ("unstable",)
+    # A tenth less, which the recipe asks for, is enough.
+    tenth = ledger(box("mass", 3, width=9.0), box("mass", 4, width=10.0))
+    assert tenth.fact("largest_frame", "mass").flags == ()
 
 
 def test_no_frame_is_largest_where_the_largest_box_is_on_another() -> None:
