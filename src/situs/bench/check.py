@@ -17,7 +17,14 @@ from situs.bench.folder import Bench, content_hash, open_bench
 from situs.bench.ids import split_of
 from situs.bench.integrity import item_problem
 from situs.bench.locations import Locations
-from situs.bench.sources import SOURCES, Checking, CheckResult, StudyRows, check_rows
+from situs.bench.sources import (
+    SOURCES,
+    Checking,
+    CheckResult,
+    StudyRows,
+    check_belonging,
+    check_rows,
+)
 from situs.bench.study import StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact
@@ -110,6 +117,8 @@ def _open_study_check(folder: Path, data: Path | None) -> Callable[[StudyRows], 
     def check(rows: StudyRows) -> CheckResult:
         noted.recomputed, noted.problems = 0, []
         claiming = [source for source in sources if source.claims(rows.study)]
+        if claiming:
+            check_belonging(rows, noted)
         alone = next((source for source in claiming if source.alone), None)
         if alone is not None:
             alone.check(rows)

@@ -24,7 +24,7 @@ from situs.facts.grades import (
     load_columns,
     masks_for,
 )
-from situs.items import Item, NotAsked, Question, item_id, pose_grades
+from situs.items import Item, NotAsked, Question, pose_grades
 from situs.space import Grid
 
 __all__ = ["GradeEvidence", "GradeSource"]
@@ -162,25 +162,13 @@ def grade_problems(
     study: StudyRecord, ledger: GradeLedger, items: list[Item], facts: list[Fact]
 ) -> Iterator[tuple[str, str, str]]:
     """`fact` or `item`, its id, and what is wrong with it."""
-    stored = {fact.fact_id for fact in facts}
     for fact in facts:
         yield from (("fact", fact.fact_id, text) for text in fact_problems(fact, ledger))
     for item in items:
-        yield from (
-            ("item", item.item_id, text) for text in _item_problems(item, study, ledger, stored)
-        )
+        yield from (("item", item.item_id, text) for text in _item_problems(item, study, ledger))
 
 
-def _item_problems(
-    item: Item, study: StudyRecord, ledger: GradeLedger, stored: set[str]
-) -> Iterator[str]:
-    if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
-        yield "its id does not match its task, form and parameters"
-    if (item.patient_id, item.split) != (study.patient_id, study.split):
-        yield "its patient or split differs from its study's"
-    missing = [fact_id for fact_id in item.fact_ids if fact_id not in stored]
-    if missing:
-        yield f"names the fact {missing[0]}, which is not in the ledger"
+def _item_problems(item: Item, study: StudyRecord, ledger: GradeLedger) -> Iterator[str]:
     try:
         anew = pose_grades(
             ledger, Question(item.task, item.form, item.parameters), study.patient_id, study.split

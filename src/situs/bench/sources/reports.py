@@ -22,7 +22,7 @@ from situs.facts.reports import (
     read_reports,
     report_problem,
 )
-from situs.items import Item, NotAsked, Question, Text, item_id
+from situs.items import Item, NotAsked, Question, Text
 from situs.items.reports import REPORT_TASKS, WRITTEN, pose_report
 
 __all__ = ["ReportEvidence", "ReportSource"]
@@ -133,17 +133,9 @@ def _item_problems(
     stored: dict[str, Fact],
     arrangement: Arrangement,
 ) -> Iterator[str]:
-    if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
-        yield "its id does not match its task, form and parameters"
-    if (item.patient_id, item.split) != (study.patient_id, study.split):
-        yield "its patient or split differs from its study's"
-    missing = [fact for fact in item.fact_ids if fact not in stored]
-    if missing or not item.fact_ids:
-        yield (
-            f"names the fact {missing[0]}, which is not in the ledger"
-            if missing
-            else "names no fact"
-        )
+    if not item.fact_ids:
+        yield "names no fact"
+    if not item.fact_ids or any(fact_id not in stored for fact_id in item.fact_ids):
         return
     if item.task == WRITTEN:
         yield from _written_problems(item, stored[item.fact_ids[0]])

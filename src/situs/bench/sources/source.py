@@ -1,7 +1,9 @@
 """A source of evidence: masks, boxes, reports or grades.
 
-A source makes the ledger of a study anew from its files and tells what a bench says otherwise. Each
-is one module of this folder; `SOURCES` lists them, and nothing else needs to know which there are.
+A source makes the ledger of a study anew from its files and tells what a bench says otherwise; what
+holds for every item, whatever it was built from, is checked for all of them (`check_belonging`).
+Each is one module of this folder; `SOURCES` lists them, and nothing else needs to know which there
+are.
 """
 
 from __future__ import annotations
@@ -19,10 +21,18 @@ from situs.bench.sources.images import load_image
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact
-from situs.items import Item
+from situs.items import Item, item_id
 from situs.volumes import FrameStack, Volume
 
-__all__ = ["CheckResult", "Checking", "Source", "StudyRows", "check_repeated", "check_rows"]
+__all__ = [
+    "CheckResult",
+    "Checking",
+    "Source",
+    "StudyRows",
+    "check_belonging",
+    "check_repeated",
+    "check_rows",
+]
 
 
 class CheckResult(msgspec.Struct):
@@ -117,6 +127,22 @@ class Source(ABC):
         self.result.error(
             "evidence", study.study_id, error.problem, error.fix or "restore the evidence"
         )
+
+
+def check_belonging(rows: StudyRows, result: CheckResult) -> None:
+    """Every item is what its id says, of this study, and rests on facts that are there."""
+    study, stored = rows.study, {fact.fact_id for fact in rows.facts}
+    for item in rows.items:
+        problems = []
+        if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
+            problems.append("its id does not match its task, form and parameters")
+        if (item.patient_id, item.split) != (study.patient_id, study.split):
+            problems.append("its patient or split differs from its study's")
+        missing = [fact_id for fact_id in item.fact_ids if fact_id not in stored]
+        if missing:
+            problems.append(f"names the fact {missing[0]}, which is not in the ledger")
+        for problem in problems:
+            result.error("item", item.item_id, problem, "rebuild the bench")
 
 
 def check_rows(rows: StudyRows, result: CheckResult) -> None:
