@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,23 +40,43 @@ def command() -> None:
     """Make a bench of questions that another set published; their answers are given, not proved."""
 
 
+def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that every importer has."""
+    options = (
+        source_options,
+        click.option(
+            "--seed",
+            type=click.IntRange(0),
+            default=0,
+            show_default=True,
+            help="Seed of the splits.",
+        ),
+        click.option(
+            "--skip-bad",
+            is_flag=True,
+            help="Leave out entries that cannot be read, instead of stopping.",
+        ),
+        click.option("--overwrite", is_flag=True, help="Replace an existing bench."),
+        json_option,
+    )
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), function)
+
+
+def _files_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add those of importers of files whose scans are found by name."""
+    options = (
+        click.argument("paths", nargs=-1, required=True, type=INPUT),
+        out_option("the bench (a new folder)"),
+        click.option(
+            "--images", type=INPUT, help="Folder of the scans, found by the study's name."
+        ),
+        _shared_options,
+    )
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), function)
+
+
 @command.command("items")
-@click.argument("paths", nargs=-1, required=True, type=INPUT)
-@out_option("the bench (a new folder)")
-@click.option(
-    "--images",
-    type=INPUT,
-    help="Folder of the scans, found by the study's name.",
-)
-@source_options
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
-)
-@click.option(
-    "--skip-bad", is_flag=True, help="Leave out lines that cannot be read, instead of stopping."
-)
-@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
-@json_option
+@_files_options
 def _items(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> None:
     """Import questions from JSON Lines files.
 
@@ -156,15 +177,7 @@ def _ct_spatialvqa(
     ),
 )
 @out_option("the bench (a new folder)")
-@source_options
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
-)
-@click.option(
-    "--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping."
-)
-@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
-@json_option
+@_shared_options
 def _sgmri(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> None:
     """Import SGMRI-VQA: its QA JSON, or result files of its inference script.
 
@@ -195,15 +208,7 @@ def _sgmri(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> No
     type=INPUT,
     help="TOML that names the fields of the answers file.",
 )
-@source_options
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
-)
-@click.option(
-    "--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping."
-)
-@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
-@json_option
+@_shared_options
 def _3dreasonknee(
     table: Path, answers: Path, images: Path | None, fields: Path | None, **arguments: Any
 ) -> None:
@@ -227,22 +232,7 @@ def _offered_command(name: str) -> click.Command:
     """The command of an importer that an installed package offers."""
 
     @click.command(name, help=f"Import files with {name}, which an installed package offers.")
-    @click.argument("paths", nargs=-1, required=True, type=INPUT)
-    @out_option("the bench (a new folder)")
-    @click.option(
-        "--images",
-        type=INPUT,
-        help="Folder of the scans, found by the study's name.",
-    )
-    @source_options
-    @click.option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the splits."
-    )
-    @click.option(
-        "--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping."
-    )
-    @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
-    @json_option
+    @_files_options
     def run(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> None:
         from situs.build import import_bench, offered_importer
 
