@@ -33,6 +33,7 @@ __all__ = ["Shown", "ShownSlice", "show", "volume_of"]
 
 _SHEET_PX = 1800
 _TILE_PX = (192, 640)
+_OTHER_PICTURES = {".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pdf", ".svg"}
 
 
 class ShownSlice(msgspec.Struct, frozen=True):
@@ -77,6 +78,9 @@ def show(
 ) -> Shown:
     """Render a study, or the study of a bench's item,
     to a folder of pictures or one contact sheet."""
+    if out.suffix.lower() in _OTHER_PICTURES:
+        fix = "give a folder, or a .png for one sheet"
+        raise SitusError(f"no {out.suffix} is written", where=out, fix=fix)
     profile = load_profile(profile_spec)
     if (source / "bench.json").is_file():
         bench = open_bench(source)
@@ -88,6 +92,9 @@ def show(
             seen.layout,
             presenter.verdict(item),
         )
+    elif (source / "run.json").is_file():
+        fix = "situs report shows runs; give the bench, or a run in a room"
+        raise SitusError("is a run without sessions", where=source, fix=fix)
     elif item_id is not None:
         raise SitusError("--item needs a bench", where=source, fix="give a bench folder")
     else:

@@ -308,6 +308,37 @@ def test_the_window_changes_by_list_number_and_drag(body: Path, visit: Callable[
     inside(opened, body)
 
 
+def test_lines_of_one_unit_share_a_scale(body: Path, visit: Callable[..., Any]) -> None:
+    """In every proof, a millilitre or millimetre is as long on one line as on the next."""
+    page = visit(body).page
+    proofs = page.evaluate("""async () => [...Array(20)].map(() => {
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: 'j' }));
+        return [...document.querySelectorAll('#detail .numberline')].map((line) => {
+          const span = line.querySelector('.span');
+          return [line.getAttribute('aria-label'), span && span.getAttribute('x2') - span.getAttribute('x1')];
+        });
+      })""")
+    told = re.compile(r"\S+ (mm|mL), interval (\S+) to (\S+) ")
+    lengths: dict[tuple[int, str], list[float]] = {}
+    for place, lines in enumerate(proofs):
+        for label, length in lines:
+            if length and (read := told.match(label + " ")):
+                low, high = (float(end.replace(",", "")) for end in read.groups()[1:])
+                lengths.setdefault((place, read[1]), []).append(length / (high - low))
+    several = [scales for scales in lengths.values() if len(scales) > 1]
+    assert several
+    assert all(scales == pytest.approx([scales[0]] * len(scales), rel=0.05) for scales in several)
+
+
+def test_a_table_taller_than_its_place_fades_below(probed: Path, visit: Callable[..., Any]) -> None:
+    page = visit(probed).page
+    region = page.locator(".scroll.low").first
+    region.evaluate("(r) => { r.style.maxHeight = '90px'; }")
+    page.wait_for_function("document.querySelector('.scroll.low').classList.contains('below')")
+    region.evaluate("(r) => { r.scrollTop = 1e6; }")
+    page.wait_for_function("!document.querySelector('.scroll.low').classList.contains('below')")
+
+
 def test_a_chart_wider_than_a_phone_fades_where_it_goes_on(
     probed: Path, visit: Callable[..., Any]
 ) -> None:
@@ -316,11 +347,12 @@ def test_a_chart_wider_than_a_phone_fades_where_it_goes_on(
         region.scrollWidth - region.clientWidth > 1,
         region.classList.contains('before'),
         region.classList.contains('beyond'),
-        getComputedStyle(region).maskImage !== 'none',
+        (getComputedStyle(region).maskImage !== 'none') ===
+            (region.classList.contains('beyond') || region.classList.contains('below')),
     ])"""
     at_start = page.evaluate(sides)
     assert any(wide for wide, *_ in at_start)
-    assert all(marked == [False, wide, wide] for wide, *marked in at_start)
+    assert all(marked == [False, wide, True] for wide, *marked in at_start)
     page.evaluate(
         "document.querySelectorAll('.scroll, .pictures').forEach((r) => { r.scrollLeft = 1e6; })"
     )

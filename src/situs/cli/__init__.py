@@ -161,6 +161,9 @@ def _reason(error: Exception) -> str:
     match error:
         case SitusError():
             return str(error)
+        case click.MissingParameter(ctx=click.Context() as context, param=click.Argument()):
+            usage = context.get_usage().removeprefix("Usage: ")
+            return str(SitusError(error.format_message().rstrip("."), fix=f"write {usage}"))
         case click.ClickException():
             return str(SitusError(error.format_message()))
         case OSError():

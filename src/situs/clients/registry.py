@@ -37,7 +37,11 @@ def check_kind(kind: str, where: str, others: Iterable[str] = ()) -> None:
     known = {*CLIENTS, *offered(ENTRY_POINTS)}
     if kind not in known:
         problem = f"unknown model {kind!r}"
-        raise SitusError(problem, where=where, fix=did_you_mean(kind, [*others, *sorted(known)]))
+        fix = did_you_mean(kind, [*others, *sorted(known)])
+        served = f"for a model of a server write e.g. openai:{kind}@http://localhost:8000/v1"
+        if fix.startswith("available"):
+            fix = f"{served} (situs list models shows all kinds)"
+        raise SitusError(problem, where=where, fix=fix)
 
 
 def make_client(spec: Spec, *, reach: Reach | None = None) -> Client:

@@ -305,8 +305,20 @@ def _bench_at(text: str) -> Path:
 
 def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:
     """A run and its bench, refused if the bench is not the one it was run on."""
+    if not (run / "run.json").is_file():
+        raise _no_run(run)
     info = read_json(run / "run.json", RunInfo)
     opened = open_bench(bench if bench is not None else _find_bench(run, info))
     if opened.info.content_hash != info.bench_hash:
         raise SitusError("was run on another bench", where=run, fix="give the bench it was run on")
     return info, opened
+
+
+def _no_run(folder: Path) -> SitusError:
+    """Says which runs lie in the folder, as in one of probes."""
+    if not folder.exists():
+        return SitusError("no such folder", where=folder, fix="give the --out of situs run")
+    inside = [path.parent for depth in ("*", "*/*") for path in folder.glob(f"{depth}/run.json")]
+    named = ", ".join(map(str, sorted(inside)[:4]))
+    fix = f"give the runs in it, such as {named}" if inside else "give the --out of situs run"
+    return SitusError("is not a run: run.json is missing", where=folder, fix=fix)

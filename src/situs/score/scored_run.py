@@ -194,9 +194,6 @@ def open_replies(
     if not answers.is_dir() and bench is not None:
         found = Replies(open_bench(bench), StoredRows(answers), profile=profile)
     else:
-        if not (answers / "run.json").is_file():
-            fix = "give the --out of situs run"
-            raise SitusError("is not a run: run.json is missing", where=answers, fix=fix)
         info, opened = open_run(answers, bench)
         hidden = read_hidden(answers / "hidden.jsonl")
         rows = StoredRows(answers / "answers.jsonl")

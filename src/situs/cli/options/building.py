@@ -111,6 +111,18 @@ def options_from(arguments: dict[str, Any], *, synthetic: bool = False) -> Build
     return build_options(arguments["out"], settings, synthetic=synthetic)  # type: ignore[arg-type]
 
 
+def _say_if_restricted(licence: str) -> None:
+    """A licence that was named and opens nothing: a slip of the pen, or one that Situs does not
+    know."""
+    from situs.build import is_open_licence
+
+    if licence and not is_open_licence(licence):
+        warn(
+            f"--licence {licence}: not one of the open licences that Situs knows (CC0-1.0,"
+            " CC-BY-4.0, CC-BY-SA-4.0, Apache-2.0, MIT, …); the bench is restricted"
+        )
+
+
 def finish(result: BuildResult, arguments: dict[str, Any], asked: Sequence[AskedByID] = ()) -> None:
     """Say what was built, and what the models that were asked cost."""
     if arguments["as_json"]:
@@ -119,6 +131,7 @@ def finish(result: BuildResult, arguments: dict[str, Any], asked: Sequence[Asked
         print_json(msgspec.to_builtins(result) | {"asked": list(asked)} if asked else result)
         return
     print_asked(asked)
+    _say_if_restricted(arguments.get("licence", ""))
     for problem in result.problems[:5]:
         warn(f"{problem.where}: {problem.problem[:200]}{f'; {problem.fix}' if problem.fix else ''}")
     if len(result.problems) > 5:

@@ -18,7 +18,7 @@ from situs.clients.reach import Reach
 from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
-from situs.clients.wire.address import api_key, base_address
+from situs.clients.wire.address import api_key, base_address, lacking_key
 from situs.clients.wire.errors import read_error
 from situs.clients.wire.learned import (
     NO_SYSTEM_ROLE,
@@ -94,6 +94,7 @@ class OpenAIClient(ClientDefaults):
             {"api-key": self._key} if self._is_azure else {"Authorization": f"Bearer {self._key}"}
         )
         self._transport = Transport(url, named if self._key else {}, reach)
+        self._transport.lacks = lacking_key(spec, self._key)
         self.remote = self._transport.remote
         self._bodies = BodyWriter(spec.name)
         self._schema_works = True

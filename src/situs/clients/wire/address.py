@@ -9,7 +9,7 @@ from situs.clients.spec import Spec
 from situs.clients.wire.transport import is_remote
 from situs.errors import SitusError
 
-__all__ = ["api_key", "base_address"]
+__all__ = ["api_key", "base_address", "lacking_key"]
 
 
 def base_address(spec: Spec, default: str) -> str:
@@ -44,3 +44,14 @@ def api_key(spec: Spec, url: str, *usual: str) -> str:
         raise SitusError(f"{variable} is not a key", where="environment", fix=fix)
     safe = urlsplit(url).scheme == "https" or not is_remote(url)
     return key if named or safe else ""
+
+
+def lacking_key(spec: Spec, key: str) -> str:
+    """What is wrong and helps where a provider itself would be asked without a key; empty where a
+    key is there, or the server is somebody's own and may need none."""
+    if spec.url or key:
+        return ""
+    variable = f"{spec.kind.upper()}_API_KEY"
+    own = f", or name a server: openai:{spec.name}@http://localhost:8000/v1"
+    cure = f"export {variable}=…" + (own if spec.kind == "openai" else "")
+    return f"the environment has no {variable}; {cure}"

@@ -12,6 +12,7 @@ from situs.clients.reach import Reach
 from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
+from situs.clients.wire.address import lacking_key
 from situs.clients.wire.errors import read_error
 from situs.clients.wire.learned import MAY_GO, cure_of, lesson_of
 from situs.clients.wire.output_limit import OutputLimit
@@ -55,6 +56,7 @@ class WireClient(ClientDefaults):
         self._dialect = dialect
         self._key = key
         self._transport = Transport(url, headers, reach)
+        self._transport.lacks = lacking_key(spec, key)
         self.remote = self._transport.remote
         self.notices: list[str] = [*self._transport.notices]
         self._asked_for = frozenset(spec.settings)

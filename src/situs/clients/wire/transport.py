@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -61,6 +62,8 @@ class Transport:
 
     def __init__(self, url: str, headers: Mapping[str, str], reach: Reach | None) -> None:
         self._url = url
+        self.lacks = ""
+        """What is missing for any call at all, and what helps."""
         self._headers = dict(headers)
         self._reach = reach or _REACH
         self._session: aiohttp.ClientSession | None = None
@@ -82,6 +85,8 @@ class Transport:
 
     async def post(self, pieces: list[bytes]) -> Response | Reply:
         """Send a body given in pieces; what went wrong on the way comes back as a failed reply."""
+        if self.lacks:
+            return Reply("failed", error=self.lacks, fatal=True, fault="denied")
         size = sum(map(len, pieces))
         body = b"".join(pieces) if size <= _ONE_PIECE else _Pieces(pieces, size)
         return _as_meant(await self.send("POST", self._url, body, headers=_JSON))
@@ -173,8 +178,11 @@ class Transport:
                 problem = f"no connection within {self._reach.connect:g} s"
                 return Reply("failed", error=problem, fault="unreachable")
             case aiohttp.ClientConnectorError():
-                problem = error.os_error.strerror or str(error.os_error)
-                return Reply("failed", error=f"no connection: {problem}", fault="unreachable")
+                number = error.os_error.errno or 0
+                # The loop's own words hold the call; those of a failed look-up have no number.
+                known = os.strerror(number) if number > 0 else error.os_error.strerror
+                problem = f"{error.host}:{error.port}: {known or error.os_error}"
+                return Reply("failed", error=f"no connection to {problem}", fault="unreachable")
             case TimeoutError():
                 total, stall = self._reach.total, self._reach.stall
                 return Reply(

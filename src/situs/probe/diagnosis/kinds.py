@@ -202,7 +202,7 @@ def kind_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
 
 
 _OTHERWISE = {
-    "no": "see looks at the image",
+    "no": "see “looks at the image”",
     "unclear": "as above",
     "not tested": (
         "needs probes that change the scan and not the answer: sham, slice-order, convention"

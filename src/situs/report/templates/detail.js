@@ -62,8 +62,9 @@ function stepList(data, detail) {
   const factor = detail.number && last ? UNITS[detail.number[3]] / UNITS[last.unit || ''] || (detail.number[3] === (last.unit || '') ? 1 : NaN) : NaN;
   const guesses = (detail.answers || []).map((a) => ({ name: data.runs[a[0]][0], mark: a[1], value: parseFloat(a[2]) * factor }))
     .filter((guess) => 'rw'.includes(guess.mark) && Number.isFinite(guess.value));
+  const measured = steps.filter((step) => step.value !== undefined).map((step) => (step === last ? { ...step, guesses } : step));
   return h('ol', { class: 'steps' }, steps.map((step) => h('li', { class: step.kind }, h('span', { class: 'said' }, step.text),
-    step.value === undefined ? null : numberLine(step === last ? { ...step, guesses } : step))));
+    step.value === undefined ? null : numberLine(step === last ? measured.at(-1) : step, measured))));
 }
 
 function answerList(data, detail) {

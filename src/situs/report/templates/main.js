@@ -12,11 +12,13 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'j') list.by(1);
   if (event.key === 'k') list.by(-1);
 });
-/* What is wider than the screen fades on the side where it goes on: many phones show no scroll bar. */
+/* What is larger than its place fades on the side where it goes on: many systems show no scroll bar. */
 function markSides(region) {
   const hidden = region.scrollWidth - region.clientWidth;
   region.classList.toggle('before', hidden > 1 && region.scrollLeft > 1);
   region.classList.toggle('beyond', hidden > 1 && region.scrollLeft < hidden - 1);
+  const lower = region.scrollHeight - region.clientHeight;
+  region.classList.toggle('below', lower > 1 && region.scrollTop < lower - 1);
 }
 const resized = new ResizeObserver((entries) => entries.forEach((entry) => markSides(entry.target)));
 for (const region of document.querySelectorAll('.scroll, .pictures, .card .factable')) {

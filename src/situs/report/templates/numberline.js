@@ -10,14 +10,17 @@ function inUnit(value, unit) {
 }
 const unitAfter = (unit) => (unit && unit !== 'fraction' && unit !== 'level' ? ' ' + unit : '');
 
-function domainOf(step) {
-  const unit = step.unit || '';
+// What is in one unit stands on one scale, so that the lines of an item may be compared by eye.
+function domainOf(steps) {
+  const unit = steps[0].unit || '';
   if (unit === 'fraction') return [0, 1];
-  const [low, high] = step.interval || [step.value, step.value];
-  const points = [step.value, low, step.open_end || high >= 1e9 ? step.value * 1.6 : high];
-  if (step.threshold !== undefined && step.threshold !== null) points.push(step.threshold);
+  const points = steps.flatMap((step) => {
+    const [low, high] = step.interval || [step.value, step.value];
+    const own = [step.value, low, step.open_end || high >= 1e9 ? step.value * 1.6 : high];
+    return step.threshold === undefined || step.threshold === null ? own : [...own, step.threshold];
+  });
   if (unit === 'mm' || unit === '°' || Math.min(...points) < 0.5 * Math.max(...points)) points.push(0);
-  for (const guess of step.guesses || []) {
+  for (const guess of steps.flatMap((step) => step.guesses || [])) {
     if (guess.value > 0 && guess.value < 3 * Math.max(...points)) points.push(guess.value);
   }
   const least = Math.min(...points), most = Math.max(...points);
@@ -38,10 +41,10 @@ function textAt(x, y, words, cls) {
   return s('text', { x: clamp(x, 2, LINE_WIDTH - 2), y, class: cls, 'text-anchor': anchor }, words);
 }
 
-function numberLine(step) {
+function numberLine(step, others) {
   const room = byId('detail') || document.querySelector('.sheet');
   LINE_WIDTH = clamp((room ? room.clientWidth : 640) - 90, 240, 640);
-  const [least, most] = domainOf(step);
+  const [least, most] = domainOf([step, ...others.filter((other) => step.unit && other.unit === step.unit)]);
   const at = (value) => clamp(12 + (LINE_WIDTH - 24) * (value - least) / (most - least || 1), 4, LINE_WIDTH - 4);
   const unit = unitAfter(step.unit), told = (value) => inUnit(value, step.unit);
   const guesses = step.guesses || [];
