@@ -261,6 +261,9 @@ class Scan:
                 return None
             self._map = self._map or _volume(self._path)
             voxels, affine = self._map
+            if voxels.ndim == 4:
+                layer, value = _segments(self._path)[name]
+                voxels, values = voxels[layer], [value]
             index = np.argwhere(np.isin(voxels, values))
         return Mask(index, affine, voxels.shape) if len(index) else None
 
@@ -274,4 +277,17 @@ def _volume(path: Path) -> tuple[NDArray[Any], NDArray[np.float64]]:
     affine = np.eye(4)
     affine[:3, :3] = direction * np.array(image.GetSpacing())
     affine[:3, 3] = image.GetOrigin()
-    return SimpleITK.GetArrayFromImage(image).transpose(2, 1, 0), _LPS @ affine
+    # Segments that overlap lie in layers, each a component of its voxels: the first axis here.
+    return SimpleITK.GetArrayFromImage(image).T, _LPS @ affine
+
+
+def _segments(path: Path) -> dict[str, tuple[int, int]]:
+    """The layer and the value of each segment, as 3D Slicer writes them into the header."""
+    reader = SimpleITK.ImageFileReader()
+    reader.SetFileName(str(path))
+    reader.ReadImageInformation()
+    told = {key: reader.GetMetaData(key) for key in reader.GetMetaDataKeys()}
+    numbers = [key.removesuffix("_Name") for key in told if re.fullmatch(r"Segment\d+_Name", key)]
+    return {
+        told[f"{n}_Name"]: (int(told[f"{n}_Layer"]), int(told[f"{n}_LabelValue"])) for n in numbers
+    }

@@ -57,6 +57,38 @@ def part_of(bench: Path, items: pa.Table, folder: Path) -> Path:
     return folder
 
 
+def test_the_referee_reads_segments_that_overlap(tmp_path: Path) -> None:
+    """3D Slicer writes them in layers: two segments may have one value, and share voxels."""
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from benchmarks.referee.scan import Scan\n"
+        "scan = Scan(Path(sys.argv[1]), {'lung': 1, 'nodule': 2})\n"
+        "print([len(scan[name].index) for name in scan.names])\n"
+    )
+    layers = np.zeros((2, 4, 5, 6), np.uint8)
+    layers[0, :, :3], layers[1, 1:3, 1:3, 1:3] = 1, 1
+    lines = [
+        "NRRD0004",
+        "type: unsigned char",
+        "dimension: 4",
+        "space: left-posterior-superior",
+        "sizes: 2 4 5 6",
+        "space directions: none (1,0,0) (0,1,0) (0,0,1)",
+        "kinds: list domain domain domain",
+        "encoding: raw",
+        "space origin: (0,0,0)",
+    ]
+    for number, name in enumerate(("lung", "nodule")):
+        head = f"Segment{number}_"
+        lines += [f"{head}Name:={name}", f"{head}Layer:={number}", f"{head}LabelValue:=1"]
+    path = tmp_path / "two.seg.nrrd"
+    path.write_bytes("\n".join(lines).encode() + b"\n\n" + layers.tobytes(order="F"))
+    command = [sys.executable, "-c", script, str(path)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.stdout == f"[{4 * 3 * 6}, {2 * 2 * 2}]\n", ran.stderr[-2000:]
+
+
 @pytest.mark.parametrize("name", ["small", "composed"])
 def test_the_referee_sees_a_wrong_answer(name: str, request, tmp_path: Path) -> None:
     """Yes and no exchanged, another option called right: it says so of each."""
