@@ -163,6 +163,21 @@ def test_a_missing_slice_cuts_what_it_runs_through() -> None:
         assert not ledger_of(beside, image).is_cut("liver"), missing
 
 
+def test_a_stack_in_which_many_slices_in_one_place_are_doubled_cuts_what_runs_through() -> None:
+    """A third of the scan, merged from two overlapping series: its liver would be a third longer."""
+    twice = np.repeat(np.arange(64), np.where((np.arange(64) // 21) == 1, 2, 1))
+    image = scan_of(WHOLE)[:, :, twice]
+    assert ledger_of(WHOLE[:, :, twice], image).is_cut("liver")
+
+
+@pytest.mark.parametrize("factor", [1.2, 2.0])
+def test_an_enlarged_image_has_no_missing_slices(factor: float) -> None:
+    nearest = (np.arange(int(64 * factor)) / factor).astype(int)
+    image = scan_of(WHOLE)[:, :, nearest]
+    assert padding_of(image) is None
+    assert not ledger_of(WHOLE[:, :, nearest], image).is_cut("liver")
+
+
 def test_single_voxels_beside_metal_are_no_padding() -> None:
     image = scan_of(WHOLE)
     image[50, 31, 31] = -2000

@@ -19,8 +19,11 @@ scanners write such values outside the reconstructed circle."""
 _AIR_HU = -900.0
 """Up to here a constant may be air at the lower end of the values a file can hold, not padding."""
 _REPEATED_MOST = 0.1
-"""More repeated slices than this share come from enlarging the image,
-not from slices that are missing."""
+"""More repeated slices than this share, all along the axis, come from enlarging the image, not from
+slices that are missing."""
+_EVENLY = 3.0
+"""Longest way from one repeat to the next beside the mean, in an image that was enlarged: up to 2
+by rounding, more where its ends are empty."""
 _FEWEST_VALUES = 32
 """Values on a slice of a real scan, at least."""
 _BACKGROUND = 0.5
@@ -99,20 +102,19 @@ def _is_full(planes: NDArray[Any], end: int, background: Any, *, is_ct: bool) ->
 
 def _mark_repeated_slices(values: NDArray[Any], axis: int, padding: NDArray[np.bool_]) -> None:
     planes = _slices(values, axis)
-    again = [k for k in range(1, len(planes)) if _is_repeated(planes[k - 1], planes[k])]
-    if len(again) <= _REPEATED_MOST * len(planes):
-        _slices(padding, axis)[again] = True
+    alike = [k for k in range(1, len(planes)) if _is_repeated(planes[k - 1], planes[k])]
+    ways = np.diff([0, *alike, len(planes)])
+    if len(alike) > _REPEATED_MOST * len(planes) and ways.max() <= _EVENLY * ways.mean():
+        return
+    # Slices of drawn images, of a few values and no noise, are often alike.
+    again = [k for k in alike if np.unique(planes[k]).size >= _FEWEST_VALUES]
+    _slices(padding, axis)[again] = True
 
 
 def _is_repeated(before: NDArray[Any], plane: NDArray[Any]) -> bool:
-    """Whether a slice of a scan is the same as the one before; one row settles most cases.
-
-    Slices of drawn images, of a few values and no noise, are often alike.
-    """
+    """Whether a slice is the same as the one before; one row settles most cases."""
     middle = len(plane) // 2
-    if not np.array_equal(before[middle], plane[middle]):
-        return False
-    return np.array_equal(before, plane) and np.unique(plane).size >= _FEWEST_VALUES
+    return np.array_equal(before[middle], plane[middle]) and np.array_equal(before, plane)
 
 
 def _border_constants(values: NDArray[Any]) -> Iterator[Any]:
