@@ -151,15 +151,17 @@ def numbered_lesion(family: Term, number: int, name: str = "") -> Term:
 
 
 def without_islands(region: Region, island_share: float) -> Region:
-    """The structure's parts of at least this share of its volume;
+    """The structure's parts of at least this share of its volume, and its largest;
     the region itself if it has no smaller ones."""
     from scipy import ndimage
 
     if min(region.component_voxels) >= island_share * region.voxels:
         return region
     parts, _ = ndimage.label(region.crop(), structure=np.ones((3, 3, 3)))
-    large = np.bincount(parts.ravel()) >= island_share * region.voxels
-    large[0] = False
+    sizes = np.bincount(parts.ravel())
+    sizes[0] = 0
+    # Of dust no part is large, as in a rim between labels that were interpolated.
+    large = sizes >= min(island_share * region.voxels, sizes.max())
     layer = _layer_with(region, large[parts])
     alone = Structure(region.structure.label, region.name, 0, 1)
     return Regions(LabelMap(region.grid, (layer,), (alone,)))[region.name]
