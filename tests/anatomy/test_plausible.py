@@ -351,6 +351,18 @@ class TestWhatIsSuspected:
         )
         assert (found.doubt, found.structures) == (Doubt.STRUCTURE, (name,))
 
+    def test_a_lesion_that_is_larger_than_what_is_left_of_its_organ(self) -> None:
+        """As where the numbers of organ and tumour are exchanged; a large organ's may be large."""
+        for liver_ml, doubted in ((20, {"liver", "liver_lesion_1"}), (900, set())):
+            scene = msgspec.structs.replace(
+                with_sighting(study(), liver=sighting("liver", liver_ml, ADULT["liver"][1])),
+                lesions_ml={"liver_lesion_1": 1500.0, "liver_lesion_2": 3.0},
+            )
+            terms = {**scene.terms, **{name: term(name) for name in scene.lesions_ml}}
+            found = judge(msgspec.structs.replace(scene, terms=terms))
+            lesions = {n for one in found for n in one.structures if n.startswith("liver")}
+            assert lesions == doubted
+
     def test_a_cut_organ_may_be_as_small_as_it_likes(self) -> None:
         assert (
             judge(with_sighting(study(), liver=sighting("liver", 5, ADULT["liver"][1], cut=True)))

@@ -138,6 +138,8 @@ class Scene(msgspec.Struct, frozen=True):
 
     sightings: dict[str, Sighting]
     terms: dict[str, Term]
+    lesions_ml: dict[str, float] = {}
+    """Lesions, of which nothing else is expected, and their volumes."""
     overlaps: dict[tuple[str, str], float] = {}
     """Pairs of masks that share voxels → the shared part of the smaller."""
     bitten: dict[tuple[str, str], float] = {}

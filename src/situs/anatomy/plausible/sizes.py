@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from situs.anatomy.part_whole import are_akin
 from situs.anatomy.plausible.numbering import pitch_ratio
 from situs.anatomy.plausible.places import axis_scales
 from situs.anatomy.plausible.ranges import Range, plausible_range, size_rules
@@ -303,6 +304,7 @@ def sizes(scene: Scene) -> Iterator[Suspicion]:
             yield _implausible(
                 one, "small", "a fragment, a cut that does not reach the border, or a wrong label"
             )
+            yield from _outgrown(scene, one)
     for rule in size_rules():
         larger, smaller = scene.named(rule.larger), scene.named(rule.smaller)
         if larger is None or smaller is None or scene.sightings[larger].cut:
@@ -315,6 +317,25 @@ def sizes(scene: Scene) -> Iterator[Suspicion]:
             )
             fix = "check the names of both masks"
             yield Suspicion(Suspect.IMPLAUSIBLE_SIZE, (larger, smaller), text, fix, Doubt.STRUCTURE)
+
+
+def _outgrown(scene: Scene, organ: _Rated) -> Iterator[Suspicion]:
+    """Lesions larger than what is left of their organ: they may be the organ, and it one of them."""
+    larger = [
+        (ml, name)
+        for name, ml in scene.lesions_ml.items()
+        if ml > organ.seen.volume_ml
+        and are_akin(scene.terms[name], scene.terms[organ.name], scene.terms)
+    ]
+    if larger:
+        ml, name = max(larger)
+        text = (
+            f"{name} ({ml:.3g} mL) is larger than {organ.name} ({organ.seen.volume_ml:.3g} mL): are"
+            " their names exchanged?"
+        )
+        names = (organ.name, *sorted(lesion for _, lesion in larger))
+        fix = "check the names of both masks"
+        yield Suspicion(Suspect.IMPLAUSIBLE_SIZE, names, text, fix, Doubt.STRUCTURE)
 
 
 def _implausible(one: _Rated, word: str, cause: str) -> Suspicion:

@@ -81,6 +81,11 @@ def scene_of(ledger: Ledger, ct: NDArray[Any] | None, mr: NDArray[Any] | None = 
     return Scene(
         {name: _sighting(ledger, name, tissues.get(name), edges.get(name)) for name in names},
         dict(ledger.terms),
+        lesions_ml={
+            name: ledger.regions[name].volume_ml
+            for name in ledger.structures
+            if ledger.terms[name].kind == "lesion"
+        },
         overlaps=_overlaps(ledger),
         bitten=_bitten(ledger),
         beside_mm=dict(_beside(ledger)),
