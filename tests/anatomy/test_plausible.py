@@ -409,6 +409,13 @@ class TestWhatIsSuspected:
             doubts(Scene(scene.sightings, scene.terms, anchors=(Anchor("sacrum", 0.0),))) == set()
         )
 
+    @pytest.mark.parametrize(("out_of_place", "expected"), [(1, set()), (2, {Doubt.STRUCTURE})])
+    def test_slices_in_no_order(self, out_of_place: int, expected: set[Doubt]) -> None:
+        """One slice between two that are alike may be the middle of something even."""
+        scene = msgspec.structs.replace(study(), slices_out_of_place=out_of_place)
+        assert {one.doubt for one in judge(scene)} >= expected
+        assert bool(judge(scene)) == bool(expected)
+
     def test_masks_that_overlap(self) -> None:
         scene = study()
         (found,) = judge(

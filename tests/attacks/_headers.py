@@ -82,6 +82,18 @@ def _array(change: Callable[[np.ndarray], np.ndarray]) -> Attack:
     return attack
 
 
+def _slices_shuffled(study: Study) -> Study:
+    """A fifth of the slices in random order, as where files are sorted by name."""
+    axis, _ = axis_toward(study.labels, 2)
+    count = study.labels.grid.shape[axis]
+    order = np.arange(count)
+    part = slice(2 * count // 5, 3 * count // 5)
+    order[part] = np.random.default_rng(3).permutation(order[part])
+    shuffled = _array(lambda a: a.take(order, axis=axis))(study)
+    assert shuffled is not None
+    return shuffled
+
+
 HEADERS: dict[str, Attack] = {
     "upside_down": scaled(1, 1, -1),
     "mirrored": scaled(-1, 1, 1),
@@ -125,6 +137,7 @@ HEADERS: dict[str, Attack] = {
     "axes_exchanged_02": _array(lambda a: a.transpose(2, 1, 0)),
     "axes_exchanged_12": _array(lambda a: a.transpose(0, 2, 1)),
     "axes_rotated": _array(lambda a: a.transpose(1, 2, 0)),
+    "slices_shuffled": _slices_shuffled,
     "array_flipped_0": _array(lambda a: a[::-1]),
     "array_flipped_1": _array(lambda a: a[:, ::-1]),
     "array_flipped_2": _array(lambda a: a[:, :, ::-1]),

@@ -22,6 +22,7 @@ from situs.measure.poses import axial_diameter_ratios, reach_mm, turned
 from situs.measure.regions import Component, PrincipalAxes, Region, Regions
 from situs.measure.sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
 from situs.measure.spine import Spine, vertebral_body
+from situs.measure.stacking import slices_out_of_place
 from situs.measure.statistics import LabelStatistics, SliceBoxes, label_statistics
 from situs.measure.touching import Contacts, borders, contacts, eroded_contact_mm2, label_contacts
 
@@ -66,6 +67,7 @@ __all__ = [
     "precedence",
     "reach_mm",
     "right_shares",
+    "slices_out_of_place",
     "tilted_axes",
     "turned",
     "vertebral_body",

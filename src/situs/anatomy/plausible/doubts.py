@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from situs.anatomy.plausible.masks import overlaps, scattered, swollen, tissues
+from situs.anatomy.plausible.masks import disordered, overlaps, scattered, swollen, tissues
 from situs.anatomy.plausible.names import crossed, misnamed, names_that_fit_others
 from situs.anatomy.plausible.numbering import numbering
 from situs.anatomy.plausible.orientation import (
@@ -58,6 +58,7 @@ def judge(scene: Scene) -> list[Suspicion]:
     """
     votes = votes_of(scene)
     single = [
+        *disordered(scene),
         *sizes(scene),
         *overlaps(scene),
         *swollen(scene),

@@ -59,6 +59,8 @@ class Suspect(StrEnum):
     """One structure lies where it does not belong."""
     OVERLAP = "overlap"
     """Two structures that exclude each other share voxels, or one's mask bites into the other."""
+    DISORDERED = "disordered"
+    """Slices do not follow each other as those of a body do."""
     WRONG_TISSUE = "wrong_tissue"
     """The image under the mask shows another tissue."""
 
@@ -154,6 +156,8 @@ class Scene(msgspec.Struct, frozen=True):
     """Pairs of masks that share more than a row of voxels → how thick the shared layer is."""
     touching: int = 0
     """Pairs of masks that touch or overlap."""
+    slices_out_of_place: int = 0
+    """Slices that are less like either neighbour than these are like each other."""
     anchors: tuple[Anchor, ...] = ()
     geometry: Geometry = Geometry.STATED
 

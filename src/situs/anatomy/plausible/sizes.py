@@ -320,7 +320,7 @@ def sizes(scene: Scene) -> Iterator[Suspicion]:
 
 
 def _outgrown(scene: Scene, organ: _Rated) -> Iterator[Suspicion]:
-    """Lesions larger than what is left of their organ: they may be the organ, and it one of them."""
+    """Lesions larger than what is left of their organ: each may bear the other's name."""
     larger = [
         (ml, name)
         for name, ml in scene.lesions_ml.items()

@@ -26,7 +26,7 @@ from situs.anatomy.plausible import (
 from situs.facts.masks.cores import in_both_flanks, second_core, spur_mm
 from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.facts.masks.instances import without_islands
-from situs.measure import Region, gap_mm, right_shares
+from situs.measure import Region, gap_mm, right_shares, slices_out_of_place
 
 if TYPE_CHECKING:
     from situs.facts.masks.ledger import Ledger
@@ -92,6 +92,7 @@ def scene_of(ledger: Ledger, ct: NDArray[Any] | None, mr: NDArray[Any] | None = 
         aorta_roundness=_aorta_roundness(ledger),
         layers_mm=dict(_layers(ledger)),
         touching=len(ledger.contacts.pairs),
+        slices_out_of_place=slices_out_of_place(ledger.regions.labels),
         anchors=tuple(_anchors(ledger)),
         geometry=_geometry(ledger),
     )
