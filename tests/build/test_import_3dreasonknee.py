@@ -119,7 +119,7 @@ def test_entries_that_cannot_be_read(
     [
         ({"question_id": 48, "answer": {"morphology": 7}}, "its grade compares two time points"),
         ({"answer": {"size": 0, "number": 2, "bml_share": 1}}, "its grades contradict each other"),
-        ({"image_filepath": "first.nii.gz"}, "an entry that stands twice"),
+        ({"image_filepath": "first.nii.gz"}, "an entry that occurs twice"),
     ],
 )
 def test_answers_that_are_not_asked_are_counted(

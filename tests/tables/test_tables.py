@@ -62,7 +62,7 @@ def test_a_paper_gets_what_a_reader_reads() -> None:
     assert lines[2].count("|") == len(TABLE.columns) + 1
     assert [cell.strip() for cell in lines[4].split("|")[2:-1]] == WORDS[0][1:]
     latex = latex_text(TABLE)
-    assert r"a \& b & 1,234 & 98.8 & +0.125 & -0.062 -- 0.312 & 0.0004 \\" in latex
+    assert r"a \& b & 1,234 & 98.8 & +0.125 & $-$0.062 -- 0.312 & 0.0004 \\" in latex
 
 
 def test_html_is_escaped_and_numbers_are_marked() -> None:

@@ -95,7 +95,9 @@ def ask(
     """
     entered, ways = enter_room(None if room is None else str(room), tools, turns)
     if entered is not None and profile is not None:
-        raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
+        raise SitusError(
+            "a room brings its own profile", where="profile", fix="give a profile or a room"
+        )
     ways = msgspec.structs.replace(ways, batch=batch, shard=Shard.parse(shard) if shard else None)
     target, folder = opened(bench), out_path(out)
     shown_profile = _profile(profile or "default") if entered is None else entered.profile()
@@ -271,7 +273,9 @@ def probe(
     entered, ways = enter_room(None if room is None else str(room), tools, turns)
     if entered is not None:
         if profile is not None:
-            raise SitusError("a room has its own", where="profile", fix="give a profile or a room")
+            raise SitusError(
+                "a room brings its own profile", where="profile", fix="give a profile or a room"
+            )
         names = [name for name in names if name in THROUGH_ROOMS]
     target, folder = opened(bench), out_path(out)
     shown_profile = _profile(profile or "default") if entered is None else entered.profile()

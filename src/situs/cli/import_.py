@@ -102,7 +102,7 @@ def _items(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> No
 @click.option(
     "--reports",
     type=INPUT,
-    help="The released reports; patients who share one are one.",
+    help="The released reports; patients who share a report count as one.",
 )
 @click.option(
     "--images",

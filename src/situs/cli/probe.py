@@ -162,7 +162,9 @@ def _through_room(names: list[str], probes: str, profile: str | None) -> list[st
     from situs.room import THROUGH_ROOMS
 
     if profile is not None:
-        raise SitusError("a room has its own", where="--profile", fix="drop --profile or --room")
+        raise SitusError(
+            "a room brings its own profile", where="--profile", fix="drop --profile or --room"
+        )
     for name in (part.strip() for part in probes.split(",")):
         if name in PROBES and name not in THROUGH_ROOMS:
             problem = f"{name} changes a fixed set of pictures, and a room has none"

@@ -89,8 +89,9 @@ def command(
 ) -> None:
     """Ask a model or baseline the questions of BENCH. If interrupted, the same command resumes.
 
-    An API key is read from OPENAI_API_KEY, or from the variable named by ?key_env=NAME. Exit code
-    1: the run stopped early (the server is down, or the budget is used up); 130: interrupted.
+    An API key is read from OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or from the
+    variable named by ?key_env=NAME. Exit code 1: the run stopped early (the server is down, or the
+    budget is used up); 130: interrupted.
 
     With --room the model asks for its pictures, one action per turn, and every look is recorded in
     turns.jsonl; the scripted readers driller, random-looker and peeker serve as baselines. situs
@@ -110,7 +111,9 @@ def command(
 
     room, ways = room_from(options)
     if room is not None and profile is not None:
-        raise SitusError("a room has its own", where="--profile", fix="drop --profile or --room")
+        raise SitusError(
+            "a room brings its own profile", where="--profile", fix="drop --profile or --room"
+        )
     respondent = respondent_of(
         model,
         asking_from(options),

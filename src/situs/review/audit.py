@@ -314,7 +314,7 @@ def _refuse_bad_sheets(
     raters = sorted({row.rater for row in rows})
     if validator is not None and validator not in raters:
         fix = f"the raters are {', '.join(raters)}"
-        raise SitusError(f"no row is of {validator!r}", where="--validator", fix=fix)
+        raise SitusError(f"no row is by {validator!r}", where="--validator", fix=fix)
     if rows and all(getattr(row, question) is None for row in rows for question in AUDIT_QUESTIONS):
         fix = "write yes or no under the questions"
         raise SitusError("no cell is filled in", where="audit import", fix=fix)

@@ -82,12 +82,7 @@ def latex_text(table: Table) -> str:
     """A `table` for booktabs."""
 
     def line(cells: Iterable[str]) -> str:
-        return (
-            " & ".join(
-                "".join(_LATEX.get(c, c) for c in re.sub(r"\s+", " ", cell)) for cell in cells
-            )
-            + r" \\"
-        )
+        return " & ".join(map(_latex_cell, cells)) + r" \\"
 
     caption = f"{table.title}. {table.caption}".strip()
     lines = [
@@ -104,6 +99,12 @@ def latex_text(table: Table) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _latex_cell(words: str) -> str:
+    # A hyphen before a number is a minus.
+    spaced = re.sub(r"(?<!\S)-(?=\d)", "−", re.sub(r"\s+", " ", words))
+    return "".join(_LATEX.get(c, c) for c in spaced)
 
 
 def check_tables_folder(folder: Path | None) -> None:

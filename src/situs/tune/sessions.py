@@ -95,7 +95,7 @@ def _refuse_choices(choices: BuildChoices) -> None:
     for name in _AS_THEY_WERE:
         if getattr(choices, name) != getattr(usual, name):
             raise SitusError(
-                "sessions are learnt as they were",
+                "sessions are taken as they are",
                 where=f"--{name.replace('_', '-')}",
                 fix="leave it out",
             )

@@ -35,8 +35,8 @@ _SPLIT = "test"
 _SCAN = re.compile(r"(?P<patient>.+?)_[a-z]+_\d+")
 """`valid_12_a_1`: patient, scan, reconstruction."""
 _FORM = (
-    'a JSON object {"volume.nii.gz": {"qa_pairs": [{"question", "answer"}]}}, or JSON Lines with'
-    " case_id"
+    'give a JSON object {"volume.nii.gz": {"qa_pairs": [{"question", "answer"}]}}, or JSON Lines'
+    " with case_id"
 )
 
 
@@ -180,7 +180,9 @@ def _categories(row: Row) -> tuple[str, ...] | None:
     words = [stated] if isinstance(stated, str) else stated
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise SitusError(
-            "a category is not text", where=str(row.get("question"))[:60], fix="a list of names"
+            "a category is not text",
+            where=str(row.get("question"))[:60],
+            fix="give a list of names",
         )
     return tuple(
         dict.fromkeys(_ALIASES.get(word.strip(), word.strip()) for word in words if word.strip())

@@ -122,7 +122,7 @@ def read_split(path: Path) -> list[KneeRow]:
                 problem, where=f"{path}:{number}", fix="write left or right, or leave it empty"
             )
         if cells["image_filepath"] in seen:
-            problem = f"{cells['image_filepath']} stands twice"
+            problem = f"{cells['image_filepath']} occurs twice"
             raise SitusError(problem, where=f"{path}:{number}", fix="give each image one row")
         seen.add(cells["image_filepath"])
         rows.append(KneeRow(**cells))
@@ -365,7 +365,7 @@ def _one_each(entries: list[_Entry], not_asked: Counter[str]) -> Iterator[_Entry
             not_asked["two different answers to one question"] += len(same)
             continue
         if len(same) > 1:
-            not_asked["an entry that stands twice"] += len(same) - 1
+            not_asked["an entry that occurs twice"] += len(same) - 1
         yield first
 
 

@@ -170,8 +170,8 @@ def load_model(options: HfOptions) -> LoadedModel:
     except Exception as error:  # transformers raises many kinds for one cause: the folder
         text = " ".join(str(error).split())[:300]
         fix = (
-            "is it a whole image-text model that this transformers knows, and does it fit the"
-            " device?"
+            "is it a whole image-text model that this version of transformers knows, and does"
+            " it fit the device?"
         )
         raise SitusError(f"cannot be loaded ({text})", where=options.folder, fix=fix) from error
     return LoadedModel(

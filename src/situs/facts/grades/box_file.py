@@ -135,7 +135,7 @@ class RegionBoxes:
                 raise SitusError(
                     "the box lies outside the scan",
                     where=where,
-                    fix="give RAS+ mm, as the header has them",
+                    fix="give RAS+ millimetres in the frame of the image's header",
                 )
             return box
         try:

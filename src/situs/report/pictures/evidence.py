@@ -28,7 +28,9 @@ class Evidence:
     ) -> None:
         grid = series.grid
         if not isinstance(grid, Grid):
-            raise SitusError("has no millimetres, hence no planes", where=study.study_id)
+            raise SitusError(
+                "has no millimetre coordinates, so no planes can be drawn", where=study.study_id
+            )
         image, labels = volumes.image(series), restrict(volumes.labels(series), series.structures)
         self._ledger = Patient(
             study, series, labels, image, terms_for(series.structures, bench.info.terms)

@@ -36,7 +36,7 @@ def paper_table(board: Board) -> Table | None:
     best = _best_blind(board.rows)
     return Table(
         "paper",
-        "For a paper",
+        "Headline accuracy and sight gain",
         _COLUMNS,
         tuple(_row(model, best) for model in models),
         caption="Headline: right answers over all answerable questions whose words alone cannot be "

@@ -77,8 +77,8 @@ def plan_reads(
     and some units are read by all."""
     if len(set(readers)) < protocol.reads:
         raise SitusError(
-            f"{counted(len(set(readers)), 'reader')}, the protocol wants {protocol.reads} for each "
-            "unit",
+            f"{counted(len(set(readers)), 'reader')}, but the protocol needs {protocol.reads} for"
+            " each unit",
             where="situs review assign",
             fix="add readers: situs review user DIR add CODE --role reader",
         )

@@ -111,7 +111,7 @@ def _model(config: Config) -> tuple[int, int, int]:
             width = int(text.get("hidden_size", width))
         except (ValueError, TypeError, AttributeError) as error:
             raise SitusError(
-                "config.json cannot be read", where=folder, fix="download it"
+                "config.json cannot be read", where=folder, fix="download it again"
             ) from error
         weights = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
         if weights:

@@ -52,7 +52,9 @@ def start_training(out: Path, run: TrainingRun, plan: Plan, *, resume: bool) -> 
         _refuse_another(before, run, out)
         if not resume:
             raise SitusError(
-                "was begun before", where=out, fix="add --resume, or choose another --out"
+                "holds a run that was begun before",
+                where=out,
+                fix="add --resume, or choose another --out",
             )
         return
     if resume:

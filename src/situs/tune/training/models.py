@@ -74,7 +74,9 @@ def model_type(folder: Path) -> str:
     try:
         return str(json.loads(file.read_text("utf-8")).get("model_type", ""))
     except (OSError, ValueError, AttributeError) as error:
-        raise SitusError("config.json cannot be read", where=folder, fix="download it") from error
+        raise SitusError(
+            "config.json cannot be read", where=folder, fix="download it again"
+        ) from error
 
 
 def processor_of(folder: Path, config: Config | None = None) -> Any:
