@@ -113,24 +113,13 @@ def _headline(scores: Scores, name: str) -> list[Table]:
         others = (None if t.numbers is None else t.numbers.value for t in blind.values())
         what = "numbers: skill over the prior"
         rows.append((what, skill.n, skill.clusters, skill.value, skill.ci95, None, *others))
-    same_patient = scores.same_patient
-    if same_patient is not None:
-        what = "blind, told the patient's other answers"
-        rows.append(
-            (
-                what,
-                same_patient.n,
-                None,
-                same_patient.share,
-                None,
-                same_patient.chance,
-                *(None for _ in blind),
-            )
-        )
     caption = (
         f"{headline.items[:1].upper()}{headline.items[1:]}. Unparsed and refused answers count as"
         " not right. Chance and blind rows are of the same items. Intervals are over patients."
     )
+    if scores.same_patient is not None:
+        # Of the bench as a whole, which the profile may not show: no row beside the run's own.
+        caption += f" {scores.same_patient.words}"
     return [
         Table(
             "headline",
