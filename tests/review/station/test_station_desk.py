@@ -104,6 +104,8 @@ def test_accounts_are_added_and_invited_again(offering: Running) -> None:
     assert head.send("/users", {"code": "a name", "roles": ["reader"]}).status_code == 409
     first = ok(head.send("/users", {"code": "R9", "roles": ["reader"]}))["token"]
     second = ok(head.send("/users/invite", {"code": "R9"}))["token"]
+    told = head.send("/users", {"code": "R9", "roles": ["reader"]}).json()["title"]
+    assert told == "R9 exists; choose another code", "no page speaks of the command line"
     new = Person(browser(offering.app), "R9")
     assert new.send("/auth/invite", {"token": first, "password": PASSWORD}).status_code == 409
     assert ok(new.send("/auth/invite", {"token": second, "password": PASSWORD}))["code"] == "R9"

@@ -135,6 +135,37 @@ def test_accounts_are_added_and_invited_again_on_the_page(desk: Desk) -> None:
     head.wait_for_selector("text=One-time token for R1")
 
 
+def test_a_complaint_is_seen_and_a_reason_is_typed_as_one(desk: Desk) -> None:
+    """On a low screen, too; and the letters of a reason are no keys that rate."""
+    desk.running.freeze("R1", "R2")
+    page = desk.sit("R1", height=420)
+    begin(page)
+    answer_by_keys(page)
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "() => { const line = document.querySelector('.sheet .problem'); return line &&"
+        " line.getBoundingClientRect().bottom <= innerHeight + 1; }"
+    )
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Amend")  # a training case stays, with its feedback
+    page.keyboard.press("u")
+    page.wait_for_function("() => document.activeElement.matches('textarea')")
+    page.keyboard.type("key 0")
+    assert page.input_value("label:has-text('Reason for the correction') textarea") == "key 0"
+    assert page.query_selector(".flag-list input:checked") is None
+    # Whoever has no cases reads so once, also at an address of another role.
+    page = desk.sit("R3")
+    for address in ("", "#desk", "#trail"):
+        page.goto(f"{desk.address}/{address}")
+        page.wait_for_selector("text=No cases have been assigned to you yet.")
+    assert "Thank you" not in page.inner_text("main")
+    page.goto(desk.address + "/#case/" + "0" * 32)
+    page.wait_for_selector("text=There is no such case on your list.")
+    press(page, mark_button(page, "Back to my list"))
+    page.wait_for_selector("text=No cases have been assigned to you yet.")
+
+
 def test_places_along_the_spine_read_as_vertebrae(chromium: Any) -> None:
     """The names are those of the vocabulary; halfway between two, both are named."""
     from situs.facts.masks.kinds_spine import LEVELS, level_name

@@ -152,7 +152,8 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(SitusError)
     async def on_mistake(_: Request, error: SitusError) -> Response:
-        return problem(409, str(error))
+        # Where it is, an option or a folder of the server, is said on the command line only.
+        return problem(409, SitusError(error.problem, fix=error.fix).one_line())
 
     @app.exception_handler(Conflict)
     async def on_conflict(_: Request, error: Conflict) -> Response:

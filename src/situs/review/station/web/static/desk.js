@@ -78,9 +78,11 @@ export function Trail() {
   useEffect(() => { api(`/events?after=${after}&kind=${encodeURIComponent(kind)}&by=${encodeURIComponent(by)}`).then(setEvents); }, [after, kind, by]);
   const save = () => saveAs(new Blob([events.map((e) => JSON.stringify(e)).join('\n')], { type: 'application/x-ndjson' }), 'events.jsonl');
   return html`<main tabindex="-1" class="page"><h1>Audit trail</h1>
-    <div class="row"><label class="field inline">Kind <input value=${kind} onChange=${(e) => { setAfter(0); setKind(e.target.value); }} /></label><label class="field inline">By <input value=${by} onChange=${(e) => { setAfter(0); setBy(e.target.value); }} /></label>
+    <div class="row"><label class="field inline">Kind <input list="kinds" value=${kind} onChange=${(e) => { setAfter(0); setKind(e.target.value); }} /></label><label class="field inline">By <input value=${by} onChange=${(e) => { setAfter(0); setBy(e.target.value); }} /></label>
       <button type="button" onClick=${() => api('/verify').then(setChecked)}>Verify the record</button><button type="button" onClick=${save}>Save these events</button></div>
+    <datalist id="kinds">${[...new Set(events.map((e) => e.kind))].map((name) => html`<option value=${name} />`)}</datalist>
     ${checked ? html`<p role="status" class=${checked.ok ? 'good-line' : 'problem'}>${checked.ok ? `Intact: ${checked.events} events, head ${checked.head.slice(0, 16)}` : checked.problems.join('; ')}</p>` : null}
     <div class="scroll" tabindex="0" role="region" aria-label="Events"><table class="dense"><thead><tr><th scope="col">#</th><th scope="col">When (UTC)</th><th scope="col">By</th><th scope="col">What</th><th scope="col">Details</th></tr></thead><tbody>${events.map((e) => html`<tr><td class="num">${e.sequence}</td><td class="nowrap">${new Date(e.at * 1000).toISOString().slice(0, 19).replace('T', ' ')}</td><td>${e.actor}</td><td>${e.kind}</td><td class="mono">${eventDetails(e.body)}</td></tr>`)}</tbody></table></div>
+    ${events.length || !(kind || by) ? null : html`<p class="note">No events of this kind, by this person.</p>`}
     <div class="row">${after ? html`<button type="button" onClick=${() => setAfter(0)}>From the start</button>` : null}${events.length === 100 ? html`<button type="button" onClick=${() => setAfter(events[99].sequence)}>More</button>` : null}</div></main>`;
 }

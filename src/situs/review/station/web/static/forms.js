@@ -1,11 +1,15 @@
 // What a reader fills in.
-import { html, useState, useEffect } from './preact-htm.js';
+import { html, useState, useEffect, useRef } from './preact-htm.js';
 import { keyMap } from './keys.js';
 import { boxesIn } from './planes.js';
 
 // What was said, in words: boxes are a list of numbers otherwise.
 export const inWords = (answers) => Object.values(answers || {}).map((said) => (/^\[/.test(said) ? boxWords(boxesIn(said)) : /^\{/.test(said) ? Object.entries(gradesIn(said)).map(([k, v]) => `${k} ${v}`).join(', ') : said)).join('; ');
 const boxWords = (boxes) => boxes.length ? `${boxes.length} ${boxes.length === 1 ? 'box' : 'boxes'} on slice ${[...new Set(boxes.map((box) => box.frame + 1))].join(', ')}` : 'nothing to box';
+
+// Flags whose names do not say all of it.
+const FLAG_WORDS = { 'mask fault': 'outline wrong', 'side doubt': 'left or right in doubt', wording: 'wording unclear', textbook: 'textbook: needs no scan' };
+export const flagWords = (flag) => FLAG_WORDS[flag] || flag;
 
 const SURE = ['', 'a guess', 'fairly sure', 'sure'];
 const SCORES = ['not usable', 'usable with doubts', 'good'];
@@ -99,14 +103,17 @@ export function AnswerForm({ view, draft, change, planes }) {
 }
 
 export function RatingForm({ view, draft, change, done, amending }) {
+  const reason = useRef(null);
+  // Whoever amends types a reason next: without the focus, its letters would be taken for keys that rate.
+  useEffect(() => { if (amending) reason.current.focus(); }, [amending]);
   const flip = (flag) => change({ flags: draft.flags.includes(flag) ? draft.flags.filter((f) => f !== flag) : [...draft.flags, flag] });
   const flags = view.kind === 'wording' ? ['wording', 'textbook', 'not useful'] : view.flags;
   return html`<form onSubmit=${(e) => e.preventDefault()}><fieldset class="plain" disabled=${done}>
     ${view.questions.length ? view.questions.map((q) => html`<${Choice} key=${q} name=${q} legend=${{ spatial: 'Is the question spatial?', relevant: 'Is it clinically relevant?', correct: 'Is the answer correct?' }[q] || q} value=${draft.verdicts[q]} options=${[[true, 'Yes'], [false, 'No']]} pick=${(v) => change({ verdicts: { ...draft.verdicts, [q]: v } })} />`)
       : html`<${Choice} name="score" legend=${view.kind === 'wording' ? 'How good is the wording?' : 'How good is this item?'} value=${draft.score} options=${[0, 1, 2].map((n) => [n, `${n} ${SCORES[n]}`])} pick=${(n) => change({ score: n })} />`}
-    <fieldset class="flag-list"><legend>What is wrong, if anything</legend>${flags.map((flag) => html`<label><input type="checkbox" checked=${draft.flags.includes(flag)} onChange=${() => flip(flag)} />${flag}${flag === 'key wrong' ? html` <kbd>${keyMap().keyWrong}</kbd>` : null}</label>`)}</fieldset>
+    <fieldset class="flag-list"><legend>What is wrong, if anything</legend>${flags.map((flag) => html`<label><input type="checkbox" checked=${draft.flags.includes(flag)} onChange=${() => flip(flag)} />${flagWords(flag)}${flag === 'key wrong' ? html` <kbd>${keyMap().keyWrong}</kbd>` : null}</label>`)}</fieldset>
     <label class="field">Comment<textarea rows="2" maxlength="4000" value=${draft.comment} onInput=${(e) => change({ comment: e.target.value })}></textarea></label>
-    ${amending ? html`<label class="field">Reason for the correction<textarea rows="2" maxlength="4000" value=${draft.reason} onInput=${(e) => change({ reason: e.target.value })} autofocus></textarea></label>` : null}
+    ${amending ? html`<label class="field">Reason for the correction<textarea ref=${reason} rows="2" maxlength="4000" value=${draft.reason} onInput=${(e) => change({ reason: e.target.value })}></textarea></label>` : null}
   </fieldset></form>`;
 }
 

@@ -18,7 +18,7 @@ export function MyList() {
   const sign = (b) => api(`/blocks/${b.project}/${b.block}/sign`, { method: 'POST' }).then(() => load(page.first)).catch((error) => setProblem(error.message));
   return html`<main tabindex="-1" class="page"><h1>My list</h1>
     ${next.id ? html`<p><a class="primary button" href=${'#case/' + next.id}>${page.done ? 'Continue' : 'Begin'}</a></p>`
-      : html`<p class="note">${next.waiting ? 'Nothing is due now; a few cases come later.' : 'Nothing is open. Thank you.'}</p>`}
+      : html`<p class="note">${next.waiting ? 'Nothing is due now; a few cases come later.' : blocks.length ? 'Nothing is open. Thank you.' : 'No cases have been assigned to you yet.'}</p>`}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
     ${blocks.length ? html`<div class="scroll"><table><thead><tr>${several ? html`<th scope="col">Study</th>` : null}<th scope="col">Block</th><th scope="col">Progress</th><th scope="col">Signed</th></tr></thead>
       <tbody>${blocks.map((b) => html`<tr>${several ? html`<td>${b.project_name}</td>` : null}<th scope="row">${b.name}</th>
@@ -26,7 +26,6 @@ export function MyList() {
         <td>${b.signed ? 'signed' : b.done === b.cases && b.name.startsWith('block') ? html`<button type="button" onClick=${() => sign(b)}>Sign ${b.name}</button>` : ''}</td></tr>`)}</tbody></table></div>
       ${page.of > blocks.length ? html`<div class="row"><button type="button" disabled=${!page.first} onClick=${() => load(page.first - 1)}>Earlier blocks</button>
         <span>Blocks ${page.first + 1}–${last} of ${page.of} · ${page.done} of ${page.cases} cases done</span>
-        <button type="button" disabled=${last >= page.of} onClick=${() => load(last)}>Later blocks</button></div>` : null}`
-      : html`<p class="note">No cases have been assigned to you yet.</p>`}
-    <p class="small">A signed block is closed: nothing in it can be amended.</p></main>`;
+        <button type="button" disabled=${last >= page.of} onClick=${() => load(last)}>Later blocks</button></div>` : null}
+      <p class="small">A signed block is closed: nothing in it can be amended.</p>` : null}</main>`;
 }

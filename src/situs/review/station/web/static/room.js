@@ -4,7 +4,7 @@ import { api, submit, ApiError, Offline } from './api.js';
 import { listen, keyMap } from './keys.js';
 import { openNext } from './list.js';
 import { Planes, boxesIn } from './planes.js';
-import { AnswerForm, RatingForm, DecisionForm, answerProblem, ratingProblem, inWords } from './forms.js';
+import { AnswerForm, RatingForm, DecisionForm, answerProblem, ratingProblem, flagWords, inWords } from './forms.js';
 import { stepList, factTable, flagList } from '/static/viewer.js';
 
 const EMPTY = { answers: {}, cannot: '', confidence: 0, score: null, flags: [], verdicts: {}, comment: '', decision: '', key_wrong: null, reason: '' };
@@ -79,6 +79,12 @@ export function Room({ id }) {
     await held.current.saving;
   };
 
+  // On a low screen the words stand below what is seen of the form.
+  const complain = (words) => {
+    setProblem(words);
+    requestAnimationFrame(() => { const line = document.querySelector('.sheet .problem'); if (line) line.scrollIntoView({ block: 'nearest' }); });
+  };
+
   const send = async (goOn) => {
     if (!view || state === 'sending') return false;
     const said = held.current.draft, first = view.stage === 1;
@@ -86,7 +92,7 @@ export function Room({ id }) {
     if (view.state === 'done' && !amending) { if (goOn || view.kind !== 'training') await openNext(); return true; }
     if (view.state === 'signed') { await openNext(); return true; }
     const missing = first ? answerProblem(view, said) : decides ? (said.decision && said.key_wrong !== null && said.reason.trim() ? '' : 'Choose a decision, say whether the key is wrong, and why.') : ratingProblem(view, said, amending);
-    if (missing) { setProblem(missing); return true; }
+    if (missing) { complain(missing); return true; }
     clearTimeout(held.current.timer);
     if (held.current.saving) await held.current.saving;
     clearTimeout(held.current.timer);
@@ -104,7 +110,7 @@ export function Room({ id }) {
     } catch (error) {
       setState('');
       if (error instanceof ApiError && error.status === 412) setConflict(error.body);
-      else setProblem(error.message);
+      else complain(error.message);
     }
     return true;
   };
@@ -155,7 +161,7 @@ export function Room({ id }) {
     if (mine && got.stage === view.stage) await save();
   };
 
-  if (!view) return html`<main tabindex="-1" class="page">${problem ? html`<p class="problem" role="alert">${problem}</p>` : html`<p>Loading …</p>`}</main>`;
+  if (!view) return html`<main tabindex="-1" class="page">${problem ? html`<h1>Case</h1><p class="problem" role="alert">${problem}</p><p><a class="button" href="#">Back to my list</a></p>` : html`<p>Loading …</p>`}</main>`;
   const title = view.kind === 'wording' ? 'Wording' : view.kind === 'training' ? 'Training case' : view.purpose === 'adjudicate' ? 'Adjudication' : 'Case';
   const finished = (view.state === 'done' || view.state === 'signed') && !amending;
   const words = { unsaved: '', saved: 'Draft kept.', offline: 'Offline: your work is kept here and sent when the station can be reached.', sending: 'Sending …' }[state] || '';
@@ -223,5 +229,5 @@ function Revealed({ view, planes }) {
 function Readings({ view }) {
   return html`<div class="readings"><h2>Readings</h2>${view.readings.map((r) => html`<section class="reading"><h3>Reader ${r.reader}</h3>
     <p>${r.cannot ? 'cannot be told: ' + r.cannot : inWords(r.answers)}${r.confidence ? ` (confidence ${r.confidence})` : ''}${r.score !== undefined && r.score !== null ? ` · score ${r.score}` : ''}</p>
-    ${r.flags && r.flags.length ? html`<p>${r.flags.map((f) => html`<span class="flag">${f}</span> `)}</p>` : null}${r.comment ? html`<p class="small">“${r.comment}”</p>` : null}</section>`)}</div>`;
+    ${r.flags && r.flags.length ? html`<p>${r.flags.map((f) => html`<span class="flag">${flagWords(f)}</span> `)}</p>` : null}${r.comment ? html`<p class="small">“${r.comment}”</p>` : null}</section>`)}</div>`;
 }

@@ -92,7 +92,7 @@ function Frame({ me, where, lock, out }) {
   const has = (...roles) => roles.some((role) => me.roles.includes(role));
   const links = [['', 'My list', has('reader', 'adjudicator')], ['desk', 'Study desk', has('coordinator', 'auditor')], ['trail', 'Audit trail', has('auditor', 'coordinator')], ['help', 'Help and keys', true]];
   const start = has('reader', 'adjudicator') ? '' : 'desk';
-  const shown = page || start;
+  const shown = page === 'case' || links.some(([to, , may]) => may && to === page) ? page : start;
   const main = shown === 'case' ? html`<${Room} key=${id} id=${id} me=${me} />` : shown === 'desk' ? html`<${Desk} me=${me} />`
     : shown === 'trail' ? html`<${Trail} />` : shown === 'help' ? html`<${Help} />` : html`<${MyList} me=${me} />`;
   return html`<a class="skip" href="#${where}" onClick=${(e) => { e.preventDefault(); document.querySelector('main').focus(); }}>Skip to content</a>
