@@ -243,6 +243,22 @@ def test_a_study_whose_grid_cannot_be(situs, bench, tmp_path, field, value) -> N
         assert not out.exists()
 
 
+def test_masks_that_the_bench_does_not_list(situs, bench, tmp_path) -> None:
+    """Its items ask about structures that its studies, it says, do not have."""
+    broken = Path(shutil.copytree(bench, tmp_path / "bench"))
+    rows = rows_of(broken, "studies")
+    for row in rows:
+        for series in row["series"]:
+            series["structures"] = dict(list(series["structures"].items())[:3])
+    write_rows(broken, "studies", rows)
+    for words in (
+        ("show", broken, "--out", tmp_path / "shown"),
+        ("run", broken, "--model", "random", "--limit", 40, "--out", tmp_path / "run"),
+    ):
+        ran = situs(*words)
+        assert ran.code == 0 or refusal(ran)
+
+
 def test_an_item_without_what_its_task_needs(situs, bench, tmp_path) -> None:
     def strip(rows: list[dict[str, Any]]) -> None:
         for row in rows:

@@ -130,7 +130,8 @@ def _judge_sight(
         return
     if not series.image_hash:
         unknown.append("contrast, for there is no image")
-    masked = {structure.name for structure in labels.structures}
+    # Of masks that the bench does not list, nothing is known of how they look.
+    masked = {s.name for s in labels.structures if s.name in series.structures}
     views = evidence.views(layout, labels) if masked & set(names) else {}
     task = mask_task(item)
     needs_whole = task is not None and task.rules.whole and _is_cropped(layout)
