@@ -391,6 +391,16 @@ class TestWhatIsSuspected:
         scene = with_sighting(study(), **{a: seen[b], b: seen[a]})
         assert Doubt.LEVELS in doubts(scene)
 
+    @pytest.mark.parametrize(("part", "doubted"), [(0.5, True), (0.7, False)])
+    def test_one_vertebra_that_is_numbered_as_two(self, part: float, doubted: bool) -> None:
+        """Halves of 60 mL; two fractured ones of 42 mL each are two."""
+        scene = study()
+        two = {
+            name: msgspec.structs.replace(scene.sightings[name], volume_ml=part * 60)
+            for name in ("vertebrae_L3", "vertebrae_L4")
+        }
+        assert (Doubt.LEVELS in doubts(with_sighting(scene, **two))) is doubted
+
     def test_a_number_left_out(self) -> None:
         """L4 and L5 stand where L3 and L4 belong: no L3 lies between L2 and L4."""
         seen = study().sightings

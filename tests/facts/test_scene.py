@@ -157,3 +157,19 @@ def test_a_stray_voxel_beside_the_spine_moves_no_rib() -> None:
     assert abs(off_levels()) < 0.5
     layer[30, 15, 45] = 5
     assert abs(off_levels()) < 0.5
+
+
+@pytest.mark.parametrize(("gap", "off"), [(0, 0.0), (4, 1.0)])
+def test_a_whole_s1_that_a_disc_keeps_away_from_the_sacrum_is_l5(gap: int, off: float) -> None:
+    """One piece with the sacrum or 8 mm above it; the joints of L5 reach down behind it."""
+    layer = np.zeros((40, 30, 110), np.uint8)
+    blocks = {"vertebrae_L4": (90, 104), "vertebrae_L5": (72, 86), "vertebrae_S1": (54, 68)}
+    for number, (low, top) in enumerate((*blocks.values(), (20, 54 - gap)), 1):
+        layer[10:30, 10:20, low:top] = number
+    layer[16:24, 20:24, 56:86] = 2
+    structures = tuple(Structure(n, name, 0, n) for n, name in enumerate((*blocks, "sacrum"), 1))
+    grid = Grid(layer.shape, Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
+    ledger = ledger_of_study(Study(LabelMap(grid, (layer,), structures)))
+    assert [
+        anchor.off_levels for anchor in scene_of(ledger, None).anchors if anchor.off_levels
+    ] == ([off] if off else [])

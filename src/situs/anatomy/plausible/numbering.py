@@ -30,6 +30,9 @@ by judgement, see `sources.md`."""
 _STEP_RATIO = (0.58, 1.65)
 """A step between neighbours beside the study's usual one:
 narrower by a fracture, wider by a block of two."""
+_ONE_OF_TWO = 1.25
+"""Volume of two neighbours beside the mean of those above and below them, up to which they are one
+vertebra in two masks: two whole ones have about 2, fractured ones 1.4."""
 _MOSTLY_SEEN = 0.5
 """Part of a typical volume from which on a cut vertebra counts."""
 _OFF_LEVELS = 0.6
@@ -94,6 +97,10 @@ def numbering(scene: Scene) -> Iterator[Suspicion]:
             near = "close together" if ratio < usual else "far apart"
             text = f"{a} and {b} lie too {near} for their numbers"
             yield Suspicion(Suspect.NUMBERING, (a, b), text, _FIX, Doubt.LEVELS)
+    for a, b in _halves(scene):
+        text = f"{a} and {b} together are no larger than one vertebra"
+        yield Suspicion(Suspect.NUMBERING, (a, b), text, _FIX, Doubt.LEVELS)
+        yield Suspicion(Suspect.NUMBERING, (a, b), text, _FIX, Doubt.STRUCTURE)
     ribs = [
         anchor
         for anchor in scene.anchors
@@ -110,6 +117,16 @@ def numbering(scene: Scene) -> Iterator[Suspicion]:
                 " levels"
             )
             yield Suspicion(Suspect.NUMBERING, names, text, _FIX, Doubt.LEVELS)
+
+
+def _halves(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Whole neighbours that look like the halves of one vertebra, numbered as two."""
+    row = [(number, name) for number, name in _row(scene) if not scene.sightings[name].cut]
+    for four in zip(row, row[1:], row[2:], row[3:], strict=False):
+        numbers, names = zip(*four, strict=True)
+        above, a, b, below = (scene.sightings[name].volume_ml for name in names)
+        if numbers[3] - numbers[0] == 3 and a + b < _ONE_OF_TWO * (above + below) / 2.0:
+            yield names[1], names[2]
 
 
 def _out_of_order(scene: Scene) -> list[str]:

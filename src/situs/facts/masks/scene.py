@@ -366,6 +366,12 @@ def _is_grown_on(ledger: Ledger, name: str, end: str) -> bool:
     return area >= _GROWN_ON * ledger.regions[name].face_area_mm2
 
 
+def _lies_free(ledger: Ledger, name: str, end: str) -> bool:
+    """Whether it is neither drawn within the sacrum nor one piece with it."""
+    within = ledger.contacts.shared_voxels(name, end) > ledger.regions[name].voxels / 2
+    return not within and not _is_grown_on(ledger, name, end)
+
+
 def _end_anchor(
     ledger: Ledger, row: list[tuple[int, str]], pitch: float, ends: tuple[str, ...], below: str
 ) -> Iterator[Anchor]:
@@ -383,6 +389,11 @@ def _end_anchor(
     if below == "L5" and grown_on:
         # What is one piece with the sacrum is its first segment, whatever it is called.
         yield Anchor(end, float(min(grown_on) - expected) - 1.0)
+        return
+    first = dict((VERTEBRAE[number], name) for number, name in row).get("S1")
+    if below == "L5" and first and not ledger.is_cut(first) and _lies_free(ledger, first, end):
+        # A whole "S1" that a disc keeps away from the sacrum is L5.
+        yield Anchor(end, 1.0)
         return
     gaps = {
         number: gap_mm(ledger.main_region(name), ledger.main_region(end)) / pitch
