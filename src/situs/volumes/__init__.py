@@ -19,7 +19,7 @@ from situs.volumes.layouts.find import StudySource, Survey, find_studies, find_s
 from situs.volumes.layouts.named import find_volumes
 from situs.volumes.layouts.source import LAYOUTS
 from situs.volumes.modality import brain_of, may_show_face, modality_of
-from situs.volumes.padding import padding_of
+from situs.volumes.padding import doubled_slices, padding_of
 from situs.volumes.volume import Volume, open_volume
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Survey",
     "Volume",
     "brain_of",
+    "doubled_slices",
     "find_stacks",
     "find_studies",
     "find_study",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from situs.volumes.modality import modality_of
 
-__all__ = ["padding_of"]
+__all__ = ["doubled_slices", "padding_of"]
 
 _PADDING_HU = -1100.0
 """Below what any tissue or air can have:
@@ -19,8 +19,8 @@ scanners write such values outside the reconstructed circle."""
 _AIR_HU = -900.0
 """Up to here a constant may be air at the lower end of the values a file can hold, not padding."""
 _REPEATED_MOST = 0.1
-"""More repeated slices than this share, all along the axis, come from enlarging the image, not from
-slices that are missing."""
+"""More repeated slices than this share come from enlarging the image, or from doubled slices, not
+from slices that are missing."""
 _EVENLY = 3.0
 """Longest way from one repeat to the next beside the mean, in an image that was enlarged: up to 2
 by rounding, more where its ends are empty."""
@@ -102,13 +102,28 @@ def _is_full(planes: NDArray[Any], end: int, background: Any, *, is_ct: bool) ->
 
 def _mark_repeated_slices(values: NDArray[Any], axis: int, padding: NDArray[np.bool_]) -> None:
     planes = _slices(values, axis)
-    alike = [k for k in range(1, len(planes)) if _is_repeated(planes[k - 1], planes[k])]
-    ways = np.diff([0, *alike, len(planes)])
-    if len(alike) > _REPEATED_MOST * len(planes) and ways.max() <= _EVENLY * ways.mean():
-        return
-    # Slices of drawn images, of a few values and no noise, are often alike.
-    again = [k for k in alike if np.unique(planes[k]).size >= _FEWEST_VALUES]
-    _slices(padding, axis)[again] = True
+    again = _repeated(planes)
+    if len(again) <= _REPEATED_MOST * len(planes):
+        # Slices of drawn images, of a few values and no noise, are often alike.
+        again = [k for k in again if np.unique(planes[k]).size >= _FEWEST_VALUES]
+        _slices(padding, axis)[again] = True
+
+
+def doubled_slices(values: NDArray[Any]) -> int:
+    """How many slices of an image repeat their neighbour, if they are more than fill gaps and lie
+    more unevenly than in an image that was enlarged: two series that overlap, merged into one."""
+    return max(_doubled(_slices(values, axis)) for axis in range(3))
+
+
+def _doubled(planes: NDArray[Any]) -> int:
+    again = [k for k in _repeated(planes) if np.unique(planes[k]).size >= _FEWEST_VALUES]
+    ways = np.diff([0, *again, len(planes)])
+    many = len(again) > _REPEATED_MOST * len(planes)
+    return len(again) if many and ways.max() > _EVENLY * ways.mean() else 0
+
+
+def _repeated(planes: NDArray[Any]) -> list[int]:
+    return [k for k in range(1, len(planes)) if _is_repeated(planes[k - 1], planes[k])]
 
 
 def _is_repeated(before: NDArray[Any], plane: NDArray[Any]) -> bool:

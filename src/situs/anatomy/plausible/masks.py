@@ -186,7 +186,11 @@ def scattered(scene: Scene) -> Iterator[Suspicion]:
 
 
 def disordered(scene: Scene) -> Iterator[Suspicion]:
-    """Slices that do not follow each other: nothing along them can be relied on."""
+    """Slices in no order, or there twice: nothing along them can be relied on."""
+    if scene.slices_doubled:
+        text = f"{scene.slices_doubled} slices in one place repeat their neighbours"
+        fix = "check whether two series that overlap were merged into one"
+        yield Suspicion(Suspect.DISORDERED, tuple(scene.terms), text, fix, Doubt.STRUCTURE)
     if scene.slices_out_of_place >= _OUT_OF_PLACE:
         text = (
             f"{scene.slices_out_of_place} slices are less like their neighbours than these are like"

@@ -60,7 +60,7 @@ class Suspect(StrEnum):
     OVERLAP = "overlap"
     """Two structures that exclude each other share voxels, or one's mask bites into the other."""
     DISORDERED = "disordered"
-    """Slices do not follow each other as those of a body do."""
+    """Slices do not follow each other as those of a body do, or lie there twice."""
     WRONG_TISSUE = "wrong_tissue"
     """The image under the mask shows another tissue."""
 
@@ -158,6 +158,8 @@ class Scene(msgspec.Struct, frozen=True):
     """Pairs of masks that touch or overlap."""
     slices_out_of_place: int = 0
     """Slices that are less like either neighbour than these are like each other."""
+    slices_doubled: int = 0
+    """Slices of the image that repeat their neighbour, in one place and too many to fill gaps."""
     anchors: tuple[Anchor, ...] = ()
     geometry: Geometry = Geometry.STATED
 

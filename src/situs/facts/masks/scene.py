@@ -27,6 +27,7 @@ from situs.facts.masks.cores import in_both_flanks, second_core, spur_mm
 from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.facts.masks.instances import without_islands
 from situs.measure import Region, gap_mm, right_shares, slices_out_of_place
+from situs.volumes import doubled_slices
 
 if TYPE_CHECKING:
     from situs.facts.masks.ledger import Ledger
@@ -70,6 +71,7 @@ def scene_of(ledger: Ledger, ct: NDArray[Any] | None, mr: NDArray[Any] | None = 
     """The study in numbers; `ct` or `mr` is the image on the labels' grid, if there is one."""
     tissues = _tissues(ledger, ct) if ct is not None else {}
     edges = dict(_edges(ledger, ct)) if ct is not None else {}
+    image = mr if ct is None else ct
     if ct is None and mr is not None:
         dark, bright = np.percentile(mr, [1.0, 99.0])
         edges = dict(_edges(ledger, mr, _OF_VALUES * float(bright - dark)))
@@ -93,6 +95,7 @@ def scene_of(ledger: Ledger, ct: NDArray[Any] | None, mr: NDArray[Any] | None = 
         layers_mm=dict(_layers(ledger)),
         touching=len(ledger.contacts.pairs),
         slices_out_of_place=slices_out_of_place(ledger.regions.labels),
+        slices_doubled=0 if image is None else doubled_slices(image),
         anchors=tuple(_anchors(ledger)),
         geometry=_geometry(ledger),
     )
@@ -390,7 +393,7 @@ def _end_anchor(
         # What is one piece with the sacrum is its first segment, whatever it is called.
         yield Anchor(end, float(min(grown_on) - expected) - 1.0)
         return
-    first = dict((VERTEBRAE[number], name) for number, name in row).get("S1")
+    first = {VERTEBRAE[number]: name for number, name in row}.get("S1")
     if below == "L5" and first and not ledger.is_cut(first) and _lies_free(ledger, first, end):
         # A whole "S1" that a disc keeps away from the sacrum is L5.
         yield Anchor(end, 1.0)
