@@ -122,11 +122,14 @@ def numbering(scene: Scene) -> Iterator[Suspicion]:
 def _halves(scene: Scene) -> Iterator[tuple[str, str]]:
     """Whole neighbours that look like the halves of one vertebra, numbered as two."""
     row = [(number, name) for number, name in _row(scene) if not scene.sightings[name].cut]
-    for four in zip(row, row[1:], row[2:], row[3:], strict=False):
-        numbers, names = zip(*four, strict=True)
-        above, a, b, below = (scene.sightings[name].volume_ml for name in names)
-        if numbers[3] - numbers[0] == 3 and a + b < _ONE_OF_TWO * (above + below) / 2.0:
-            yield names[1], names[2]
+    for (first, above), (_, a), (_, b), (last, below) in zip(
+        row, row[1:], row[2:], row[3:], strict=False
+    ):
+        own, around = (
+            sum(scene.sightings[name].volume_ml for name in two) for two in ((a, b), (above, below))
+        )
+        if last - first == 3 and own < _ONE_OF_TWO * around / 2.0:
+            yield a, b
 
 
 def _out_of_order(scene: Scene) -> list[str]:
