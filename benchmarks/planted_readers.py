@@ -22,6 +22,7 @@ from latest_readers import LATEST
 from mixed_readers import MIXED
 from novel_readers import NOVEL
 from readers import MORE, READERS, Case
+from stray_readers import STRAY
 from sundry_readers import SUNDRY
 from unfamiliar_readers import UNFAMILIAR
 from unheard_readers import UNHEARD
@@ -42,7 +43,7 @@ def verdict_on(case: Case, diagnosis: Diagnosis) -> str:
 
 def selected(words: list[str]) -> list[tuple[str, Case]]:
     """All readers, every n-th of them, or those whose names hold one of the words."""
-    lists = (MIXED, NOVEL, UNFAMILIAR, UNHEARD, READERS, MORE, LATEST, SUNDRY)
+    lists = (MIXED, NOVEL, UNFAMILIAR, UNHEARD, READERS, MORE, LATEST, SUNDRY, STRAY)
     cases = [case for one in lists for case in one.items()]
     if len(words) == 1 and "/" in words[0]:
         first, step = map(int, words[0].split("/"))

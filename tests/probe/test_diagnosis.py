@@ -31,6 +31,7 @@ from readers import (
 )
 from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
+from stray_readers import STRAY
 from sundry_readers import SUNDRY
 from unfamiliar_readers import UNFAMILIAR
 from unheard_readers import UNHEARD
@@ -80,7 +81,7 @@ def assert_words_agree(diagnosis: Diagnosis) -> None:
     assert sum(diagnosis.findings[name].verdict == "yes" for name in OF_KINDS) <= 1
 
 
-PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR, **NOVEL, **MIXED, **SUNDRY}
+PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR, **NOVEL, **MIXED, **SUNDRY, **STRAY}
 
 
 def _drawn_or_swept(name: str) -> Any:
