@@ -105,6 +105,8 @@ BONE = "Is there a bone fracture?"
         (TEAR, "The only finding is a joint effusion.", False),
         (TEAR, "The only abnormality here is a meniscal tear.", True),
         (TEAR, "The knee looks normal here.", False),
+        (TEAR, "I believe a meniscal tear was annotated.", True),
+        (TEAR, "Neither an effusion nor a meniscus tear is annotated.", False),
         (BONE, "Intact menisci.", None),
         (BONE, "The bone is intact.", False),
     ],

@@ -57,7 +57,7 @@ _JUDGED = re.compile(
     r"(all|none|nothing)(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
     r"|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs)))"
     r"| (?:on|in|from) (?:this|the) list)?"
-    r"(?: (?:two|three|four|five|six|findings|options))?"
+    r"(?: (?:two|three|four|five|six))?(?: (?:findings|options|organs|structures|levels))?"
     r"(?: (?:are|is|were|was|has been|have been|can be) (?:[a-z]+ly )?(?:annotated|present|marked"
     r"|seen|visible|there|shown))?"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"

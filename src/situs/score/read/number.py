@@ -19,6 +19,7 @@ from situs.score.read.numbers.roles import (
     measures_asked,
     measures_else,
     of_another,
+    subtracted,
     working,
 )
 from situs.score.read.numbers.tokens import Kind, Token, tokens
@@ -229,6 +230,7 @@ class _Reader:
                     concluded(self.plain, token, statement.start)
                     or labelled(self.plain, token, self.question)
                     or averaged(self.plain, token)
+                    or subtracted(self.plain, token)
                 ):
                     claim.role = Role.CONCLUDED
 

@@ -108,6 +108,13 @@ _LOOKS_HEALTHY = re.compile(
     r"|preserved|healthy)\b)",
     re.IGNORECASE,
 )
+# "Neither an effusion nor a tear is seen."
+_NEITHER = re.compile(
+    r"\bneither (?:an? |the )?(?P<one>[a-z][a-z -]{2,40}?)"
+    r" nor (?:an? |the )?(?P<two>[a-z][a-z -]{2,40}?)(?: (?:is|are|was|were)"
+    rf"(?: {_SEEN})?)?(?: (?:here|(?:on|in) (?:this|the) [a-z]+))?(?= ?(?:[.,;!\n]|$))",
+    re.IGNORECASE,
+)
 # "The only abnormality is a cyst."
 _ONLY = re.compile(
     r"\bthe only (?:finding|abnormality|annotation|change|thing)(?: (?:annotated|marked|seen"
@@ -169,6 +176,7 @@ def plainly_present(plain: str, question: str) -> str:
     if not bare:
         return plain
     plain = _LOOKS_HEALTHY.sub(lambda match: "is" if match["one"] else "are", plain)
+    plain = _NEITHER.sub(r"there is no \g<one>. there is no \g<two>", plain)
     plain = _ONLY.sub(lambda match: _alone(match, bare), plain)
     plain = _CLEAR.sub(lambda match: _clear(match, bare), plain)
     plain = _UNDER_HEADING.sub(r"\g<space>there is ", plain)

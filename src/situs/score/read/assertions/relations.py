@@ -116,16 +116,7 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
         unsettled -= HEALTHY | {"unlikely"}
         plain = _LABELLED.sub(" is ", plain)  # "Bone contusion: absent"
     for sentence in _SENTENCE.finditer(plain):
-        text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
-        if asked.bound:
-            text = _ONLY.sub("", _FROM_END_TO_END.sub("", text))
-        if asked.axis == "contact":
-            text = _SEPARATED.sub(r"\1", text)  # what lies between does not matter
-        if asked.axis == "size":
-            text = re.sub(r" ?> ?(?=[a-z])", " larger than ", text)
-            text = re.sub(r" ?< ?(?=[a-z])", " smaller than ", text)
-        text = _named_in_full(text, asked)
-        text = _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
+        text = _in_usual_words(sentence[0].lower().rstrip(".;!?\n"), asked)
         words = WORD.findall(text)
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …"
         # does not.
@@ -133,6 +124,8 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
         if sentence["end"] == "?" or conditional:
             continue
         framed, turned = without_frame(" ".join(text.split()))
+        if not turned:
+            text, words = framed, WORD.findall(framed)  # "I believe there is an effusion"
         if turned and not unsettled & set(WORD.findall(framed)):
             yield framed, True
         elif unsettled & set(words) and (concluded := _concluded(text, unsettled)):
@@ -142,6 +135,20 @@ def _clauses(plain: str, asked: AskedRelation) -> Iterator[tuple[str, bool]]:
                 statement, turned = without_frame(" ".join(clause.split()))
                 if statement:
                     yield statement, turned
+
+
+def _in_usual_words(text: str, asked: AskedRelation) -> str:
+    """A sentence without what tones it down, its signs and contractions in words."""
+    text = _AGREED.sub(" ", text)
+    if asked.bound:
+        text = _ONLY.sub("", _FROM_END_TO_END.sub("", text))
+    if asked.axis == "contact":
+        text = _SEPARATED.sub(r"\1", text)  # what lies between does not matter
+    if asked.axis == "size":
+        text = re.sub(r" ?> ?(?=[a-z])", " larger than ", text)
+        text = re.sub(r" ?< ?(?=[a-z])", " smaller than ", text)
+    text = _named_in_full(text, asked)
+    return _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
 
 
 def _named_in_full(text: str, asked: AskedRelation) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "measures_asked",
     "measures_else",
     "of_another",
+    "subtracted",
     "working",
 ]
 
@@ -140,6 +141,11 @@ _AVERAGED = re.compile(
     re.IGNORECASE,
 )
 _MEASURED_TWICE = re.compile(r"(?:(?<![0-9.])[0-9]++(?:\.[0-9]++)?+[^0-9]{1,60}?){2}")
+# "At z = 120 mm and z = 15 mm: difference 105 mm".
+_DIFFERENCE = re.compile(
+    r"\bdifference(?: (?:is|of|thus|therefore|about|amounts to|comes to))*[ ,:=≈~]*$", re.IGNORECASE
+)
+_PLACE = re.compile(r"\b[xyz] ?[=≈:]|\b(?:slice|row|column) [0-9]", re.IGNORECASE)
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
 _SPREAD_BEFORE = re.compile(
     r"\b(?:to the nearest|give or take|plus or minus|plus/minus|accurate to(?:"
@@ -282,6 +288,12 @@ def working(plain: str, token: Token, question: str) -> bool:
         return True
     usual = _NORMAL.search(before) and not _HERE.search(before) and not averaged(plain, token)
     return bool(usual) or _THAN_USUAL.match(after) is not None
+
+
+def subtracted(plain: str, token: Token) -> bool:
+    """Whether a number is called the difference of two places that stand before it."""
+    before = plain[max(0, token.start - 200) : token.start]
+    return _DIFFERENCE.search(before) is not None and len(_PLACE.findall(before)) > 1
 
 
 def averaged(plain: str, token: Token) -> bool:

@@ -42,7 +42,8 @@ _SEEN = re.compile(
     re.IGNORECASE,
 )
 _ASKS_SIGHT = re.compile(
-    r"\b(?:see|seen|shown?|shows|visible|present|annotated|mark(?:ed|s)?|there)\b", re.IGNORECASE
+    r"\b(?:see|seen|shown?|shows|visible|present|annotated|mark(?:ed|s)?|there|cut|crossed)\b",
+    re.IGNORECASE,
 )
 _FAR, _LETTER = 80, 3
 
