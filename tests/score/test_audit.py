@@ -114,7 +114,7 @@ def test_the_published_audit() -> None:
     assert audit_agreement([*people, *named], items, validator="gemini") == result
     with pytest.raises(SitusError, match="rates i0 twice"):
         audit_agreement([*people, people[0]], items)
-    with pytest.raises(SitusError, match="no row is of 'gpt'"):
+    with pytest.raises(SitusError, match="no row is by 'gpt'"):
         audit_agreement(people, items, validator="gpt")
 
 
