@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
+from situs.cli import doctor
 from situs.doctor import readers, trials
 from situs.doctor.checks import _tried
 
@@ -50,3 +52,5 @@ def test_what_an_extra_brings_may_be_missing(
     check = _tried(what, readers.READERS[what], tmp_path)
     assert (check.ok, check.found) == (True, "not installed")
     assert "situs[fastmri]" in check.fix
+    assert doctor._state(check) == "–"
+    assert doctor._state(msgspec.structs.replace(check, fix="")) == "ok"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from situs.cli.output.printing import json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from situs.doctor import Check
 
 
 @click.command("doctor")
@@ -33,6 +38,13 @@ def command(warm: bool, as_json: bool) -> int:
     if as_json:
         print_json({"ok": ok, "checks": checks})
     else:
-        rows = [[c.what, "ok" if c.ok else "FAIL", c.found, c.fix] for c in checks]
+        rows = [[c.what, _state(c), c.found, c.fix] for c in checks]
         print_table("situs doctor", ["what", "", "found", "what to do"], rows)
     return 0 if ok else 1
+
+
+def _state(check: Check) -> str:
+    """What is not installed and not needed is neither well nor ill."""
+    if not check.ok:
+        return "FAIL"
+    return "–" if check.fix else "ok"
