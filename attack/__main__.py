@@ -105,7 +105,7 @@ def _try_all(
             again = f"python -m attack --seed {seed} --family {family} --only {number}"
             complaints.append(f"{'; '.join(wrong)[:600]} [{again}]")
             print(complaints[-1], flush=True)
-        if count % 200 == 0:
+        if count % 50 == 0:
             done = f"{count} of {len(plan)}, {tried[_STOPS]} stops"
             print(f"{done}, {len(complaints)} failed", flush=True)
     return tried, work, complaints

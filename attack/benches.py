@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,9 +55,10 @@ def _change_table(rng: random.Random, path: Path) -> None:
     rows = table.to_pylist()
     schema = table.schema
     if rows:
-        schema = rng.choice([_cell, _cell, _cell, _cell, _as_text, _rows, _column])(
-            rng, rows, schema
+        change = rng.choice(
+            [_cell, _cell, _cell, _cell, _likely, _likely, _as_text, _rows, _column]
         )
+        schema = change(rng, rows, schema)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
 
 
@@ -80,6 +83,55 @@ def _cell(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
         else:
             break
     return schema
+
+
+def _likely(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
+    """In one column or all, some values exchanged with those of the same place in other rows, or
+    nearly those: each may stand there, and together they do not fit."""
+    share = rng.choice([0.02, 0.1, 0.5])
+    for field in rng.sample(list(schema), rng.choice([1, 1, 2, len(schema)])):
+        others: dict[str, list[Any]] = defaultdict(list)
+        for row in rows:
+            _gather(row[field.name], "", others)
+        for row in rows:
+            made = _exchanged(rng, row[field.name], "", others, share)
+            with contextlib.suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+                _check_maps(made, field.type)
+                pa.array([made], field.type)
+                row[field.name] = made
+    return schema
+
+
+def _gather(value: Any, place: str, found: dict[str, list[Any]]) -> None:
+    """Every plain value by its kind and place."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            _gather(part, f"{place}.{key}", found)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _gather(part, f"{place}[]", found)
+    else:
+        found[f"{place} {type(value)}"].append(value)
+
+
+def _exchanged(
+    rng: random.Random, value: Any, place: str, others: dict[str, list[Any]], share: float
+) -> Any:
+    if isinstance(value, dict):
+        return {k: _exchanged(rng, v, f"{place}.{k}", others, share) for k, v in value.items()}
+    if isinstance(value, tuple):  # an entry of a map
+        return tuple(_exchanged(rng, part, f"{place}[]", others, share) for part in value)
+    if isinstance(value, list):
+        kept = [part for part in value if rng.random() > share / 3]
+        return [_exchanged(rng, part, f"{place}[]", others, share) for part in kept]
+    if rng.random() > share:
+        return value
+    other = rng.choice(others[f"{place} {type(value)}"])
+    if isinstance(other, str):
+        return rng.choice([other, other, other, f"{other}2", "", other.upper()])
+    if isinstance(other, bool) or other is None:
+        return other
+    return rng.choice([other, -other, 0 * other, other + 1, other * 50])
 
 
 def _check_maps(value: Any, kind: pa.DataType) -> None:

@@ -101,6 +101,7 @@ CONTRADICTIONS = {
     "choice not offered": ("answer", lambda answer: answer | {"value": "nothing"}, "choice"),
     "no options": ("options", lambda _: [], "choice"),
     "option twice": ("options", lambda options: [options[0], *options], "choice"),
+    "no question": ("question", lambda _: " ", "choice"),
     "no references": ("answer", lambda _: {"type": "text", "references": []}, "choice"),
     "number too large": ("answer", lambda answer: answer | {"value": 1e300}, "number"),
 }
@@ -221,6 +222,21 @@ def test_facts_that_contradict_the_bench(situs, bench, tmp_path, change) -> None
     ):
         assert "fact f" in refusal(situs(*words))
         assert not (tmp_path / "out").exists(), "what cannot end is not begun"
+
+
+def test_gaps_along_no_axis(situs, bench, tmp_path) -> None:
+    """Pages draw them; models are asked without."""
+
+    def turn(rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            row["kind"] = row["kind"].replace("gap.superior_inferior", "gap.upwards")
+
+    made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "facts", turn)
+    run, page = tmp_path / "run", tmp_path / "page.html"
+    assert situs("run", made, "--model", "random", "--out", run).code == 0
+    ran = situs("report", run, "--bench", made, "--pictures", 0, "--out", page)
+    assert "of no axis" in refusal(ran)
+    assert not page.exists()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from situs.bench.study import StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact, FactValue
 from situs.items import Item, answer_problem
+from situs.space import Axis
 
 __all__ = ["Parameters", "fact_problem", "item_problem", "study_problem"]
 
@@ -37,6 +38,10 @@ _SUBJECTS = {
 how many structures each speaks of."""
 
 
+_ALONG_AXES = ("extent", "gap")
+"""Kinds of facts that name the axis of the patient along which pictures draw them."""
+
+
 class Parameters(dict[str, str]):
     """An item's parameters. Which of them a task reads is the task's affair:
     one that is missing is a user's error."""
@@ -50,8 +55,11 @@ def fact_problem(fact: Fact, studies: Collection[str]) -> str | None:
     """What contradicts the rest of the bench, or cannot be measured; None if nothing does."""
     if fact.study_id not in studies:
         return f"study {fact.study_id} is not in studies.parquet"
-    if len(fact.subjects) < _SUBJECTS.get(fact.kind.partition(".")[0], 0):
+    name, _, detail = fact.kind.partition(".")
+    if len(fact.subjects) < _SUBJECTS.get(name, 0):
         return "does not say what it speaks of"
+    if name in _ALONG_AXES and detail not in set(Axis):
+        return f"is of no axis of the patient ({fact.kind})"
     if fact.interval is not None and len(fact.interval) not in _interval_sizes(fact.value):
         return f"has an interval of {len(fact.interval)} numbers"
     return next(number_problems((fact.value, fact.interval), "$"), None)
@@ -83,6 +91,8 @@ def item_problem(item: Item, studies: Collection[str]) -> str | None:
     """What contradicts the rest of the bench, or itself; None if nothing does."""
     if item.study_id not in studies:
         return f"study {item.study_id} is not in studies.parquet"
+    if not item.question.strip():
+        return "asks nothing"
     values = [option.value for option in item.options] if item.options else []
     if len(set(values)) != len(values):
         return "an option occurs twice"
