@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from situs.measure import ends_bluntly
+from situs.measure import EndShape, Regions, ends_bluntly, flat_ends
+from situs.space import Affine, Grid
+from situs.volumes import LabelMap, Structure
 
 NEAR, DEPTH = 2, 4
 
@@ -47,3 +49,16 @@ def test_each_part_is_judged_by_itself():
     layers = np.broadcast_to(np.arange(20), wide.shape)
     margin = excess() - 0.01
     assert ends_bluntly(wide, layers, near=NEAR, depth=DEPTH, margin=margin) == (True, True)
+
+
+@pytest.mark.parametrize(("layers", "is_cut"), [(3, True), (2, False)])
+def test_three_layers_tell_of_a_plane_and_two_do_not(layers, is_cut):
+    """A disc of 5 mm slices as high as it is wide, cut flat above and below."""
+    across = np.hypot(*np.meshgrid(np.arange(-8, 9), np.arange(-8, 9))) <= 6.6
+    disc = np.zeros((17, 17, 9), dtype=np.uint8)
+    disc[:, :, 3 : 3 + layers] = across[:, :, None]
+    grid = Grid(disc.shape, Affine(np.diag([1.0, 1.0, 5.0, 1.0])))
+    region = Regions(LabelMap(grid, (disc,), (Structure(1, "liver", 0, 1),)))["liver"]
+    ends = list(flat_ends(region, EndShape(0.3, -1.0, 0.3, 0.3), 60.0))
+    along_z = [end.normal for end in ends if abs(end.normal[2]) > 0.99]
+    assert bool(along_z) == is_cut
