@@ -187,3 +187,24 @@ def test_that_lesions_count_is_said_once() -> None:
         == f"Which is longer from top to bottom: the left kidney or the right kidney{remark}?"
     )
     assert [option.text for option in found.pool] == ["the left kidney", "the right kidney"]
+
+
+def test_no_distance_is_asked_of_a_small_lesion_with_a_stray_voxel() -> None:
+    """Of 64 voxels one is more than an island; it lies 3 mm from the spleen, the lesion 37 mm."""
+    array = np.zeros((120, 80, 80), np.uint8)
+    array[_box(10, 30, 30, 4)], array[_box(51, 20, 20, 30)] = 1, 2
+    names = ("liver_lesion_1", "spleen")
+    structures = tuple(Structure(n, name, 0, n) for n, name in enumerate(names, 1))
+    pair = {"a": "largest:liver_lesion", "b": "spleen"}
+    for asked in (Posed, NotAsked):
+        labels = LabelMap(Grid(array.shape, Affine(np.eye(4))), (array.copy(),), structures)
+        series = MaskedSeries(
+            study_id="s", series="ct", labels_hash="", annotation="exact", side_basis="affine"
+        )
+        ledger = Ledger(
+            labels, series, recipe=load_recipe(), terms={name: term(name) for name in names}
+        )
+        assert isinstance(_pose(ledger, "distance", "number", ask="gap", **pair), asked)
+        within = _pose(ledger, "distance", "yes_no", ask="within", mm="20", **pair)
+        assert isinstance(within, asked)
+        array[47, 30, 30] = 1

@@ -45,6 +45,19 @@ OWN_ORGAN = NotAsked("it is the lesion's own organ, or its partner")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 
 
+_BESIDE_LARGEST = 0.1
+"""Share of the largest part up to which a few voxels apart from it may be stray ones."""
+
+
+def _may_be_stray(ledger: Ledger, name: str) -> bool:
+    """Whether a part of its main part is a few voxels: of a small lesion, one stray voxel is more
+    than the hundredth that counts as an island, and would make distances and places those of
+    nothing."""
+    parts = ledger.main_region(name).component_voxels
+    few = min(parts) < ledger.recipe.truth.count_fewest_voxels
+    return few and min(parts) <= _BESIDE_LARGEST * max(parts)
+
+
 def obstacle(
     ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool
 ) -> NotAsked | None:
@@ -53,6 +66,8 @@ def obstacle(
     asked = list(subjects)
     if any("unstable" in fact.flags for s in asked for fact in s.evidence):
         return ALIKE
+    if any(s.is_lesion and _may_be_stray(ledger, s.structure) for s in asked):
+        return ISLANDS
     if whole and any(ledger.is_cut(s.structure) for s in asked):
         return CUT
     if oriented and ledger.side_basis == "undeclared":
