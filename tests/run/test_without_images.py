@@ -15,7 +15,7 @@ import wire
 from situs.bench import StudyRecord, TableWriter, open_bench
 from situs.errors import SitusError
 from situs.profiles import Presenter
-from situs.run import read_hidden, read_journal
+from situs.run import forecast, read_hidden, read_journal
 
 ASKED = ("--profile", "montage")
 
@@ -59,8 +59,21 @@ def test_where_no_study_has_an_image_nothing_is_begun(
             "run", tmp_path / "bench", "--model", server.spec, *ASKED, "--out", tmp_path / "run"
         )
     assert (ran.code, server.bodies) == (2, [])
-    assert "no study has an image to show" in ran.err
+    assert "no study that is asked about has an image to show" in ran.err
     assert not (tmp_path / "run").exists()
+
+
+def test_one_study_with_an_image_is_found_among_many_without(
+    situs: Callable[..., Any], bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast, "_SAMPLE", 1)
+    without_images(bench, tmp_path / "bench", 1)
+    with wire.Server() as server:
+        asked = ("run", tmp_path / "bench", "--model", server.spec, *ASKED)
+        ran = situs(*asked, "--out", tmp_path / "run")
+        assert ran.code == 0, ran.err
+        first = situs(*asked, "--limit", 1, "--out", tmp_path / "first")
+    assert "raise --limit" in first.err
 
 
 def test_an_error_before_the_first_answer_leaves_room_for_another_model(

@@ -82,8 +82,17 @@ def refuse_if_all_hidden(plan: Plan, presenter: Presents, profile: str) -> None:
             return
         reasons.extend(obstacles)
     if set(reasons) == {NO_IMAGE}:
+        # A sample may miss the few studies that have one.
+        first_of_study = set(dict(zip(plan.study_ids[::-1], plan.item_ids[::-1])).values())
+        asked = plan.items(first_of_study.__contains__)
+        if any(not item.series or NO_IMAGE not in presenter.hidden(item) for item in asked):
+            return
         fix = "put each image beside its labels and build again (boxes, reports: --images FOLDER)"
-        raise SitusError("no study has an image to show", where=plan.bench.folder, fix=fix)
+        raise SitusError(
+            "no study that is asked about has an image to show",
+            where=plan.bench.folder,
+            fix=f"{fix}, or raise --limit where it leaves out those that have one",
+        )
     raise SitusError(
         f"the profile {profile} hides what the questions need, in all {len(sampled)} that were"
         f" tried ({max(set(reasons), key=reasons.count)})",
