@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pypdfium2
 import pytest
 from fontTools.ttLib import TTFont
@@ -95,6 +97,16 @@ def test_words_that_are_turned_or_end_somewhere_stay_inside() -> None:
         left, bottom, right, top = text.get_charbox(place)
         assert min(left, bottom) >= -0.5
         assert max(right - width, top - height) <= 0.5
+
+
+def test_long_names_of_models_stay_apart() -> None:
+    sizes = ("8B", "32B")
+    runs = [f"openai:Qwen/Qwen3-VL-{size}-Instruct" for size in sizes]
+    drawn = str(heat_svg(msgspec.structs.replace(GRID, runs=runs), "By structure"))
+    heads = re.findall(r">([^<>]*…[^<>]*)<", drawn)
+    assert len(set(heads)) == 2
+    assert all(f"{size}-Instruct" in head for size, head in zip(sizes, heads))
+    assert max(map(len, heads)) == 18
 
 
 def test_a_report_writes_every_chart(

@@ -50,7 +50,9 @@ def _share(pair: tuple[int, int]) -> float | None:
 
 
 def _clipped(words: str, most: int) -> str:
-    return words if len(words) <= most else words[: most - 1] + "…"
+    """Long names of models begin alike, with a vendor, and differ towards their ends."""
+    head = most // 4
+    return words if len(words) <= most else words[:head] + "…" + words[head + 1 - most :]
 
 
 def heat_svg(grid: ShareGrid, label: str) -> Markup:
