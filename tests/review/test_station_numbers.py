@@ -3,8 +3,10 @@ coefficients in closed form, protocols, plans, slices."""
 
 from __future__ import annotations
 
+import csv
 import faulthandler
 import gc
+import io
 import itertools
 import os
 import re
@@ -367,6 +369,16 @@ def test_corrected_labels_of_a_scan_are_drawn_as_corrected(tmp_path: Path) -> No
     # A corner of the square: the picture begins at the patient's right and front, where indices end.
     assert [at in (4.0, 6.0) for at in begins[0]] == [True, True]
     assert [at in (1.0, 3.0) for at in begins[1]] == [True, True]
+
+
+def test_no_comment_is_a_formula_and_a_number_stays_one() -> None:
+    """Cells that spreadsheets would run (OWASP, CSV injection), and answers below zero."""
+    from situs.review.station.exported import _csv
+
+    texts = ["=1+1", "+cmd|x", "-1+1", "@sum", "\t=1", "\r=1", "-5", "+12,5", "-0.25"]
+    written = list(csv.reader(io.StringIO(_csv(["note"], [[text] for text in texts]), newline="")))
+    run = [[f"'{text}".replace("\r", "\n")] for text in texts[:6]]
+    assert written[1:] == run + [[text] for text in texts[6:]]
 
 
 def test_the_collector_of_cycles_goes_on_afterwards() -> None:

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +53,7 @@ from situs.run import AnswerRow, Covered, Journal, Spec, Viewing, start_run
 __all__ = ["ExportResult", "export_station", "restore_station"]
 
 _FORMAT = 1
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 _PRIVATE = ("sessions", "invites", "request_keys")
 """Tables that are nobody's record: who is signed in, and what was just answered."""
 
@@ -285,8 +287,12 @@ def _csv(names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(cell: object) -> object:
-    """A text that begins like a formula is read as one by spreadsheets."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@") else cell
+    """A text that begins like a formula is read as one by spreadsheets; a number is none."""
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r\n", "\n").replace("\r", "\n")  # a lone one would end the line, unquoted
+    is_formula = text.startswith(tuple("=+-@\t\n")) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
 def _write_runs(

@@ -7,11 +7,13 @@ import re
 import secrets
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Sequence
 from contextlib import suppress
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import ARGON2_VERSION
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Connection
 
@@ -47,7 +49,7 @@ _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,39}")
 # 64 MiB for each hash at work: a semaphore bounds what many sign-ins at once can take.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=64 * 1024, parallelism=1)
 _AT_WORK = threading.BoundedSemaphore(2)
-_NOBODY = ""
+_SALT_BYTES, _HASH_BYTES = 16, 32
 
 
 def token_hash(token: str) -> str:
@@ -160,11 +162,16 @@ def check_password(user: User | None, password: str) -> bool:
 
 
 def _nobody() -> str:
-    """A hash that no password fits, made once."""
-    global _NOBODY
-    if not _NOBODY:
-        _NOBODY = _HASHER.hash(secrets.token_urlsafe(32))
-    return _NOBODY
+    """A hash of no known password, as costly to check as any.
+
+    Drawn rather than computed: else the first unknown code after a start would cost twice the time.
+    """
+    salt, digest = (
+        b64encode(secrets.token_bytes(count)).rstrip(b"=").decode()
+        for count in (_SALT_BYTES, _HASH_BYTES)
+    )
+    costs = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
+    return f"$argon2id$v={ARGON2_VERSION}${costs}${salt}${digest}"
 
 
 def start_session(db: Connection, user: User) -> str:
