@@ -273,6 +273,16 @@ def _level(patient: Patient, scan: Scan, a: Tree) -> str:
     return vertebra_at(float(patient.centre(patient.thing(a))[2]), scan)
 
 
+def _level_of_end(pick: Callable[[Any], float]) -> Callable[..., str]:
+    """By the highest or the lowest voxel of the main part."""
+
+    def rule(patient: Patient, scan: Scan, a: Tree) -> str:
+        heights = patient.mask(patient.thing(a)).main.points[:, 2]
+        return vertebra_at(float(pick(heights)), scan)
+
+    return rule
+
+
 def _side(patient: Patient, scan: Scan, a: Tree) -> str:
     return "right" if patient.on("right", patient.thing(a)) else "left"
 
@@ -285,5 +295,6 @@ _RULES: dict[str, Callable[..., Any]] = {
     "volume_exceeds": _volume_exceeds, "diameter": _diameter,
     "diameter_exceeds": _diameter_exceeds, "length": _length, "gap": _gap,
     "centre_distance": _centre_distance, "level": _level, "side": _side,
+    "top_level": _level_of_end(max), "bottom_level": _level_of_end(min),
 }  # fmt: skip
 """What is asked → how the referee answers."""

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from _studies import ledger_of, phantom_labels
 from scipy.spatial import cKDTree
 
 from situs.anatomy import term
@@ -23,7 +24,7 @@ from situs.facts import (
     MaskedSeries,
     load_recipe,
 )
-from situs.items import TASKS, NotAsked, Number, YesNo
+from situs.items import TASKS, Item, NotAsked, Number, YesNo, candidates
 from situs.items.programs import as_question, parse, program_of, read_program
 from situs.items.subjects import subjects
 from situs.score import KeyErrors
@@ -154,7 +155,7 @@ def as_text(expr) -> str:
 def agree(item, patient: Patient) -> bool:
     """Whether the second program was able to answer; an error if it says something else."""
     options = [option.value for option in item.options]
-    answer = Second(patient, options).answer(tree(item.parameters["program"]))
+    answer = Second(patient, options).answer(tree(str(program_of(item))))
     if answer is None:
         return False
     if isinstance(item.answer, Number) and item.answer.unit:
@@ -233,10 +234,26 @@ def test_every_question_about_several_lesions_is_recomputed():
         posed = task.pose(ledger, question)
         if not isinstance(posed, NotAsked):
             item = posed.item(question, ledger, "patient")
-            asked[question.parameters["ask"]] += agree(item, patient)
+            asked[program_of(item).op] += agree(item, patient)
     asked_for = {"which", "closer", "any", "count", "same", "is_within"}
     assert {ask for ask, n in asked.items() if n} >= asked_for
     assert sum(asked.values()) > 30
+
+
+def test_what_another_task_asks_of_an_organ_is_composed_too_and_asked_once():
+    """A scan without lesions gives little else: levels of ends, which of two reaches further."""
+    ledger = ledger_of(phantom_labels(23, 0, (5.0, 5.0, 5.0)))
+
+    def asked(*tasks: str) -> dict[str, Item]:
+        found, _ = candidates(ledger, "patient", [TASKS[name] for name in tasks], seed=0)
+        assert len({one.item.item_id for one in found}) == len(found)
+        return {one.item.item_id: one.item for one in found}
+
+    composed, others = asked("compose"), asked("reach", "volume", "level")
+    shared = {id_: item for id_, item in composed.items() if item.task != "compose"}
+    assert {item.task for item in shared.values()} >= {"reach", "volume"}
+    assert shared.items() <= others.items()
+    assert asked("compose", "reach", "volume", "level").keys() == composed.keys() | others.keys()
 
 
 def test_check_recomputes_every_composed_answer(composed, situs):

@@ -30,6 +30,8 @@ _KINDS = {
     "is_touching": "contact with a structure",
     "gap": "distance to a structure",
     "level": "vertebral level",
+    "top_level": "vertebral level of the upper end",
+    "bottom_level": "vertebral level of the lower end",
     "side": "side of the body",
 }
 

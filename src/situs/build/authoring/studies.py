@@ -40,6 +40,7 @@ LANGUAGE_TASKS = (
     "lesion_pair",
     "lesion_side",
     "level",
+    "reach",
     "volume",
 )
 """Tasks whose questions the language has, as far as they are worth planning."""

@@ -58,6 +58,7 @@ def candidates(
     quotas: dict[str, int] = {}
     not_asked: Counter[str] = Counter()
     about = subjects(ledger)
+    known: set[str] = set()
     for task in tasks:
         for question in task.questions(ledger, about):
             drawable = pictured or not task.rules.drawn
@@ -65,9 +66,13 @@ def candidates(
             if isinstance(outcome, NotAsked):
                 not_asked[outcome.reason] += 1
                 continue
+            item = outcome.item(question, ledger, patient_id)
+            if item.item_id in known:
+                continue  # `compose` asks it, and the task whose question it is
+            known.add(item.item_id)
             family = question.family or digest(canonical_json(question.parameters))
             entry = Candidate(
-                outcome.item(question, ledger, patient_id),
+                item,
                 f"{question.task}|{family}",
                 question.primary,
                 question.named_only,

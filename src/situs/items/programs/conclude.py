@@ -108,6 +108,8 @@ _CONCLUDE: dict[str, Callable[[Evaluation, Expr], Posed | NotAsked]] = {
     "gap": conclude_gap,
     "centre_distance": conclude_centre_distance,
     "level": conclude_level,
+    "top_level": conclude_level,
+    "bottom_level": conclude_level,
     "side": conclude_side,
 }
 """Question → how it is concluded; a test holds it to the operators of the language."""

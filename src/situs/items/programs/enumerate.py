@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from situs.anatomy import are_continuous, is_sided_lesion, measured
+from situs.anatomy import are_continuous, is_sided_lesion, measured, reaching
 from situs.base.files import digest
 from situs.facts import Ledger
-from situs.items.masks.shared import own_organ, relevant_to
+from situs.items.masks.shared import by_canonical, own_organ, relevant_to
 from situs.items.programs.expression import Expr, name_of
 from situs.items.subjects import Subject
 
@@ -47,7 +47,12 @@ def programs_of(ledger: Ledger, subjects: list[Subject]) -> Iterator[Expr]:
     for organ in (s for s in bearings if s.term.kind == "organ" and measured(s.term).limits_ml):
         near = [s for s in bearings if s.term.canonical in organ.term.neighbours]
         yield from _about_organ(organ, near)
-        yield from _about_pair(organ, [s for s in bearings if s.key == organ.term.partner])
+    for subject in subjects:
+        ends = measured(subject.term)
+        for op, is_asked in (("top_level", ends.top), ("bottom_level", ends.bottom)):
+            if is_asked:
+                yield Expr(op, (name_of(subject.key),))
+    yield from _ends_of_pairs(subjects)
 
 
 def _limits(ledger: Ledger) -> tuple[float, ...]:
@@ -66,34 +71,29 @@ def _beside(thing: Expr, directions: Iterable[str]) -> Iterator[Expr]:
 
 
 def _about_organ(organ: Subject, near: list[Subject]) -> Iterator[Expr]:
-    """At which level an organ lies, what it touches, and which of two reaches further; each pair
-    one way round.
+    """How large an organ is, at which level it lies, and what it touches; each pair one way round.
 
     How far named organs lie apart, and which of two is closer, nobody asks.
     """
     thing = name_of(organ.key)
+    yield Expr("volume", (thing,))
     yield Expr("level", (thing,))
     yield from _beside(thing, ("anterior", "posterior"))
     for direction in _UPRIGHT:
         yield Expr("which", (Expr("most", (direction, Expr("touching", (_STRUCTURES, thing)))),))
     for other in near:
-        pair = _in_drawn_order(thing, name_of(other.key))
-        if organ.key < other.key or not measured(other.term).limits_ml:
-            if not are_continuous(organ.term, other.term):
-                yield Expr("is_touching", (thing, name_of(other.key)))
-            # An enlarged liver or spleen reaches below the kidney; of smaller organs nobody asks.
-            if measured(organ.term).length and measured(other.term).length:
-                yield Expr("reaches_lower", pair)
+        is_first = organ.key < other.key or not measured(other.term).limits_ml
+        if is_first and not are_continuous(organ.term, other.term):
+            yield Expr("is_touching", (thing, name_of(other.key)))
 
 
-def _about_pair(organ: Subject, partners: list[Subject]) -> Iterator[Expr]:
-    """Which of the left and the right one reaches further:
-    a kidney that was displaced, or lies low."""
-    for partner in partners:
-        if measured(organ.term).length and organ.key < partner.key:
-            pair = _in_drawn_order(name_of(organ.key), name_of(partner.key))
-            yield Expr("reaches_higher", pair)
-            yield Expr("reaches_lower", pair)
+def _ends_of_pairs(subjects: list[Subject]) -> Iterator[Expr]:
+    """Which of two reaches further up or down, where readers compare them so."""
+    known = by_canonical(subjects)
+    for entry in reaching():
+        if all(name in known for name in entry.of):
+            pair = _in_drawn_order(*(name_of(known[name].key) for name in entry.of))
+            yield Expr("reaches_higher" if entry.end == "top" else "reaches_lower", pair)
 
 
 def _around_lesion(lesion: Expr, limits: Iterable[float]) -> Iterator[Expr]:

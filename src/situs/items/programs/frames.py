@@ -1,4 +1,4 @@
-"""Sentences that are built alike: a relation, a comparison or a measure says what is its own,
+"""Sentences that are built alike: a relation, comparison, measure or place says what is its own,
 and the frames make every sentence of it.
 
 So a way to ask that is written once is known for every operator that it suits.
@@ -31,6 +31,7 @@ class Frames(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"i
     """For a comparison that has a `basis` which may stand apart: `by volume`."""
     number: tuple[str, ...]
     exceeds: tuple[str, ...]
+    level: tuple[str, ...]
     which: tuple[str, ...]
 
 
@@ -45,6 +46,8 @@ class Sentences(Protocol):
     def comparison(self) -> dict[str, dict[str, str]]: ...
     @property
     def measure(self) -> dict[str, dict[str, str]]: ...
+    @property
+    def place(self) -> dict[str, dict[str, str]]: ...
     @property
     def superlative(self) -> dict[str, dict[str, str]]: ...
 
@@ -84,6 +87,12 @@ def _of_measures(made: Sentences, ops: Sequence[str]) -> dict[str, list[str]]:
     return patterns
 
 
+def _of_places(made: Sentences) -> dict[str, list[str]]:
+    return {
+        f"op.{name}": _filled(made.frames.level, parts, {}) for name, parts in made.place.items()
+    }
+
+
 def _of_superlatives(made: Sentences, takes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     patterns = {}
     for name, parts in made.superlative.items():
@@ -102,6 +111,7 @@ def widened(made: Sentences, takes: Mapping[str, Sequence[str]]) -> dict[str, li
         **_of_relations(made, takes),
         **_of_comparisons(made),
         **_of_measures(made, tuple(takes)),
+        **_of_places(made),
         **_of_superlatives(made, takes),
     }
 

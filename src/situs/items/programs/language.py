@@ -95,6 +95,7 @@ class _File(Language, frozen=True, forbid_unknown_fields=True):
     relation: dict[str, dict[str, str]]
     comparison: dict[str, dict[str, str]]
     measure: dict[str, dict[str, str]]
+    place: dict[str, dict[str, str]]
     superlative: dict[str, dict[str, str]]
 
 

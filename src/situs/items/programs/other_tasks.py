@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from situs.anatomy import measured, reaching, shipped_terms
 from situs.errors import SitusError
 from situs.items.posed import Question
 from situs.items.programs.evaluate import subject_key
@@ -13,6 +14,8 @@ from situs.items.record import Item
 __all__ = ["COMPOSE", "program_of", "question_of"]
 
 COMPOSE = "compose"
+_ENDS = {"reaches_higher": "top", "reaches_lower": "bottom"}
+_LEVEL_ENDS = {"top_level": "top", "bottom_level": "bottom"}
 _ROLES = {"largest": "largest", "second": "second_largest"}
 
 
@@ -44,6 +47,9 @@ def _of_other_task(program: Expr, form: str, keys: list[str | None]) -> Question
         "level": ("level", {"of": first, "at": "centre"}),
         "side": ("lesion_side", {"of": first}),
     }
+    if program.op in _LEVEL_ENDS:
+        end = _LEVEL_ENDS[program.op]
+        return Question("level", form, {"of": first, "at": end}) if _is_asked(first, end) else None
     if program.op in of_one and (program.op == "volume" or ":" in first):
         task, parameters = of_one[program.op]
         return Question(task, form, parameters)
@@ -57,6 +63,8 @@ def _of_other_task(program: Expr, form: str, keys: list[str | None]) -> Question
         return Question("comparison", form, {"ask": "larger", **pair, "which": "larger"})
     if program.op == "larger" and first.startswith("largest:") and second.startswith("largest:"):
         return Question("lesion_pair", form, {"ask": "larger", **pair})
+    if program.op in _ENDS:
+        return _of_reach(form, first, second, _ENDS[program.op])
     if not first.startswith("largest:") or ":" in second:
         return None
     of_two: dict[str, tuple[str, dict[str, str]]] = {
@@ -68,6 +76,31 @@ def _of_other_task(program: Expr, form: str, keys: list[str | None]) -> Question
         return None
     task, parameters = of_two[program.op]
     return Question(task, form, parameters)
+
+
+def _is_asked(name: str, end: str) -> bool:
+    """Whether readers ask for the vertebra at which this end of a structure lies."""
+    entry = shipped_terms().get(name)
+    return entry is not None and bool(
+        {"top": measured(entry).top, "bottom": measured(entry).bottom}[end]
+    )
+
+
+def _of_reach(form: str, first: str, second: str, end: str) -> Question | None:
+    """The pairs of the table of relevance, whichever of the two is named first.
+
+    Of left and right it asks in other words, and for the side: "Which kidney reaches further up?"
+    """
+    pairs = (entry.of for entry in reaching() if entry.end == end)
+    a, b = next((pair for pair in pairs if set(pair) == {first, second}), ("", ""))
+    if not a or _are_partners(a, b):
+        return None
+    return Question("reach", form, {"a": a, "b": b, "end": end})
+
+
+def _are_partners(a: str, b: str) -> bool:
+    entry = shipped_terms().get(a)
+    return entry is not None and entry.partner == b
 
 
 def program_of(item: Item) -> Expr | None:
@@ -88,9 +121,11 @@ def _program_of_parameters(task: str, p: Mapping[str, str]) -> Expr | None:
     number = next((float(p[key]) for key in ("mm", "ml") if key in p), None)
     if "or" in p or any(thing is None for thing in things):
         return None
-    op = _OPERATORS.get((task, "claim" if "claim" in p else ask))
+    op = _OPERATORS.get((task, "claim" if "claim" in p else ask or p.get("end") or p.get("at", "")))
     args: tuple[Expr | str | float, ...] = tuple(thing for thing in things if thing is not None)
-    if op is None or p.get("which", "larger") != "larger" or p.get("at", "centre") != "centre":
+    if op is None or p.get("which", "larger") != "larger":
+        return None
+    if task == "reach" and _are_partners(p["a"], p["b"]):
         return None
     if op == "count":
         return Expr(op, (Expr("lesions", (p["of"],)),))
@@ -111,11 +146,15 @@ _OPERATORS = {
     ("volume", "more_than"): "volume_exceeds",
     ("extent", "diameter"): "diameter",
     ("extent", "wider_than"): "diameter_exceeds",
-    ("level", ""): "level",
+    ("level", "centre"): "level",
+    ("level", "top"): "top_level",
+    ("level", "bottom"): "bottom_level",
     ("lesion_side", ""): "side",
     ("comparison", "larger"): "larger",
     ("lesion_pair", "larger"): "larger",
     ("direction", "claim"): "is_beyond",
+    ("reach", "top"): "reaches_higher",
+    ("reach", "bottom"): "reaches_lower",
 }
 """Task and what it asks → the operator of the language that asks the same."""
 

@@ -15,7 +15,7 @@ from situs.items.programs.language import load_language
 from situs.items.programs.other_tasks import COMPOSE, question_of
 from situs.items.programs.proof import prove_text
 from situs.items.subjects import Subject
-from situs.items.tasks import NothingExpected, TaskRules
+from situs.items.tasks import NothingExpected, TaskRules, task_named
 
 __all__ = ["Compose", "as_question", "form_of"]
 
@@ -50,6 +50,8 @@ class Compose(NothingExpected):
             "gap": 3,
             "centre_distance": 2,
             "level": 4,
+            "top_level": 2,
+            "bottom_level": 2,
             "side": 4,
         },
         mix="lesion",
@@ -58,20 +60,31 @@ class Compose(NothingExpected):
         decides=(),
         learns=(),
         group="lesions",
-        ordered=("level",),
+        ordered=("level", "top_level", "bottom_level"),
         on_request=True,
     )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """The programs of the patient that no other task asks."""
+        """The programs of the patient; one that another task asks is that task's question."""
+        others: dict[str, list[Question]] = {}
         for program in programs_of(ledger, subjects):
             question = as_question(program)
-            if question.task == COMPOSE and all(map(can_be_written, program.names)):
+            if not all(map(can_be_written, program.names)):
+                continue
+            if question.task == COMPOSE:
                 yield question
+                continue
+            if question.task not in others:
+                others[question.task] = list(task_named(question.task).questions(ledger, subjects))
+            for other in others[question.task]:
+                if (other.form, other.parameters) == (question.form, question.parameters):
+                    yield other
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if every step holds over the whole intervals of the facts,
         and the words can mean nothing else."""
+        if question.task != COMPOSE:
+            return task_named(question.task).pose(ledger, question)
         program = read_program(question.parameters["program"])
         posed = pose_program(ledger, program)
         if isinstance(posed, NotAsked):

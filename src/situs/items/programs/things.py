@@ -27,6 +27,7 @@ from situs.items.subjects import Subject
 from situs.space import Axis, Direction, Side
 
 __all__ = [
+    "LEVELS_OF",
     "SAME_LESION",
     "conclude_centre_distance",
     "conclude_diameter",
@@ -46,6 +47,8 @@ __all__ = [
     "things_of",
 ]
 
+LEVELS_OF = {"level": "centre", "top_level": "top", "bottom_level": "bottom"}
+"""Question → which point of a thing lies at the vertebra that it asks for."""
 SAME_LESION = NotAsked("both descriptions mean the same lesion")
 
 
@@ -201,7 +204,7 @@ def _number(
 
 def conclude_level(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
     (subject,) = things_of(evaluation, program)
-    return Level().pose_at(evaluation.ledger, subject, "centre")
+    return Level().pose_at(evaluation.ledger, subject, LEVELS_OF[program.op])
 
 
 def conclude_side(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
