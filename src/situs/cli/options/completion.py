@@ -92,6 +92,24 @@ def _models(_: str) -> Mapping[str, str]:
     return known_models()
 
 
+def _annotations(_: str) -> Mapping[str, str]:
+    from situs.facts import load_recipe
+
+    return dict.fromkeys(load_recipe().annotation, "")
+
+
+def _layouts(_: str) -> Mapping[str, str]:
+    from situs.volumes import LAYOUTS
+
+    return LAYOUTS
+
+
+def _strata(_: str) -> Mapping[str, str]:
+    from situs.score import STRATA
+
+    return dict.fromkeys(STRATA, "")
+
+
 def _folders_with(*markers: str) -> Callable[[str], Mapping[str, str]]:
     """Folders that hold one of these files, and folders on the way to them."""
 
@@ -125,6 +143,9 @@ _VALUES: dict[str, Callable[[str], Mapping[str, str]]] = {
     "--probes": _probes,
     "--metrics": _metrics,
     "--model": _models,
+    "--annotation": _annotations,
+    "--layout": _layouts,
+    "--stratum": _strata,
 }
 _FOLDERS = {
     "bench": _folders_with("bench.json"),
