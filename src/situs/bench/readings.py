@@ -20,7 +20,7 @@ _LINE = re.compile(r"^\*\*(Not r|R)eader-verified\*\*.*$", re.MULTILINE)
 _FILE = "readings.json"
 
 
-class KeyReading(msgspec.Struct, frozen=True):
+class KeyReading(msgspec.Struct, frozen=True, omit_defaults=True):
     """One reader's verdicts on the keys of items drawn at random."""
 
     reader: str
@@ -30,6 +30,8 @@ class KeyReading(msgspec.Struct, frozen=True):
     drawn: int
     """How many items were drawn for it."""
     verdicts: dict[str, KeyVerdict]
+    adjudicated: bool = False
+    """Not one vote more: these verdicts settle what readers disputed."""
 
 
 def read_readings(bench: Path) -> list[KeyReading]:
@@ -39,10 +41,14 @@ def read_readings(bench: Path) -> list[KeyReading]:
 
 
 def settle_keys(readings: list[KeyReading]) -> dict[str, KeyVerdict]:
-    """One verdict an item: by the majority of those who decided,
+    """One verdict an item: as adjudicated, else by the majority of those who decided,
     else what most said; a tie is unsure."""
     verdicts_of: dict[str, Counter[KeyVerdict]] = {}
+    adjudicated: dict[str, KeyVerdict] = {}
     for reading in readings:
+        if reading.adjudicated:
+            adjudicated.update(reading.verdicts)
+            continue
         for item, verdict in reading.verdicts.items():
             verdicts_of.setdefault(item, Counter())[verdict] += 1
     result: dict[str, KeyVerdict] = {}
@@ -55,7 +61,7 @@ def settle_keys(readings: list[KeyReading]) -> dict[str, KeyVerdict]:
                 if counts["agree"] or counts["unsure"] >= counts["not_visible"]
                 else "not_visible"
             )
-    return result
+    return result | adjudicated
 
 
 def _who_read_what(readings: list[KeyReading]) -> str:

@@ -441,9 +441,10 @@ def test_results_go_back_to_the_bench_and_the_builder(
     assert ran.json["shares"]["correct"][:2] == [0, items]
     card = (copy / "README.md").read_text("utf-8")
     assert "key-error rate 100.0 %" in card
-    assert f"Items read by: R1 ({items}), R2 ({items})." in card
+    assert f"Items read by: R1 ({items}), R2 ({items}), adjudication ({items})." in card
+    assert "by 2 readers" in card
     verified = json.loads((copy / "readings.json").read_text())
-    assert sorted(reading["reader"] for reading in verified) == ["R1", "R2"]
+    assert [reading["reader"] for reading in verified] == ["R1", "R2", "adjudication"]
     args = ("--annotation", "exact", "--licence", "CC0-1.0", "--recipe", small / "recipe.toml")
     built = situs(
         "build",

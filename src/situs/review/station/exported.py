@@ -111,7 +111,7 @@ def export_station(
         _write_tables(db, scratch / "tables")
         _json(scratch / "statistics.json", statistics)
         _json(scratch / "requests.json", list(fates.values()))
-        _json(scratch / "key_readings.json", key_readings(rows, project.seed))
+        _json(scratch / "key_readings.json", key_readings(rows, decisions, project.seed))
         write_atomic(scratch / "readings.csv", _readings_csv(rows))
         write_atomic(scratch / "audit.csv", _audit_csv(rows))
         write_atomic(scratch / "imrmc.csv", _imrmc_csv(rows))

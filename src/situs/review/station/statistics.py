@@ -160,17 +160,29 @@ def _catch(rows: Sequence[ReadRow]) -> dict[str, dict[str, Any]]:
     return {reader: _share(sum(hits), len(hits)) for reader, hits in sorted(seen.items())}
 
 
-def key_readings(rows: Sequence[ReadRow], seed: int) -> list[KeyReading]:
-    """Every reader's verdicts on the keys of the random sample, as the bench keeps them."""
+def key_readings(
+    rows: Sequence[ReadRow], decisions: Sequence[Decision], seed: int
+) -> list[KeyReading]:
+    """Every reader's verdicts on the keys of the random sample, and what was adjudicated, as the
+    bench keeps them."""
     by_reader: dict[str, dict[str, KeyVerdict]] = defaultdict(dict)
     for row in rows:
         if row.kind == "item" and row.weight > 0:
             by_reader[row.reader][row.item_id] = _key_verdict(row)
-    drawn = len({row.item_id for row in rows if row.kind == "item" and row.weight > 0})
-    return [
-        KeyReading(reader, "reading station", seed, drawn, verdicts)
+    items = {row.unit: row.item_id for row in rows if row.kind == "item" and row.weight > 0}
+    settled: dict[str, KeyVerdict] = {
+        items[decision.unit]: "disagree" if decision.key_wrong else "agree"
+        for decision in decisions
+        if decision.unit in items
+    }
+    profile = "reading station"
+    result = [
+        KeyReading(reader, profile, seed, len(items), verdicts)
         for reader, verdicts in sorted(by_reader.items())
     ]
+    if settled:
+        result.append(KeyReading("adjudication", profile, seed, len(items), settled, True))
+    return result
 
 
 def _key_verdict(row: ReadRow) -> KeyVerdict:

@@ -52,7 +52,7 @@ def key_errors(readings: Sequence[KeyReading]) -> KeyErrors | None:
         decided,
         counts["unsure"],
         counts["not_visible"],
-        len({reading.reader for reading in readings}),
+        len({reading.reader for reading in readings if not reading.adjudicated}),
         clopper_pearson(errors, decided) if decided else None,
         tuple(sorted({reading.profile for reading in readings})),
     )

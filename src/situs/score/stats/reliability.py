@@ -22,9 +22,9 @@ __all__ = ["COEFFICIENTS", "reliability", "reliability_value"]
 
 Array = NDArray[np.float64]
 COEFFICIENTS = ("raw", "ac1", "ac2", "alpha", "alpha_ordinal", "fleiss", "conger", "weighted_kappa")
-"""`ac1`, `alpha`, `fleiss` and `conger` treat categories as names;
-the others weigh how far they are apart."""
-_ORDERED = ("ac2", "alpha_ordinal", "weighted_kappa")
+"""`ac1`, `alpha`, `fleiss` and `conger` treat categories as names; `ac2` and `weighted_kappa` weigh
+how far they are apart, `alpha_ordinal` how many ratings lie between them."""
+_WEIGHTED = ("ac2", "weighted_kappa")
 _NO_CHANCE = 1e-12
 
 
@@ -53,13 +53,15 @@ def _parts(
 ) -> tuple[float, float] | None:
     """Observed and expected disagreement."""
     often = np.ones(len(ratings)) if weights is None else np.asarray(weights, dtype=np.float64)
-    apart = _quadratic(categories) if name in _ORDERED else 1.0 - np.eye(len(categories))
+    apart = _quadratic(categories) if name in _WEIGHTED else 1.0 - np.eye(len(categories))
     counts = (ratings[:, :, None] == categories).sum(axis=1).astype(np.float64)
     n = counts.sum(axis=1)
     several = n >= 2
     if not float(often[several].sum()):
         return None
     if name.startswith("alpha"):
+        ordered = name == "alpha_ordinal"
+        apart = _ordinal(often[several] @ counts[several]) if ordered else apart
         parts = _alpha(counts[several], often[several], apart)
     else:
         observed = _observed(counts[several], often[several], apart)
@@ -71,6 +73,16 @@ def _quadratic(categories: Array) -> Array:
     """How far categories are apart: the squared distance, 1 for the farthest two."""
     distance = np.subtract.outer(categories, categories) ** 2
     return np.asarray(distance / max(float(distance.max()), _NO_CHANCE))
+
+
+def _ordinal(totals: Array) -> Array:
+    """How far categories are apart in ranks, by how often each was given.
+
+    Krippendorff's ordinal metric: the square of all ratings from one category to the other, half of
+    each end's left out.
+    """
+    middle_rank = np.cumsum(totals) - totals / 2
+    return _quadratic(middle_rank)
 
 
 def _observed(counts: Array, often: Array, apart: Array) -> float:
