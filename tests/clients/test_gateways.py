@@ -212,6 +212,105 @@ REFUSALS = {
         "failed",
         "is the model's name",
     ),
+    "bedrock takes fewer pictures": (
+        400,
+        {"message": "messages.0.content: too many images and documents: 25 + 0 > 20"},
+        "failed",
+        "choose a profile with fewer pictures",
+    ),
+    "anthropic takes fewer pictures": (
+        400,
+        {"error": {"message": "messages.1.content: Too much media: 0 document pages + 120 images"}},
+        "failed",
+        "choose a profile with fewer pictures",
+    ),
+    "one picture is the most": (
+        422,
+        {"error": {"message": "This model only supports 1 image per request, got 32"}},
+        "failed",
+        "choose a profile with fewer pictures",
+    ),
+    "several pictures are too many": (
+        400,
+        {"error": {"message": "multiple images are not supported by this model"}},
+        "failed",
+        "choose a profile with fewer pictures",
+    ),
+    "vllm serves a model without its eyes": (
+        400,
+        {"error": {"message": "At most 0 image(s) may be provided in one prompt."}},
+        "failed",
+        "this model takes no pictures",
+    ),
+    "deepseek knows words only": (
+        400,
+        {"error": {"message": "messages[0]: unknown variant `image_url`, expected `text`"}},
+        "failed",
+        "this model takes no pictures",
+    ),
+    "vllm has no room for the question": (
+        400,
+        {
+            "error": {
+                "message": "The decoder prompt (length 9000) is longer than the maximum model"
+                " length of 4096."
+            }
+        },
+        "failed",
+        "fewer or smaller pictures",
+    ),
+    "dashscope has no room for the question": (
+        400,
+        {"error": {"message": "Range of input length should be [1, 30720]"}},
+        "failed",
+        "fewer or smaller pictures",
+    ),
+    "openai wants to know who asks": (
+        403,
+        {"error": {"message": "Your organization must be verified to use the model `gpt-5`."}},
+        "failed",
+        "in your account with the provider",
+    ),
+    "openrouter knows nobody who may see the data": (
+        404,
+        {"error": {"message": "No endpoints found matching your data policy.", "code": 404}},
+        "failed",
+        "in your account with the provider",
+    ),
+    "openai has the model elsewhere": (
+        404,
+        {"error": {"message": "This is not a chat model and thus not supported in this endpoint."}},
+        "failed",
+        "choose a model that the server offers as chat completions",
+    ),
+    "openai has its tools elsewhere": (
+        400,
+        {
+            "error": {
+                "message": "Function tools with reasoning_effort are not supported for gpt-5.2 in"
+                " /v1/chat/completions. Please use /v1/responses instead."
+            }
+        },
+        "failed",
+        "--turns schema",
+    ),
+    "openai thought to the end": (
+        400,
+        {
+            "error": {
+                "message": "Could not finish the message because max_tokens or model output limit"
+                " was reached. Please try again with higher max_tokens."
+            }
+        },
+        "failed",
+        "allow a longer answer",
+    ),
+    "lm studio has loaded nothing": (
+        404,
+        {"error": {"message": "No models loaded. Please load a model in the developer page."}},
+        "failed",
+        "load the model in the server first",
+    ),
     "lm studio has a shorter context": (
         400,
         {"error": "The number of tokens to keep is greater than the context length"},
@@ -258,6 +357,7 @@ def delta(reason: str | None = None, **said: Any) -> dict[str, Any]:
         "parameter.enable_thinking must be set to false for non-streaming calls",
         "Stream must be set to true",
         "Non-streaming requests are not supported for this model",
+        "Requests with max_tokens > 4096 must have stream=true",  # Fireworks
     ],
 )
 def test_a_model_that_is_only_streamed_is_read(asked: Callable[..., Any], words: str) -> None:

@@ -125,6 +125,7 @@ def test_every_servers_way_of_naming_a_field(asked, error, code) -> None:
         "temperature is not implemented",
         "parameter temperature isn't available for reasoning models",
         "temperature must be set to 1 for this model",
+        "temperature is not a supported parameter for this model",
     ],
 )
 def test_a_refusal_of_a_value_that_nobody_chose_is_learned(asked, words) -> None:

@@ -40,6 +40,15 @@ OF_MODEL = {
     "groq": ("openai", "`max_completion_tokens` must be less than or equal to `512`, the maximum"),
     "dashscope": ("openai", "Range of max_tokens should be [1, 512]"),
     "deepseek": ("openai", "Invalid max_tokens value, the valid range of max_tokens is [1, 512]"),
+    "openai of 2025": (
+        "openai",
+        "Invalid 'max_tokens': integer above maximum value. Expected a value <= 512, but got"
+        f" {ASKED} instead.",
+    ),
+    "perplexity": (
+        "openai",
+        '["At body -> max_tokens: Input should be less than or equal to 512"]',
+    ),
     "bedrock": (
         "openai",
         "The maximum tokens you requested exceeds the model limit of 512. Try again with a maximum"
@@ -55,6 +64,28 @@ OF_REQUEST = {
     "vllm of 2024": (
         "This model's maximum context length is 4096 tokens. However, you requested 4608 tokens"
         " (3584 in the messages, 1024 in the completion). Please reduce the length."
+    ),
+    "vllm of 2026": (
+        f"This model's maximum context length is 4096 tokens. However, you requested {ASKED} output"
+        " tokens and your prompt contains 3584 input tokens, for a total of 4608 tokens."
+    ),
+    "vllm of 2026, that counted no further": (
+        f"This model's maximum context length is 4096 tokens. However, you requested {ASKED} output"
+        " tokens and your prompt contains at least 3073 input tokens, for a total of at least 4097"
+        " tokens."
+    ),
+    "sglang": (
+        "Requested token count exceeds the model's maximum context length of 4096 tokens. You"
+        " requested a total of 4608 tokens: 3584 tokens from the input messages and 1024 tokens for"
+        " the completion."
+    ),
+    "openrouter": (
+        "This endpoint's maximum context length is 4096 tokens. However, you requested about 4608"
+        " tokens (3584 of text input, 1024 in the output). Please reduce the length of either one"
+    ),
+    "cerebras": (
+        "Please reduce the length of the messages or completion. Current length is 4608 while limit"
+        " is 4096"
     ),
     "gateway of anthropic": (
         "input length and `max_tokens` exceed context limit: 3584 + 1024 > 4096, decrease either"

@@ -12,7 +12,8 @@ __all__ = ["STREAMS", "refuses_whole_replies", "whole_of"]
 STREAMS = "the server answers in streams only; replies are put together from their pieces"
 _ONLY_STREAMS = re.compile(
     r"only supports? (?:the )?stream|non-?stream\w* .{0,30}(?:not|n't|un)"
-    r"|for non-?streaming calls|\bstream\b.{0,10}must be|must (?:set|enable|use) .{0,10}stream",
+    r"|for non-?streaming calls|\bstream\b.{0,10}must be"
+    r"|must (?:set|enable|use|have) .{0,10}stream",
     re.IGNORECASE,
 )
 

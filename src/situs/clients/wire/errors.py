@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 import msgspec
 
 from situs.clients.protocol import Reply
+from situs.clients.wire.cures import cure_for
 from situs.clients.wire.transport import Response
 
 __all__ = ["read_error", "retry_after", "words_of_error"]
@@ -44,82 +45,6 @@ _WAIT = re.compile(
     re.IGNORECASE,
 )
 """As OpenAI ("try again in 7m12s", "in 350ms") and Azure ("retry after 26 seconds") say it."""
-_LARGE_PICTURE = re.compile(
-    r"image.{0,60}(?:too large|dimension|\d (?:pixels|bytes|[KM]i?B)\b)", re.IGNORECASE
-)
-_TOO_MANY_PICTURES = re.compile(
-    r"(?:too many|at most \d+|maximum (?:number )?of \d*|exceeds?.{0,40}number"
-    r" of).{0,40}(?:image|picture)"
-    r"|image.{0,40}(?:limit|maximum|exceed|too many)",
-    re.IGNORECASE,
-)
-_TOO_LONG = re.compile(
-    r"context.{0,20}(?:length|window|size)|maximum.{0,30}tokens|prompt is too long|too large"
-    r"|must be <= \d+\. Given",
-    re.IGNORECASE,
-)
-_NO_PICTURES = re.compile(
-    r"support.{0,30} image|image.{0,40}(?:not|only) supported|not a (?:multimodal|vision) model"
-    r"|does not (?:accept|take).{0,20}image|image input is not|missing data required for image",
-    re.IGNORECASE,
-)
-_NO_MODEL = re.compile(
-    r"(?:invalid|unknown|no such) model|model.{0,60}(?:not exist|not found|deprecated|retired)",
-    re.IGNORECASE,
-)
-_TOO_MUCH_OUTPUT = re.compile(
-    r"max_(?:completion_|output_)?tokens\W{0,3}(?:is |are )?(?:too (?:large|high)|exceed)"
-    r"|max_tokens: \d+ > \d+",
-    re.IGNORECASE,
-)
-_CURES: tuple[tuple[Callable[[int, str], object], str], ...] = (
-    (
-        lambda status, server_words: status in (401, 403),
-        "is the key right and in the environment? (?key_env=NAME names its variable)",
-    ),
-    (
-        lambda status, server_words: (
-            status in (400, 413, 422) and _LARGE_PICTURE.search(server_words)
-        ),
-        "choose a profile with smaller pictures (situs list profiles shows all)",
-    ),
-    (
-        lambda status, server_words: (
-            status in (400, 413, 422) and _TOO_MANY_PICTURES.search(server_words)
-        ),
-        "choose a profile with fewer pictures, such as montage (one) or three-views (three; situs"
-        " list profiles shows all), or raise the server's limit",
-    ),
-    (
-        lambda status, server_words: (
-            status in (400, 404, 415, 422, 500) and _NO_PICTURES.search(server_words)
-        ),
-        "this model takes no pictures: choose one that does, or serve it with its image processor",
-    ),
-    (
-        lambda status, server_words: (
-            status in (400, 404) and "api version" in server_words.casefold()
-        ),
-        "name one that the server knows (?api_version=…)",
-    ),
-    (
-        lambda status, server_words: (
-            status in (404, 410) or (status in (400, 422) and _NO_MODEL.search(server_words))
-        ),
-        "is the model's name as the server has it (on Azure: the deployment's), and does the"
-        " address end in /v1?",
-    ),
-    (
-        lambda status, server_words: status in (400, 422) and _TOO_MUCH_OUTPUT.search(server_words),
-        "allow a shorter answer (e.g. ?max_tokens=512), or choose a profile with fewer pictures",
-    ),
-    (
-        lambda status, server_words: (
-            status == 413 or (status in (400, 422) and _TOO_LONG.search(server_words))
-        ),
-        "choose a profile with fewer or smaller pictures (situs list profiles)",
-    ),
-)
 _MASKED_KEY = re.compile(r"\b(?:sk|pk|key)-[\w*.-]+", re.IGNORECASE)
 
 
@@ -136,7 +61,7 @@ def read_error(response: Response, secret: str) -> Reply:
     error = (
         f"HTTP {status}"
         + (f": {server_words}" if server_words else "")
-        + _cure(status, server_words)
+        + cure_for(status, server_words)
     )
     if any(word in code for word in _FILTERED) or (
         status in _WILL_NOT and _FLAGGED.search(server_words)
@@ -150,11 +75,6 @@ def read_error(response: Response, secret: str) -> Reply:
             "failed", error=error, retry_after=_delay(response.content) if wait is None else wait
         )
     return Reply("failed", error=error, fatal=True)
-
-
-def _cure(status: int, server_words: str) -> str:
-    """What usually helps; nothing where the server's own words are all there is."""
-    return next((f"; {cure}" for fits, cure in _CURES if fits(status, server_words)), "")
 
 
 def _delay(body: bytes) -> float | None:

@@ -18,7 +18,7 @@ _STATUSES = (400, 422)
 _LIMIT = 4096
 """Bytes of an error that are read."""
 _REFUSAL = re.compile(
-    r"unsupported|(?:not|n't) (?:be )?(?:support|permit|allow|implement|available)|unknown"
+    r"unsupported|(?:not|n't) (?:be |an? )?(?:support|permit|allow|implement|available)|unknown"
     r"|unrecogni[sz]ed|unexpected|extra_forbidden|no longer|deprecated|cannot find field|only the"
     r" default|cannot both be specified"
     # A model that thinks takes one value only.

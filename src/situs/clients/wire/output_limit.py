@@ -22,7 +22,8 @@ _FEWEST = 64
 """Tokens below which no useful answer fits: such a request is not sent again."""
 _NAMES = ("max_tokens", "max_completion_tokens")
 _ABOUT_OUTPUT = re.compile(
-    r"max\w{0,10}[_ -]?(?:\w{2,12}[_ ])?tokens|completion|maximum tokens", re.IGNORECASE
+    r"max\w{0,10}[_ -]?(?:\w{2,12}[_ ])?tokens|completion|maximum tokens|output tokens|the output\b",
+    re.IGNORECASE,
 )
 _NUMBER = r"[`'\"]?(\d{1,3}(?:,\d{3})+|\d{1,9})\b"
 _OF_MODEL = tuple(
@@ -38,6 +39,10 @@ _OF_MODEL = tuple(
         (rf"range.{{0,40}}\[1, ?{_NUMBER}\]", 0),
         # Groq, Cohere: "must be less than or equal to `8192`"
         (rf"tokens\W{{0,3}} must be less than or equal to {_NUMBER}", 0),
+        # OpenAI: "Invalid 'max_tokens': … Expected a value <= 16384, but got 32768 instead."
+        (rf"max_\w{{0,12}}tokens\b.{{0,80}}?\bvalue <= {_NUMBER}", 0),
+        # Servers built on pydantic (NIM, Perplexity): "Input should be less than or equal to 8192"
+        (rf"max_\w{{0,12}}tokens\b.{{0,80}}?should be less than or equal to {_NUMBER}", 0),
         # As Bedrock says it: "The maximum tokens you requested exceeds the model limit of 4096"
         (rf"maximum tokens you requested exceeds the model limit of {_NUMBER}", 0),
     )
@@ -52,6 +57,12 @@ _OF_REQUEST = tuple(
         # OpenAI, SGLang, vLLM of 2024
         rf"maximum context length is (?P<all>{_NUMBER}) tokens.{{0,80}}?\((?P<used>{_NUMBER}) in"
         r" the (?:messages|prompt|input)",
+        # vLLM since 2026
+        rf"maximum context length is (?P<all>{_NUMBER}) tokens.{{0,80}}?your prompt contains"
+        rf" (?P<used>{_NUMBER}) input tokens",
+        # SGLang, OpenRouter
+        rf"maximum context length (?:is|of) (?P<all>{_NUMBER}) tokens.{{0,80}}?[:(] ?"
+        rf"(?P<used>{_NUMBER}) (?:tokens from the input|of text input)",
         # As Anthropic says it: "exceed context limit: 188240 + 21333 > 200000"
         rf"context limit: (?P<used>{_NUMBER}) \+ \d+ > (?P<all>{_NUMBER})",
         # Text Generation Inference
@@ -59,6 +70,13 @@ _OF_REQUEST = tuple(
     )
 )
 """What servers say of one request: the size of the context, and what the question takes of it."""
+_OF_SUM = re.compile(
+    rf"current length is (?P<sum>{_NUMBER}) while (?:the )?limit is (?P<all>{_NUMBER})",
+    re.IGNORECASE,
+)
+"""Cerebras: question and longest reply together."""
+_NOT_COUNTED = re.compile(r"requested .{1,40}your prompt contains at least \d", re.IGNORECASE)
+"""vLLM since 2026, of a question that it did not count to its end: half the reply may fit."""
 
 
 class OutputLimit:
@@ -96,7 +114,7 @@ class OutputLimit:
                     f" from {asked:,}"
                 )
             return self.applied(settings)
-        left = _stated_of_request(text)
+        left = _stated_of_request(text, asked)
         if left is not None and _FEWEST <= left < asked:
             note = "max_tokens was lowered for requests that leave less room in the context"
             if note not in notices:
@@ -117,12 +135,14 @@ def _stated_of_model(text: str) -> int | None:
     return None
 
 
-def _stated_of_request(text: str) -> int | None:
+def _stated_of_request(text: str, asked: int) -> int | None:
     for pattern in _OF_REQUEST:
         stated = pattern.search(text)
         if stated:
             return _whole(stated["all"]) - _whole(stated["used"])
-    return None
+    if stated := _OF_SUM.search(text):
+        return asked - (_whole(stated["sum"]) - _whole(stated["all"]))
+    return asked // 2 if _NOT_COUNTED.search(text) else None
 
 
 def _whole(text: str) -> int:
