@@ -286,6 +286,16 @@ def test_a_small_budget_shortens_the_stacks_and_says_so(
         assert all(plane["opening"] in plane["slices"] for plane in view["planes"].values())
 
 
+def test_items_of_one_scan_share_its_slices_and_are_not_shortened_for_them(
+    cohort: Any, tmp_path: Path
+) -> None:
+    """The first item of a scan brings nearly all of its slices: equal shares would cut them."""
+    result = write_report([cohort.random], tmp_path / "r.html", ReportOptions(pictures=24))
+    assert result.pictures_embedded == 24, "of four patients"
+    assert result.bytes < 15e6
+    assert "shortened" not in result.left_out, "of 30 MB"
+
+
 def test_rows_and_derivations_that_do_not_fit_are_counted(
     cohort: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_payload: Callable[[str], Any]
 ) -> None:

@@ -130,19 +130,23 @@ def embed_pictures(
     """Pictures of the items within a budget, one series in memory at a time.
 
     Each item gets what its models saw (`strips`), and, where there are masks, the reader's three
-    planes. `imaged` are the series with an image at hand.
+    planes. `imaged` are the series with an image at hand. Series share the budget equally;
+    in one, an item may take half of what is left, because those after it show the same slices.
     """
     by_series: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_series[series_key(item)].append(item)
     store = _Store(bench, facts)
     seen: list[str] = []
-    lost, left = 0, len(items)
-    for key, of_series in by_series.items():
+    lost = 0
+    for series_before, (key, of_series) in enumerate(by_series.items()):
         at_hand = key in imaged
         evidence = _evidence(bench, studies, key, of_series[0], volumes) if at_hand else None
-        for item in of_series:
-            allowance = (budget_bytes - store.bytes - strips.bytes) // left
+        used = store.bytes + strips.bytes
+        most_used = used + (budget_bytes - used) // (len(by_series) - series_before)
+        for number, item in enumerate(of_series):
+            rest = most_used - store.bytes - strips.bytes
+            allowance = rest // min(2, len(of_series) - number)
             before = strips.bytes
             has_pixels = strips.add(item, allowance // 2, imaged=at_hand)
             if evidence is not None:
@@ -151,7 +155,6 @@ def embed_pictures(
             if has_pixels:
                 seen.append(item.item_id)
             lost += at_hand and not has_pixels
-            left -= 1
     shared = Shared(
         dict(store.views),
         store.pictures,
