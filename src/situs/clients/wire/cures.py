@@ -40,7 +40,9 @@ _CURES = (
         "settle this in your account with the provider, or choose another model",
     ),
     _entry(
-        (401, 403), "", "is the key right and in the environment? (?key_env=NAME names its variable)"
+        (401, 403),
+        "",
+        "is the key right and in the environment? (?key_env=NAME names its variable)",
     ),
     _entry(
         (400, 413, 422),

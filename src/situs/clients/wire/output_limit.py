@@ -22,7 +22,8 @@ _FEWEST = 64
 """Tokens below which no useful answer fits: such a request is not sent again."""
 _NAMES = ("max_tokens", "max_completion_tokens")
 _ABOUT_OUTPUT = re.compile(
-    r"max\w{0,10}[_ -]?(?:\w{2,12}[_ ])?tokens|completion|maximum tokens|output tokens|the output\b",
+    r"max\w{0,10}[_ -]?(?:\w{2,12}[_ ])?tokens|completion|maximum tokens|output tokens"
+    r"|the output\b",
     re.IGNORECASE,
 )
 _NUMBER = r"[`'\"]?(\d{1,3}(?:,\d{3})+|\d{1,9})\b"
@@ -39,7 +40,7 @@ _OF_MODEL = tuple(
         (rf"range.{{0,40}}\[1, ?{_NUMBER}\]", 0),
         # Groq, Cohere: "must be less than or equal to `8192`"
         (rf"tokens\W{{0,3}} must be less than or equal to {_NUMBER}", 0),
-        # OpenAI: "Invalid 'max_tokens': … Expected a value <= 16384, but got 32768 instead."
+        # OpenAI since 2025: "Expected a value <= 16384, but got 32768 instead"
         (rf"max_\w{{0,12}}tokens\b.{{0,80}}?\bvalue <= {_NUMBER}", 0),
         # Servers built on pydantic (NIM, Perplexity): "Input should be less than or equal to 8192"
         (rf"max_\w{{0,12}}tokens\b.{{0,80}}?should be less than or equal to {_NUMBER}", 0),
