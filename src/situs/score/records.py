@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "REPEATED",
     "GradeCell",
     "JudgedArrays",
     "asked_arrays",
@@ -40,7 +39,6 @@ __all__ = [
     "record_of",
     "records_of",
     "scored_table",
-    "stored_schema",
     "with_outcomes",
 ]
 
@@ -403,22 +401,6 @@ def grade_cells(row: Judgement) -> list[GradeCell]:
 
 
 _FIXED = frozenset(_ORDER)
-REPEATED = ("tags.list.element", "boxes.list.element.label")
-"""Words within lists, each of which is in memory once (their names in Parquet)."""
-
-
-def stored_schema(schema: pa.Schema) -> pa.Schema:
-    """The columns as they are stored: lists of plain words, which any reader understands."""
-    import pyarrow as pa
-
-    tags, boxes = schema.field("tags"), schema.field("boxes")
-    fields = [
-        field.with_type(pa.string()) if field.name == "label" else field
-        for field in boxes.type.value_type.fields
-    ]
-    schema = schema.set(schema.get_field_index("tags"), tags.with_type(pa.list_(pa.string())))
-    place = schema.get_field_index("boxes")
-    return schema.set(place, boxes.with_type(pa.list_(pa.struct(fields))))
 
 
 def _outcome(cells: Mapping[str, Any]) -> Outcome:

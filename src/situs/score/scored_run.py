@@ -8,7 +8,6 @@ bench, these answers and this version.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -18,7 +17,7 @@ import msgspec
 
 from situs import __version__
 from situs.base.collecting import give_memory_back
-from situs.base.files import canonical_json, digest, file_digest, write_atomic
+from situs.base.files import canonical_json, digest, file_digest
 from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Item
@@ -41,27 +40,20 @@ from situs.score.outcomes import Asked, Outcome, Scored
 from situs.score.plain_answers import judged_replies
 from situs.score.read import known_language
 from situs.score.records import (
-    REPEATED,
     JudgedArrays,
     asked_arrays,
     columns_of,
-    in_one_piece,
     judged_table,
     outcomes_of,
     records_of,
-    stored_schema,
     with_outcomes,
 )
+from situs.score.stored_columns import COLUMNS_VERSION, STORED, read_scores, write_scores
 
 __all__ = ["Replies", "ScoredRun", "keep_run", "open_replies", "read_run", "score_columns"]
 
-STORED = "scores.parquet"
-_KEY = b"situs"
-"""Under which the file's metadata say what it was made of."""
 _BATCH = 2000
 """Replies scored at a time."""
-_ROW_GROUP = 50_000
-"""Rows of the stored table that are compressed at a time."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +110,7 @@ class Replies:
         return canonical_json(
             {
                 "version": __version__,
+                "columns": COLUMNS_VERSION,
                 "bench": self.bench.info.content_hash,
                 # What stands in the file, too: a bench that was changed by hand keeps its hash.
                 "items": file_digest(self.bench.folder / "items.parquet"),
@@ -212,7 +205,7 @@ def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:
     same pass.
     """
     path = None if answers.folder is None else answers.folder / STORED
-    if path is not None and (kept := _read(path, answers.made_of)) is not None:
+    if path is not None and (kept := read_scores(path, answers.made_of)) is not None:
         return ScoredRun(answers, *kept)
     run = ScoredRun(answers, score_columns(answers, beside_blind=beside_blind))
     # Answers to nothing that was asked are refused by whoever reads them: nothing is left of them.
@@ -224,46 +217,9 @@ def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:
 def keep_run(run: ScoredRun) -> None:
     """Keep the columns in the run's folder;
     where it cannot be written to, they are scored anew next time."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if run.replies.folder is None:
-        return
-    table = run.columns.table
-    told = [run.judged.get(item_id) for item_id in run.columns.item_ids] if run.judged else []
-    for name, kind in (("state", pa.string()), ("right", pa.bool_()), ("parsed", pa.string())):
-        cells = [None if one is None else getattr(one, name) for one in told]
-        column = pa.array(cells, kind) if told else pa.nulls(len(table), kind)
-        table = table.append_column(f"jury_{name}", column)
-    table = table.replace_schema_metadata({_KEY: run.replies.made_of})
-    sink, schema = pa.BufferOutputStream(), stored_schema(table.schema)
-    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for first in range(0, len(table), _ROW_GROUP):
-            writer.write_table(table.slice(first, _ROW_GROUP).cast(schema), _ROW_GROUP)
-    with suppress(SitusError):
-        write_atomic(run.replies.folder / STORED, sink.getvalue())
-
-
-def _read(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | None:
-    """What is kept, if it was made of the same; None if it was not, or cannot be read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if not path.is_file():
-        return None
-    try:
-        if (pq.read_schema(path).metadata or {}).get(_KEY) != made_of:
-            return None
-        table = in_one_piece([pq.read_table(path, read_dictionary=list(REPEATED))])
-    except (pa.ArrowException, OSError, ValueError):
-        return None
-    jury = {name: table[f"jury_{name}"].to_pylist() for name in ("state", "right", "parsed")}
-    judged = {
-        item_id: Outcome(item_id, state, right, parsed)
-        for item_id, state, right, parsed in zip(table["item_id"].to_pylist(), *jury.values())
-        if state is not None
-    }
-    return Columns(table.drop_columns([f"jury_{name}" for name in jury])), judged
+    if run.replies.folder is not None:
+        place = run.replies.folder / STORED
+        write_scores(place, run.columns.table, run.judged, run.replies.made_of)
 
 
 def score_columns(answers: Replies, *, beside_blind: bool = False) -> Columns:
