@@ -8,9 +8,10 @@ import pytest
 
 from situs.bench import open_bench
 from situs.build.authoring.rules import _BREAKS, Case, _rule_book, broken_rule, load_rules
+from situs.build.authoring.wording import program_wordings
 from situs.facts import Fact, Measured
 from situs.items import Choice, Number, Option, YesNo
-from situs.items.programs import program_of, read_program
+from situs.items.programs import BUILT_IN, Wording, program_of, read_program
 
 LIVER = "lesions(liver_lesion)"
 SIDES = (Option("liver", "the liver"), Option("spleen", "the spleen"))
@@ -128,3 +129,14 @@ def test_a_suspected_mask_quarantines_what_rests_on_it(sound):
     assert broken is not None
     assert broken.severity == "quarantine"
     assert broken_rule(Case(item, program, facts, {"patella"})) is None
+
+
+def test_a_wording_that_calls_the_liver_a_lesion_is_not_used_for_it():
+    shape = "larger({A},{B})"
+    lesion = Wording(shape, "Which lesion has the greater volume, {A} or {B}?", "a model")
+    programs = [
+        f"larger(largest({LIVER}),second_largest({LIVER}))",
+        f"larger(largest({LIVER}),spleen)",
+    ]
+    wordings = program_wordings(programs, {shape: [lesion]}, 0)
+    assert [wordings[program].by for program in programs] == ["a model", BUILT_IN]

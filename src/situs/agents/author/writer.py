@@ -53,8 +53,8 @@ _ACTIONS = (
 
 
 def _read(action: Mapping[str, Any]) -> dict[str, Any] | None:
-    texts = action.get("wordings", [])
-    return {"action": action["action"], "wordings": [text for text in texts if text.strip()]}
+    # An empty one is refused like any other, so that the card counts it with its reason.
+    return {"action": action["action"], "wordings": action.get("wordings", [])}
 
 
 def writer_role(again: bool) -> Role:

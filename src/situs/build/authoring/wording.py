@@ -25,6 +25,7 @@ from situs.items.programs import (
     read_program,
     shape_of,
     wording_for,
+    wrong_noun,
 )
 from situs.judges import Asker
 
@@ -40,13 +41,13 @@ def program_wordings(
     programs: Iterable[str], proved: Mapping[str, list[Wording]], seed: int
 ) -> dict[str, Wording]:
     """Program → its wording, the same for every patient;
-    Situs's own for shapes that nobody was asked to word."""
+    Situs's own for shapes that nobody was asked to word, and for programs that no wording suits."""
     wordings = {}
     for text in set(programs):
         program = read_program(text)
         shape = shape_of(program)
-        known = proved.get(str(shape)) or built_in_wordings(shape)
-        wordings[text] = wording_for(program, known, seed)
+        known = [one for one in proved.get(str(shape), ()) if not wrong_noun(one.text, program)]
+        wordings[text] = wording_for(program, known or built_in_wordings(shape), seed)
     return wordings
 
 

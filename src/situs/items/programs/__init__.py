@@ -12,6 +12,7 @@ from situs.items.programs.bank import (
 from situs.items.programs.evaluate import names_of
 from situs.items.programs.expression import Expr, read_program
 from situs.items.programs.names import Names, shipped_names
+from situs.items.programs.nouns import wrong_noun
 from situs.items.programs.other_tasks import COMPOSE, program_of
 from situs.items.programs.proof import Refusal, language_version, prove, prove_text
 from situs.items.programs.reading import parse
@@ -45,6 +46,7 @@ __all__ = [
     "wording_for",
     "wordings_of",
     "write_bank",
+    "wrong_noun",
 ]
 
 register(Compose(), shipped=True)

@@ -58,14 +58,20 @@ class Restore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Words that make a part by themselves, as if `in` stood before them."""
     asides: frozenset[str]
     """What may stand in brackets: whose left or right is meant."""
+    among: tuple[str, ...]
+    """What stands before the members of a group."""
+    members: tuple[str, ...]
+    """What stands for a group whose noun was named before."""
     fillers: frozenset[str]
     """Words that say nothing."""
+    polite: frozenset[str]
+    """Those of them that stand only first or last in a part."""
     opens: frozenset[str]
     """Words that a whole question begins with."""
     moves: frozenset[str]
     """First words of a part that may stand elsewhere."""
-    bound: frozenset[str]
-    """Words that nothing can be put behind: they belong to the next."""
+    ties: frozenset[str]
+    """Words that belong to the next: nothing is put behind them, and no part ends with them."""
     topics: tuple[str, ...]
     """What names a thing that a pronoun stands for afterwards."""
     heads: tuple[str, ...]
@@ -218,7 +224,11 @@ def vocabulary() -> frozenset[str]:
     for forms in (language.direction, language.side, language.klass):
         texts += [text for one in forms.values() for wordings in one.values() for text in wordings]
     restore = language.restore
-    beside = {word for text in (*restore.topics, *restore.requests) for word in text.split()}
+    beside = {
+        word
+        for text in (*restore.topics, *restore.requests, *restore.members)
+        for word in text.split()
+    }
     return frozenset(word for text in texts for word in _words(compile_pattern(text))).union(
         beside, restore.fillers
     )

@@ -15,6 +15,7 @@ from situs.base.files import digest
 from situs.items.programs.expression import Expr
 from situs.items.programs.language import load_language, vocabulary
 from situs.items.programs.names import Names, tokens_of
+from situs.items.programs.nouns import wrong_noun
 from situs.items.programs.reading import parse
 
 __all__ = [
@@ -62,6 +63,7 @@ class _Banned(msgspec.Struct, frozen=True, rename={"but": "except"}):
 class _Refusals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     asks: frozenset[str]
     tells: frozenset[str]
+    parts: frozenset[str]
     banned: tuple[_Banned, ...]
 
 
@@ -84,9 +86,11 @@ def prove(text: str, shape: Expr) -> Refusal | None:
     """Why a wording with slots does not stand for a shape;
     None if it does, and for nothing else."""
     problem = text_problem(text) or _slot_problem(text, shape)
+    problem = problem or _part_problem(text) or _meaning_problem(text, shape, None)
     if problem is not None:
         return problem
-    return _meaning_problem(text, shape, None)
+    noun = wrong_noun(text, shape)
+    return Refusal("other_meaning", f"{noun!r} is not what it asks about") if noun else None
 
 
 def prove_text(text: str, program: Expr, names: Names) -> Refusal | None:
@@ -151,6 +155,14 @@ def banned_word(text: str) -> Refusal | None:
             if re.search(rf"(?<![\w']){re.escape(word)}(?![\w'])", plain):
                 return Refusal("banned", f"{word!r}: {rule.why}")
     return None
+
+
+def _part_problem(text: str) -> Refusal | None:
+    """A part that only some structures have (the dome of the liver): a slot may hold any."""
+    part = next((token for token in tokens_of(text) if token in _refusals().parts), None)
+    if part is None:
+        return None
+    return Refusal("banned", f"{part!r}: names a part that not every structure has")
 
 
 def _slot_problem(text: str, shape: Expr) -> Refusal | None:

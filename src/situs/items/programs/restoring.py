@@ -9,6 +9,7 @@ is refused as ambiguous.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -25,14 +26,17 @@ _SIDE_WORDS = {
     **dict.fromkeys(("left", "leftmost", "leftward", "leftwards"), "left"),
     **dict.fromkeys(("right", "rightmost", "rightward", "rightwards"), "right"),
 }
+_AMONG = ("among", "amongst")
 _PRONOUNS = ("it", "its", "they", "their", "them")
+_JOINS = frozenset(("of", "to", "than", "from", "and", "or", "'s"))
+"""Words that belong to what stands before them."""
 _BEFORE_PRONOUN = 6
 """A pronoun further on may stand for something named since."""
 
 
 def restored(text: str) -> Iterator[Tokens]:
     """The sentences that a text may stand for, each once; not the text itself."""
-    clauses = _clauses(text)
+    clauses = _with_members(_clauses(text))
     is_asked = text.rstrip().endswith("?")
     if len(sum(clauses, ())) > _LONGEST:
         return
@@ -47,12 +51,50 @@ def restored(text: str) -> Iterator[Tokens]:
 def _clauses(text: str) -> list[Tokens]:
     """The parts between commas, colons and brackets, without the last mark and without what says
     nothing."""
-    restore = load_language().restore
     body = text.strip()[:-1] if text.strip().endswith(("?", ".")) else text
     body = _BRACKET.sub(lambda bracket: "" if _is_aside(bracket, body) else bracket[0], body)
     parts = (tokens_of(part) for part in _CLAUSE.split(body))
-    kept = (tuple(token for token in part if token not in restore.fillers) for part in parts)
+    kept = (_without_fillers(part) for part in parts)
     return [_without_request(part) for part in kept if part]
+
+
+def _without_fillers(clause: Tokens) -> Tokens:
+    """The part without words that say nothing, where such a word can stand: "is {A} actually", but
+    not "the actually largest"."""
+    restore = load_language().restore
+    kept = []
+    for at, token in enumerate(clause):
+        before, after = clause[:at][-1:], clause[at + 1 : at + 2]
+        is_beside = token in restore.polite and before and after
+        splits = {*before} & restore.ties or {*after} & {*restore.units, *_JOINS}
+        if token not in restore.fillers or is_beside or splits:
+            kept.append(token)
+    return tuple(kept)
+
+
+def _with_members(clauses: list[Tokens]) -> list[Tokens]:
+    """ "Which organ … among those that …": the organs in the place of `those`."""
+    sentence = sum(clauses, ())
+    asked = next((n for n, token in enumerate(sentence) if token in ("which", "what")), None)
+    if asked is None:
+        return clauses
+    for forms in load_language().klass.values():
+        one = (tokens_of(text) for text in forms["s"])
+        if any(sentence[asked + 1 : asked + 1 + len(words)] == words for words in one):
+            return [_named(clause, tokens_of(forms["p"][0])) for clause in clauses]
+    return clauses
+
+
+def _named(clause: Tokens, several: Tokens) -> Tokens:
+    """The part with the noun in the place of `those` or `the ones`, where no noun follows."""
+    restore = load_language().restore
+    for opening, words in itertools.product(restore.among, map(tokens_of, restore.members)):
+        before = (*tokens_of(opening), *words)
+        for at in range(len(clause) - len(before)):
+            end = at + len(before)
+            if clause[at:end] == before and clause[end : end + len(several)] != several:
+                return (*clause[:at], "among", *several, *clause[end:])
+    return clause
 
 
 def _is_aside(bracket: re.Match[str], sentence: str) -> bool:
@@ -78,14 +120,21 @@ def _without_request(clause: Tokens) -> Tokens:
 
 def _orders(clauses: list[Tokens]) -> Iterator[Tokens]:
     """The sentence as it is, with its topic for the pronoun, and with each part that may be moved
-    in each place."""
-    bound = load_language().restore.bound
+    in each place.
+
+    Only whole parts are moved, and none into another one: nobody says "In front is {A} of {B}".
+    """
+    ties = load_language().restore.ties
     yield sum(clauses, ())
     yield from _with_topic(clauses)
     for clause, remainder in _movable(clauses):
+        if clause[-1] in ties or remainder[-1] in ties:
+            continue
         for at, before in enumerate(remainder, start=1):
-            if before not in bound:
+            if before not in ties and not {*remainder[at : at + 1]} & _JOINS:
                 yield (*remainder[:at], *clause, *remainder[at:])
+        if clause[0] in _AMONG:
+            yield (*clause, *remainder)
 
 
 def _movable(clauses: list[Tokens]) -> Iterator[tuple[Tokens, Tokens]]:
@@ -104,10 +153,13 @@ def _movable(clauses: list[Tokens]) -> Iterator[tuple[Tokens, Tokens]]:
     sentence = sum(clauses, ())
     for at, token in enumerate(sentence):
         # Without a comma, a part reaches from the beginning to the question, or to the end.
-        if at and token in restore.opens and sentence[0] in restore.moves:
+        if at > 1 and token in restore.opens and sentence[0] in restore.moves:
             yield sentence[:at], sentence[at:]
         # Behind a thing it would be read as part of that thing's description.
-        is_free = at > 1 and "{" not in sentence[at - 1]
+        is_free = at > 1 and ("{" not in sentence[at - 1] or token in _AMONG)
+        # "Which has the largest volume touching {A}?" may speak of what touches.
+        is_free &= sentence[at - 1] != "volume" or token in (*_AMONG, "of")
+        is_free &= at < len(sentence) - 1
         if is_free and token in restore.moves and sentence[0] in ("which", "what"):
             yield sentence[at:], sentence[:at]
 
