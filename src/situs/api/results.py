@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from situs.base.remote import is_url, local_input, located
+from situs.base.text import printable
 from situs.errors import SitusError
 from situs.tables import Displayed, Table
 
@@ -142,10 +143,12 @@ def bar(name: str, *, shown: bool) -> Any:
     if not shown:
         yield lambda done, total: None
         return
-    from rich.progress import Progress
+    from rich.progress import Progress, TextColumn
 
-    with Progress(transient=True) as progress:
-        task = progress.add_task(name, total=None)
+    # As it is: the name of a model may read as markup.
+    described = TextColumn("{task.description}", style="progress.description", markup=False)
+    with Progress(described, *Progress.get_default_columns()[1:], transient=True) as progress:
+        task = progress.add_task(printable(name), total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 

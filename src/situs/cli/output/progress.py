@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from situs.base.text import printable
 from situs.cli.output.events import tell_progress, tell_tally
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import TextColumn
 
     from situs.clients import Tally
 
@@ -27,6 +29,13 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, force_terminal=None if sys.stderr.isatty() else False)
+
+
+def _description() -> TextColumn:
+    """What a bar is of, as it is: the name of a model or a folder may read as markup."""
+    from rich.progress import TextColumn
+
+    return TextColumn("{task.description}", style="progress.description", markup=False)
 
 
 def _left(seconds: float) -> str:
@@ -56,9 +65,9 @@ def progress_text(tally: Tally, before: int, total: int) -> str:
 @contextmanager
 def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
     """Progress on standard error."""
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress
 
-    console = _console()
+    console, name = _console(), printable(name)
     if not console.is_terminal:
         last_line = time.monotonic()
 
@@ -71,9 +80,7 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
 
         yield log
         return
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(20), console=console, transient=True
-    ) as bar:
+    with Progress(_description(), BarColumn(20), console=console, transient=True) as bar:
         task = bar.add_task(name, total=None)
 
         def show(tally: Tally, before: int, total: int) -> None:
@@ -94,11 +101,12 @@ def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[int, in
     if not shown:
         yield lambda done, total: None
         return
-    console = _console()
+    console, what = _console(), printable(what)
     if not console.is_terminal:
         yield _logged(what)
         return
-    with Progress(console=console, transient=True) as progress:
+    columns = (_description(), *Progress.get_default_columns()[1:])
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(what, total=None)
 
         def show(done: int, total: int) -> None:
@@ -132,13 +140,13 @@ def _logged(what: str) -> Callable[[int, int], None]:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """That something is being done, and for how long, on standard error; on a terminal only."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
     console = _console()
     if not console.is_terminal:
         yield
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), _description(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        progress.add_task(what, total=None)
+        progress.add_task(printable(what), total=None)
         yield

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from situs.base.files import digest, read_json
+from situs.base.text import printable
 from situs.clients.hf.processor import load_processor
 from situs.clients.spec import Spec
 from situs.errors import SitusError, did_you_mean
@@ -143,10 +144,8 @@ def load_model(options: HfOptions) -> LoadedModel:
 
     logging.disable_progress_bar()
     if options.trust_remote_code:
-        print(
-            f"situs: WARNING: running the Python code that lies in {options.folder}",
-            file=sys.stderr,
-        )
+        folder = printable(str(options.folder))
+        print(f"situs: WARNING: running the Python code that lies in {folder}", file=sys.stderr)
     processor = load_processor(
         options.folder, options.model_type, trust_remote_code=options.trust_remote_code
     )
