@@ -54,7 +54,7 @@ _GOOD: dict[str, Words] = {
     "audit export": (_ITEMS, "--items", "4", "--raters", "ann,bob", "--out", "{out}.csv"),
     "audit import": (_ITEMS, "{corpus}/sheet.csv"),
     "audit plan": (),
-    "adapter-check": ("random", "--trials", "4", "--profile", "one-slice"),
+    "adapter-check": ("random", "--trials", "12", "--profile", "one-slice"),
     "purge": (),
     "export": ("{corpus}/benches/scans", "--to", "inspect", *_OUT),
     "author": ("{corpus}/benches/scans", "--per-study", "2", *_OUT),

@@ -117,7 +117,7 @@ def _words(rng: random.Random, corpus: Path, work: Path, spec: str) -> tuple[Any
             ("score", items, run, "--judge", spec, *ask, "--json"),
             ("build", "reports", corpus / "reports.csv", "--writer", spec, *ask, *out),
             ("build", "reports", corpus / "reports.csv", "--validator", spec, *ask, *out),
-            ("adapter-check", spec, "--profile", "one-slice", "--trials", "4"),
+            ("adapter-check", spec, "--profile", "one-slice", "--trials", "12"),
         ]
     )
 

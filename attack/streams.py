@@ -18,7 +18,7 @@ _PLAIN: tuple[tuple[str, ...], ...] = (
     ("list", "metrics", "--json"), ("doctor",), ("doctor", "--json"), ("purge",),
     ("purge", "--yes", "--json"),
     ("audit", "plan"), ("audit",), ("list",),
-    ("adapter-check", "random", "--trials", "4", "--profile", "one-slice"),
+    ("adapter-check", "random", "--trials", "12", "--profile", "one-slice"),
 )  # fmt: skip
 """Commands that read no file."""
 _ENCODINGS = ("utf-8", "utf-8", "utf-8", "ascii", "latin-1", "utf-16", "cp037", "iso2022_jp")
