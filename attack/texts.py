@@ -9,7 +9,7 @@ from typing import Any
 
 from attack.program import call, complaints, tree
 
-__all__ = ["HOSTILE", "case"]
+__all__ = ["HOSTILE", "acting", "case"]
 
 HOSTILE = [
     "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\x7f", "\u202e", "\u2028", "\x08\x08", "\r",
@@ -109,7 +109,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     ]
     for words in rng.sample(later, 3):
         wrong += _tried(work, words)
-    return wrong + _acting(place) + _outside(work)
+    return wrong + acting(place) + _outside(work)
 
 
 def _tried(work: Path, words: tuple[Any, ...]) -> list[str]:
@@ -136,7 +136,7 @@ def _misspelt(rng: random.Random, corpus: Path, run: Path) -> tuple[Any, ...]:
     )
 
 
-def _acting(place: Path) -> list[str]:
+def acting(place: Path) -> list[str]:
     """Pages and Markdown in which markup of the data is markup."""
     wrong = []
     for path in place.rglob("*"):
