@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situs.base.files import file_name
+from situs.base.files import file_name, part_path, write_atomic
 from situs.bench import TableWriter, content_hash, open_bench
 from situs.items import Item
 
@@ -69,3 +70,12 @@ def test_an_export_of_anothers_bench_stays_in_its_folder(situs, bench, tmp_path,
     situs("export", made, "--to", to, "--limit", 3, "--out", tmp_path / "deep" / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["deep"]
     assert {path.name for path in (tmp_path / "deep").iterdir()} <= {"bench", "out"}
+
+
+def test_no_name_beside_a_file_keeps_it_from_being_written(tmp_path: Path) -> None:
+    """Names of unfinished files hold the number of the process that writes them."""
+    part = part_path(tmp_path / "report.html").name
+    for number in ("9" * 20, "9" * 9, "0"):
+        (tmp_path / part.replace(f"-{os.getpid()}-", f"-{number}-")).touch()
+    write_atomic(tmp_path / "report.html", "page")
+    assert (tmp_path / "report.html").read_text() == "page"

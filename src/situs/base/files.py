@@ -43,6 +43,7 @@ __all__ = [
     "write_all",
     "write_atomic",
     "write_files",
+    "write_once",
 ]
 
 
@@ -51,7 +52,7 @@ _WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdiges
 on a shared disk, process numbers of another mean nothing."""
 
 
-_PART = re.compile(rf"\..+\.{_WRITER}-(?P<process>\d+)-[0-9a-f]+\.part", re.DOTALL)
+_PART = re.compile(rf"\..+\.{_WRITER}-(?P<process>\d{1, 9})-[0-9a-f]+\.part", re.DOTALL)
 """Names of temporary files that this machine writes: the process that did is in them."""
 
 
@@ -150,6 +151,21 @@ def write_all(contents: Mapping[Path, Content], *, private: bool = False) -> lis
             f"cannot write ({error.strerror})", where=path, fix="check the folder and free space"
         ) from error
     return [path for _, path in written]
+
+
+def write_once(path: Path, content: bytes | str) -> None:
+    """Make a private file unless it is there: of two that do it at once, one does, and nobody ever
+    finds a part of it."""
+    temporary = part_path(path)
+    try:
+        _write_new(temporary, content, private=True)
+        try:
+            os.link(temporary, path)
+        except OSError:
+            if not path.exists():
+                temporary.rename(path)  # a disk without links
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def part_path(path: Path) -> Path:

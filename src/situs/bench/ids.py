@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import os
@@ -13,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from situs.base.files import digest
+from situs.base.files import digest, write_once
 from situs.base.folders import config_home
 from situs.errors import SitusError
 from situs.facts import Recipe
@@ -41,19 +40,18 @@ _SHORTEST_KEY = 16
 
 def _key() -> bytes:
     """The user's own key: from SITUS_ID_KEY, else a private file made on first use."""
-    from_environment = os.environ.get("SITUS_ID_KEY")
+    # Its bytes as they were given: characters would differ by locale, and ids with them.
+    from_environment = os.fsencode(os.environ.get("SITUS_ID_KEY", ""))
     if from_environment:
-        if len(from_environment.encode()) < _SHORTEST_KEY:
+        if len(from_environment) < _SHORTEST_KEY:
             fix = f"a key has at least {_SHORTEST_KEY} bytes; `openssl rand -hex 32` makes one"
             raise SitusError("is too short to keep ids opaque", where="SITUS_ID_KEY", fix=fix)
-        return from_environment.encode()
+        return from_environment
     path = config_home() / "situs" / "id.key"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with contextlib.suppress(FileExistsError):
-            descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(descriptor, "w") as stream:
-                stream.write(secrets.token_hex(32))
+        if not path.exists():
+            write_once(path, secrets.token_hex(32))
         key = path.read_bytes()
         if len(key) < _SHORTEST_KEY:
             raise SitusError(
