@@ -5,7 +5,6 @@ Four arms on the same studies, and what can be said of each.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from situs.base.files import read_csv
 from situs.bench import Bench, open_bench
 from situs.bench.readings import read_readings
 from situs.build.debiasing import blind_row
@@ -99,16 +99,12 @@ Rated = dict[tuple[str, str], list[float]]
 def read_ratings(path: Path) -> Rated:
     """Readers' ratings by arm and item."""
     ratings: Rated = defaultdict(list)
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), start=2):
-                rating, arm = ((row.get(name) or "").strip() for name in ("rating", "arm"))
-                if rating not in ("0", "1", "2") or not row.get("item"):
-                    problem = f"line {number} has no item with a rating of 0, 1 or 2"
-                    raise SitusError(problem, where=path, fix="columns: item, rating, arm")
-                ratings[arm, row["item"]].append(float(rating))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SitusError(f"cannot be read ({error})", where=path, fix="give a CSV file") from error
+    for number, row in read_csv(path)[1]:
+        rating, arm = ((row.get(name) or "").strip() for name in ("rating", "arm"))
+        if rating not in ("0", "1", "2") or not row.get("item"):
+            problem = f"line {number} has no item with a rating of 0, 1 or 2"
+            raise SitusError(problem, where=path, fix="columns: item, rating, arm")
+        ratings[arm, row["item"]].append(float(rating))
     return dict(ratings)
 
 

@@ -93,5 +93,6 @@ def write_bank(path: Path, wordings: Iterable[Wording]) -> None:
         lines += ["", "[[wording]]"]
         for name in ("shape", "text", "by", "proof", "read_by"):
             value = getattr(one, name)
-            lines.append(f"{name} = {msgspec.json.encode(value).decode()}")
+            spelt = msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+            lines.append(f"{name} = {spelt}")
     write_atomic(path, "\n".join(lines).encode() + b"\n")
