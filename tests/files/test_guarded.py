@@ -273,18 +273,21 @@ def test_only_a_file_is_replaced(situs, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
-def test_a_run_of_others_leads_nowhere_else(situs, tmp_path, kind) -> None:
-    """Its journal is added to, and a torn last line is cut off: of that file, not of yours."""
+@pytest.mark.parametrize("name", ["answers.jsonl", "hidden.jsonl"])
+def test_a_run_of_others_leads_nowhere_else(situs, tmp_path, kind, name) -> None:
+    """Its journals are added to, and a torn last line is cut off: of that file, not of yours."""
     bench = imported(situs, tmp_path)
     run, diary = tmp_path / "run", tmp_path / "diary.txt"
-    words = ("run", bench, "--model", "random", "--out", run)
-    assert situs(*words).code == 0
-    (run / "answers.jsonl").unlink()
+    model = "random" if name == "answers.jsonl" else "openai:m@http://127.0.0.1:9/v1"
+    words = ("run", bench, "--model", model, "--tries", 1, "--out", run)
+    situs(*words)
+    for journal in {"answers.jsonl", name}:
+        (run / journal).unlink()
     diary.write_text("no line break at the end")
     if kind == "link":
-        (run / "answers.jsonl").symlink_to(diary)
+        (run / name).symlink_to(diary)
     else:
-        os.mkfifo(run / "answers.jsonl")
+        os.mkfifo(run / name)
     ran = situs(*words)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert diary.read_text() == "no line break at the end"

@@ -17,6 +17,7 @@ from PIL import Image
 
 from situs.tune import open_data
 from situs.tune.exports.rows import obstacle
+from situs.tune.record import write_manifest
 from tune_cohort import reseal
 
 TRAINERS = ("trl", "ms-swift", "llama-factory", "qwen", "openai")
@@ -208,3 +209,23 @@ def test_only_pictures_that_are_shown_are_handed_on(
     }
     assert copied == shown
     assert ran.json["pictures"] == len(shown)
+
+
+@pytest.mark.parametrize("field", ["counts", "files"])
+def test_a_manifest_of_others_names_no_file_elsewhere(
+    small: Path, situs: Callable[..., Any], tmp_path: Path, field: str
+) -> None:
+    """Anybody can seal one that does; an export wrote, and emptied, the file of such a split."""
+    data, diary = tmp_path / "data", tmp_path / "diary.jsonl"
+    shutil.copytree(small, data)
+    diary.write_text("kept")
+    for name in (str(tmp_path / "diary"), "../diary", "x/../../diary"):
+        before = open_data(small).manifest
+        entry = {name: 1} if field == "counts" else {f"{name}.jsonl": "0" * 32}
+        write_manifest(data, msgspec.structs.replace(before, **{field: entry}))
+        for words in (("export", data, "--to", "trl", "--out", tmp_path / "x"), ("check", data)):
+            ran = situs("tune", *words)
+            assert (ran.code, ran.err.count("\n")) == (2, 1)
+            assert "leads out of the folder" in ran.err
+    assert diary.read_text() == "kept"
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "diary.jsonl"}

@@ -8,6 +8,7 @@ from types import TracebackType
 import msgspec
 
 from situs.errors import SitusError
+from situs.run.append_file import AppendFile
 
 __all__ = ["SET_ASIDE", "HiddenItems", "HiddenReasons", "HiddenRow", "read_hidden"]
 
@@ -28,7 +29,8 @@ def read_hidden(path: Path) -> dict[str, tuple[str, ...]]:
     result: dict[str, tuple[str, ...]] = {}
     if not path.is_file():
         return result
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+    *lines, _ = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
@@ -57,30 +59,14 @@ class HiddenItems(HiddenReasons):
     """The file while a run goes on. An item stands in it before it is asked."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        if path.is_file():
-            raw = path.read_bytes()
-            if raw and not raw.endswith(b"\n"):
-                path.write_bytes(raw[: raw.rfind(b"\n") + 1])
+        self._file = AppendFile(path)
         self.reasons = read_hidden(path)
-        try:
-            self._stream = path.open("ab", buffering=0)
-        except OSError as error:
-            raise SitusError(
-                f"cannot be written ({error.strerror})", where=path, fix="choose another --out"
-            ) from error
 
     def add(self, item_id: str, reasons: tuple[str, ...]) -> None:
         """Write down an item that is hidden, once."""
         if reasons and item_id not in self.reasons:
             self.reasons[item_id] = reasons
-            try:
-                self._stream.write(msgspec.json.encode(HiddenRow(item_id, reasons)) + b"\n")
-            except OSError as error:
-                fix = "free some space and run the same command again: finished answers are kept"
-                raise SitusError(
-                    f"cannot write ({error.strerror})", where=self._path, fix=fix
-                ) from error
+            self._file.add(HiddenRow(item_id, reasons))
 
     def __enter__(self) -> HiddenItems:
         return self
@@ -91,4 +77,4 @@ class HiddenItems(HiddenReasons):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stream.close()
+        self._file.close()

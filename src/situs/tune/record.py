@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from situs.base.files import canonical_json, digest, read_json
+from situs.base.files import canonical_json, digest, file_name, read_json
 from situs.bench import Bench, open_bench
 from situs.clients import Image, Message
 from situs.errors import SitusError
@@ -185,7 +185,20 @@ def open_data(folder: Path) -> TrainingData:
         raise SitusError(
             f"{MARKER} was changed after it was written", where=folder, fix="build the data again"
         )
+    _refuse_paths(manifest, folder)
     return TrainingData(folder, manifest, load_profile(str(folder / "profile.toml")))
+
+
+def _refuse_paths(manifest: Manifest, folder: Path) -> None:
+    """A split names a file of its own, and a file lies in the folder: anybody can seal a manifest
+    that says otherwise."""
+    paths = {split: file_name(split) == split for split in manifest.counts}
+    for name in manifest.files:
+        paths[name] = all(file_name(part) == part for part in Path(name).parts)
+    for name, is_inside in paths.items():
+        if not is_inside:
+            problem = f"{MARKER} names {name!r}, which leads out of the folder"
+            raise SitusError(problem, where=folder, fix="build the data again")
 
 
 def messages_of(
