@@ -143,10 +143,13 @@ def _end_of_trace(err: str) -> str:
 
 
 def _is_scored(path: Path) -> bool:
-    """Scored answers that a command kept in the run, whole, before it met what it could not read.
+    """Scored answers, and what blind rows reach, which a command kept in the run, whole, before it
+    met what it could not read.
 
     They say what they were made of and are used only for the same: finished work, not a leftover.
     """
+    if path.name == "scores.blind.json":
+        return _is_json(path.read_text(errors="replace"))
     if path.name != "scores.parquet":
         return False
     content = path.read_bytes()

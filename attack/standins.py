@@ -16,7 +16,7 @@ from attack.program import Ran, complaints, tree
 
 __all__ = ["case"]
 
-_LONGEST_SECONDS = 120.0
+_LONGEST_SECONDS = 60.0
 """A pipe that nobody writes to makes a reader wait for ever, at no work."""
 
 

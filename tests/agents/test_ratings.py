@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -30,14 +31,12 @@ def test_ratings_that_cannot_be_read_are_one_error(tmp_path: Path, content: str)
 
 def test_a_pipe_is_no_table_of_ratings(tmp_path: Path) -> None:
     """Nobody writes to it: whoever reads it waits for ever."""
-    os.mkfifo(tmp_path / "ratings.csv")
-    writer = os.open(tmp_path / "ratings.csv", os.O_RDWR)  # so that the test itself need not wait
-    os.write(writer, b"item,rating\na,1\n")
-    try:
-        with pytest.raises(SitusError, match="file"):
-            read_ratings(tmp_path / "ratings.csv")
-    finally:
-        os.close(writer)
+    file = tmp_path / "ratings.csv"
+    os.mkfifo(file)
+    # Whoever reads it gets a table; where nobody does, the thread ends with the tests.
+    threading.Thread(target=file.write_text, args=("item,rating\na,1\n",), daemon=True).start()
+    with pytest.raises(SitusError, match="file"):
+        read_ratings(file)
 
 
 def test_a_bank_that_is_written_can_be_read(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from situs import __version__
 from situs.base.engines import Engine, map_on
-from situs.base.files import digest
+from situs.base.files import check_regular, digest
 from situs.base.workers import Lost
 from situs.errors import Problem, Severity, SitusError
 
@@ -67,8 +67,8 @@ class Spool(Generic[T]):
     def __contains__(self, number: int) -> bool:
         try:
             entry = self._entry(number)
-        except (OSError, ValueError, RecursionError):
-            return False  # never written, torn by a power cut, or damaged
+        except (OSError, SitusError, ValueError, RecursionError):
+            return False  # never written, torn by a power cut, damaged, or no file
         try:
             # An entry may come from another machine: it does not decide how much is looked at.
             return entry.stamps == _stamps(map(Path, entry.files), most=len(entry.stamps))
@@ -94,7 +94,9 @@ class Spool(Generic[T]):
         return self._entry(number).outcome
 
     def _entry(self, number: int) -> _Entry[T]:
-        sealed = msgspec.json.decode(self._file(number).read_bytes(), type=_Sealed)
+        file = self._file(number)
+        check_regular(file)  # a part of a build may come from another machine
+        sealed = msgspec.json.decode(file.read_bytes(), type=_Sealed)
         if digest(sealed.entry) != sealed.digest:
             raise ValueError("damaged")
         entry: _Entry[T] = self._decoder.decode(sealed.entry)
