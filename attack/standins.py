@@ -107,9 +107,9 @@ def _memory(path: Path) -> None:
 
 
 def _endless(path: Path) -> None:
-    """More than a machine has, of which nothing lies on disk."""
+    """One line of three gigabytes, of which nothing lies on the disk."""
     with path.open("wb") as stream:
-        stream.truncate(1 << 42)
+        stream.truncate(3 << 30)
 
 
 def _copy_of_a_folder(path: Path) -> None:

@@ -13,11 +13,12 @@ import shutil
 import socket
 import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -29,6 +30,7 @@ Content = bytes | str | tuple[bytes | memoryview, ...]
 """Of a file: as it is, or in parts, of which no copy is made."""
 
 __all__ = [
+    "bounded_lines",
     "canonical_json",
     "check_regular",
     "digest",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 
+_LONGEST_LINE = 128 << 20
 _WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdigest()
 """Marks the temporary files of this machine:
 on a shared disk, process numbers of another mean nothing."""
@@ -264,6 +267,19 @@ def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
             where=path,
             fix="check the path and its permissions",
         ) from error
+
+
+def bounded_lines(stream: IO[bytes], where: object) -> Iterator[bytes]:
+    """The lines of an open file; one that is longer than any that is meant is refused, before it
+    has filled the memory."""
+    for number in count(1):
+        line = stream.readline(_LONGEST_LINE)
+        if not line:
+            return
+        if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+            problem = f"line {number:,} is longer than {_LONGEST_LINE >> 20} MB"
+            raise SitusError(problem, where=where, fix="is it the right file?")
+        yield line
 
 
 def delimiter_of(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from situs.base.files import check_regular
+from situs.base.files import bounded_lines, check_regular
 from situs.clients import Reply, Spent, ToolCall
 from situs.errors import SitusError
 from situs.items import Answer, Item
@@ -151,7 +151,7 @@ def read_turns(path: Path) -> Iterator[Row]:
     if not path.is_file():
         return
     with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(bounded_lines(stream, path), start=1):
             try:
                 yield decoder.decode(line)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
-from situs.base.files import check_regular
+from situs.base.files import bounded_lines, check_regular
 from situs.clients import (
     Asked,
     BatchTrouble,
@@ -123,7 +123,7 @@ def _rows(path: Path) -> Iterator[_Row]:
     check_regular(path)
     decoder = msgspec.json.Decoder(_Row)
     with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(bounded_lines(stream, path), start=1):
             try:
                 yield decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

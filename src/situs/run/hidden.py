@@ -7,6 +7,7 @@ from types import TracebackType
 
 import msgspec
 
+from situs.base.files import bounded_lines
 from situs.errors import SitusError
 from situs.run.append_file import AppendFile
 
@@ -29,7 +30,8 @@ def read_hidden(path: Path) -> dict[str, tuple[str, ...]]:
     result: dict[str, tuple[str, ...]] = {}
     if not path.is_file():
         return result
-    *lines, _ = path.read_bytes().split(b"\n")
+    with path.open("rb") as stream:
+        lines = [line for line in bounded_lines(stream, path) if line.endswith(b"\n")]
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

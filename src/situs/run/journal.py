@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from situs.base.files import check_regular
+from situs.base.files import bounded_lines, check_regular
 from situs.clients import Spent
 from situs.errors import SitusError
 from situs.run.append_file import AppendFile
@@ -139,7 +139,7 @@ def _rows(path: Path) -> Iterator[tuple[AnswerRow, int, int]]:
     end = 0
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(bounded_lines(stream, path), start=1):
                 start, end = end, end + len(line)
                 if not line.strip():
                     continue

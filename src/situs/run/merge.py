@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import check_regular, read_json, read_text, write_atomic
+from situs.base.files import bounded_lines, check_regular, read_json, read_text, write_atomic
 from situs.base.publish import new_folder
 from situs.errors import SitusError
 from situs.run.balance import set_aside
@@ -104,7 +104,7 @@ def write_turns(path: Path, parts: Sequence[Path], origin: dict[str, Path]) -> N
             if not turns.is_file():
                 continue
             with turns.open("rb") as lines:
-                for number, line in enumerate(lines, start=1):
+                for number, line in enumerate(bounded_lines(lines, turns), start=1):
                     if not line.endswith(b"\n"):
                         continue  # cut off by a crash
                     item_id = _item_of(line, f"{turns}:{number}")

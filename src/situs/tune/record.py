@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from situs.base.files import canonical_json, digest, file_name, read_json
+from situs.base.files import bounded_lines, canonical_json, digest, file_name, read_json
 from situs.bench import Bench, open_bench
 from situs.clients import Image, Message
 from situs.errors import SitusError
@@ -155,7 +155,7 @@ def read_examples(path: Path) -> Iterator[Example]:
         return
     decoder = msgspec.json.Decoder(Example)
     with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(bounded_lines(stream, path), start=1):
             try:
                 yield decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import digest
+from situs.base.files import bounded_lines, digest
 from situs.bench import Bench
 from situs.clients import Spent
 from situs.errors import SitusError
@@ -174,7 +174,7 @@ class WatchedRun:
             self.rows, self._read_to, self._spent = {}, 0, Spent()
         with path.open("rb") as stream:
             stream.seek(self._read_to)
-            for line in stream:
+            for line in bounded_lines(stream, path):
                 if not line.endswith(b"\n"):
                     break
                 self._read_to += len(line)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import check_regular
+from situs.base.files import bounded_lines, check_regular
 from situs.base.numbers import number_problems
 from situs.build.imports.frame import (
     ImportedQuestion,
@@ -138,16 +138,13 @@ def _check_splits(rows: list[_Row]) -> None:
 def _lines(path: Path) -> list[tuple[str, bytes]]:
     check_regular(path)
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as stream:
+            lines = [part for line in bounded_lines(stream, path) for part in line.splitlines()]
     except OSError as error:
         raise SitusError(
             f"cannot be read ({error.strerror})", where=path, fix="check the path"
         ) from error
-    return [
-        (f"{path.name}:{n}", line)
-        for n, line in enumerate(raw.splitlines(), start=1)
-        if line.strip()
-    ]
+    return [(f"{path.name}:{n}", line) for n, line in enumerate(lines, start=1) if line.strip()]
 
 
 def _question(row: GivenItem) -> ImportedQuestion:

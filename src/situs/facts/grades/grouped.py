@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from situs.base.files import check_regular
+from situs.base.files import bounded_lines, check_regular
 from situs.errors import SitusError
 
 __all__ = ["GroupedTable"]
@@ -22,7 +22,7 @@ class GroupedTable:
         self.path = path
         self._key = key
         with self._open() as stream:
-            header = self._cells(stream.readline(), 1)
+            header = self._cells(next(bounded_lines(stream, self.path), b""), 1)
         self.columns = [name.strip().lstrip("\ufeff") for name in header]
         if len(set(self.columns)) < len(self.columns):
             raise SitusError("a column occurs twice", where=path, fix="remove one")
@@ -52,7 +52,8 @@ class GroupedTable:
         """What a column holds, in all rows."""
         with self._open() as stream:
             stream.readline()
-            rows = (self._cells(raw, number) for number, raw in enumerate(stream, start=2))
+            lines = enumerate(bounded_lines(stream, self.path), start=2)
+            rows = (self._cells(raw, number) for number, raw in lines)
             return {cells[column].strip() for cells in rows if cells}
 
     def _open(self) -> BinaryIO:
@@ -71,7 +72,7 @@ class GroupedTable:
         start = line = count = 0
         with self._open() as stream:
             offset = len(stream.readline())
-            for number, raw in enumerate(stream, start=2):
+            for number, raw in enumerate(bounded_lines(stream, self.path), start=2):
                 cells = self._cells(raw, number)
                 key = cells[key_column].strip() if cells else last
                 if not key and cells:

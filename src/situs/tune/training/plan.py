@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from situs.base.files import digest
+from situs.base.files import bounded_lines, digest
 from situs.errors import SitusError
 from situs.tune.checks.folder import refuse_changed
 from situs.tune.record import Example, TrainingData, bench_of, open_data
@@ -32,7 +32,7 @@ class ExampleFile:
         offset = 0
         if path.is_file():
             with path.open("rb") as stream:
-                for line in stream:
+                for line in bounded_lines(stream, path):
                     self._starts.append(offset)
                     offset += len(line)
         self._decoder = msgspec.json.Decoder(Example)
