@@ -109,4 +109,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    # What a notebook offers after `situs.` is the public interface, not what this file imports.
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -37,6 +37,10 @@ def test_every_name_is_there_and_documented(name: str) -> None:
     assert name in dir(package)
 
 
+def test_a_notebook_offers_the_public_names_only() -> None:
+    assert [name for name in dir(package) if not name.startswith("__")] == sorted(package.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'scroe'"):
         _ = package.scroe

@@ -43,25 +43,30 @@ def stored(degrees: float, order) -> tuple[PatientVolume, np.ndarray, Grid]:
     return PatientVolume(array, other, "ct"), array, other
 
 
+def nearest_slice(volume: PatientVolume, plane: Plane, world: np.ndarray) -> int:
+    """The slice of a plane on which a voxel's centre lies."""
+    return round(float(volume.grid.affine.to_index(world[None])[0, plane.through.world_index]))
+
+
 def check_round_trip(
     volume: PatientVolume, array: np.ndarray, grid: Grid, plane: Plane, size_px: int | None
 ) -> None:
     """Every voxel of the array, through its picture and back."""
     index = np.stack(np.unravel_index(np.arange(array.size), array.shape), axis=1)
     world = grid.affine.to_world(index.astype(float))
-    slice_of = np.array([volume.nearest_slice(plane, point) for point in world])
+    slice_of = np.array([nearest_slice(volume, plane, point) for point in world])
     assert sorted(set(slice_of)) == list(range(volume.slices(plane)))
     for number in range(volume.slices(plane)):
         picture = volume.picture(plane, number, GREY, size_px)
         shown = world[slice_of == number]
-        pixels = picture.to_pixel(shown)
+        pixels = picture.tile.from_source(shown)
         height, width = picture.grey.shape
         assert len(shown) == array.size // volume.slices(plane)
         assert np.abs(pixels[:, 2]).max() < 1e-9
         assert (pixels[:, :2] > -0.5).all()
         assert (pixels[:, :2] < (width - 0.5, height - 0.5)).all()
-        np.testing.assert_allclose(picture.to_world(pixels[:, :2]), shown, atol=1e-9)
-        back = grid.affine.to_index(picture.to_world(np.rint(pixels[:, :2])))
+        np.testing.assert_allclose(picture.tile.to_source(pixels[:, :2]), shown, atol=1e-9)
+        back = grid.affine.to_index(picture.tile.to_source(np.rint(pixels[:, :2])))
         off = np.abs(back - index[slice_of == number])
         assert off.max() <= 0.5 + 1e-9, "the nearest pixel lies outside the voxel"
         if size_px is None:
@@ -102,7 +107,9 @@ def test_no_stored_order_changes_a_pixel_or_its_place(plane, tilt):
             a, b = (v.picture(plane, number, GREY, size_px) for v in (first, other))
             np.testing.assert_array_equal(a.grey, b.grey)
             corner = np.array([[0.0, 0.0], [5.0, 3.0]])
-            np.testing.assert_allclose(a.to_world(corner), b.to_world(corner), atol=1e-9)
+            np.testing.assert_allclose(
+                a.tile.to_source(corner), b.tile.to_source(corner), atol=1e-9
+            )
 
 
 @pytest.mark.parametrize("tilt", TILTS)
@@ -114,12 +121,16 @@ def test_edge_letters_agree_with_the_world(plane, tilt):
         volume, _, _ = stored(TILTS[tilt], order)
         picture = volume.picture(plane, 1, GREY, 64)
         height, width = picture.grey.shape
-        left, right = picture.to_world(np.array([[0.0, height / 2], [width - 1.0, height / 2]]))
-        top, bottom = picture.to_world(np.array([[width / 2, 0.0], [width / 2, height - 1.0]]))
+        left, right = picture.tile.to_source(
+            np.array([[0.0, height / 2], [width - 1.0, height / 2]])
+        )
+        top, bottom = picture.tile.to_source(
+            np.array([[width / 2, 0.0], [width / 2, height - 1.0]])
+        )
         for edge, near, far in ((plane.left_edge, left, right), (plane.top_edge, top, bottom)):
             axis = edge.axis.world_index
             assert (near - far)[axis] * edge.sign > 0
-        origins = [volume.picture(plane, n, GREY).to_world_origin() for n in (0, 2)]
+        origins = [volume.picture(plane, n, GREY).tile.origin for n in (0, 2)]
         assert (origins[1] - origins[0])[plane.through.world_index] > 0
 
 
@@ -151,12 +162,12 @@ def test_a_bright_voxel_is_drawn_where_the_map_says(plane, size_px):
         array[tuple(place)] = 255
         volume = PatientVolume(flipped(array, order), reordered_grid(grid, order), "ct")
         world = grid.affine.to_world(place[None].astype(float))
-        picture = volume.picture(plane, volume.nearest_slice(plane, world[0]), GREY, size_px)
+        picture = volume.picture(plane, nearest_slice(volume, plane, world[0]), GREY, size_px)
         rows, columns = np.indices(picture.grey.shape)
         light = picture.grey.astype(float)
         assert light.sum() > 0
         centre = np.array([[(columns * light).sum(), (rows * light).sum()]]) / light.sum()
-        back = grid.affine.to_index(picture.to_world(centre))
+        back = grid.affine.to_index(picture.tile.to_source(centre))
         assert np.abs(back - place).max() < 0.25
 
 

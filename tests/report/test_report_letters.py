@@ -79,6 +79,6 @@ def test_marks_land_where_the_picture_maps_them(
     points = np.random.default_rng(3).uniform(0, 4, (20, 3))
     index = np.asarray(volume.grid.affine.to_index(points))
     frame, shape = plane_frames()[plane.value], volume.array.shape
-    pixels = volume.picture(plane, 2, Window(0.0, 1.0)).to_pixel(points)
+    pixels = volume.picture(plane, 2, Window(0.0, 1.0)).tile.from_source(points)
     assert np.allclose(pixels[:, 0], shape[frame.across] - 1 - index[:, frame.across])
     assert np.allclose(pixels[:, 1], shape[frame.down] - 1 - index[:, frame.down])

@@ -13,7 +13,7 @@ from situs.profiles.pixels.renderer import resized
 from situs.profiles.pixels.samples import in_lattice_order, slice_of
 from situs.profiles.pixels.window import Window
 from situs.profiles.planes import Plane
-from situs.space import Grid, WorldPoints
+from situs.space import Grid
 
 __all__ = ["PLANES", "PatientVolume", "Picture", "Plane"]
 
@@ -34,11 +34,6 @@ class PatientVolume:
     def slices(self, plane: Plane) -> int:
         """How many slices the plane has."""
         return int(self.array.shape[plane.through.world_index])
-
-    def nearest_slice(self, plane: Plane, world: NDArray[np.float64]) -> int:
-        """The slice nearest to a point."""
-        index = self.grid.affine.to_index(WorldPoints(world[None]))[0, plane.through.world_index]
-        return int(np.clip(np.rint(index), 0, self.slices(plane) - 1))
 
     def picture(
         self, plane: Plane, index: int, window: Window, size_px: int | None = None
@@ -70,22 +65,11 @@ class Picture:
 
     def __init__(self, grey: NDArray[np.uint8], tile: Tile) -> None:
         self.grey = grey
-        self._tile = tile
+        self.tile = tile
+        """Maps pixels to mm and back."""
 
     @property
     def mm_per_pixel(self) -> tuple[float, float]:
         """Millimetres from one pixel to the next, along x and y."""
-        x, y = np.linalg.norm(self._tile.matrix[:, :2], axis=0)
+        x, y = np.linalg.norm(self.tile.matrix[:, :2], axis=0)
         return float(x), float(y)
-
-    def to_world_origin(self) -> NDArray[np.float64]:
-        """Where the first pixel lies, in mm."""
-        return self._tile.origin
-
-    def to_world(self, pixels: NDArray[np.float64]) -> WorldPoints:
-        """(n, 2) pixel centres, x to the right and y downwards → mm."""
-        return WorldPoints(self._tile.to_source(pixels))
-
-    def to_pixel(self, points: WorldPoints) -> NDArray[np.float64]:
-        """mm → (n, 3): x, y on this picture and the distance in mm in front of or behind it."""
-        return self._tile.from_source(np.asarray(points))

@@ -188,11 +188,6 @@ class Metric:
         """What stands above its values."""
         return self.heading or self.id.partition("@")[0]
 
-    @property
-    def is_mean(self) -> bool:
-        """Whether it is a mean over answers."""
-        return self.over_rows is None
-
 
 _REGISTERED: dict[str, Metric] = {}
 
