@@ -19,7 +19,7 @@ from situs.items import Item, Number, right_options
 from situs.items.programs import Expr, program_of
 from situs.items.programs.proof import banned_word, ends_of
 
-__all__ = ["Case", "Rule", "broken_rule", "load_rules", "validated"]
+__all__ = ["Case", "Rule", "broken_rule", "validated"]
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,11 +42,6 @@ class _RuleBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _rule_book() -> _RuleBook:
     text = files("situs.build.authoring").joinpath("data", "rules.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), _RuleBook)
-
-
-def load_rules() -> dict[str, Rule]:
-    """The shipped rules by id, in the order in which they are tried."""
-    return {rule.id: rule for rule in _rule_book().rule}
 
 
 class Case(NamedTuple):

@@ -67,9 +67,3 @@ class Picture:
         self.grey = grey
         self.tile = tile
         """Maps pixels to mm and back."""
-
-    @property
-    def mm_per_pixel(self) -> tuple[float, float]:
-        """Millimetres from one pixel to the next, along x and y."""
-        x, y = np.linalg.norm(self.tile.matrix[:, :2], axis=0)
-        return float(x), float(y)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from situs.score.text.ngrams import corpus_of, shared_counts, totals
 
-__all__ = ["bleu_statistics", "corpus_bleu", "sentence_bleu", "tokens_13a"]
+__all__ = ["bleu_statistics", "corpus_bleu", "tokens_13a"]
 
 IntArray = NDArray[np.int64]
 
@@ -76,31 +76,18 @@ def _nearest_lengths(ours: IntArray, theirs: IntArray, owner: IntArray) -> IntAr
 
 def corpus_bleu(statistics: IntArray) -> float:
     """BLEU (0 to 100) of a whole set, from the rows of `bleu_statistics`."""
-    return _bleu([int(n) for n in statistics.sum(axis=0)], effective_order=False)
-
-
-def sentence_bleu(statistics: IntArray) -> NDArray[np.float64]:
-    """BLEU of every row alone, over the orders it has words for."""
-    return np.array(
-        [_bleu(row, effective_order=True) for row in statistics.tolist()], dtype=np.float64
-    )
-
-
-def _bleu(statistics: list[int], *, effective_order: bool) -> float:
-    length, reference_length, *counts = statistics
+    length, reference_length, *counts = (int(n) for n in statistics.sum(axis=0))
     shared, total = counts[:_ORDERS], counts[_ORDERS:]
     if not any(shared):
         return 0.0
     brevity = math.exp(1 - reference_length / length) if length < reference_length else 1.0
-    logs, smooth, orders = [_NO_LOG] * _ORDERS, 1.0, _ORDERS
+    logs, smooth = [_NO_LOG] * _ORDERS, 1.0
     for n in range(_ORDERS):
         if total[n] == 0:
             break
-        if effective_order:
-            orders = n + 1
         if shared[n] == 0:
             smooth *= 2
             logs[n] = math.log(100.0 / (smooth * total[n]))
         else:
             logs[n] = math.log(100.0 * shared[n] / total[n])
-    return brevity * math.exp(sum(logs[:orders]) / orders)
+    return brevity * math.exp(sum(logs) / _ORDERS)
