@@ -80,7 +80,7 @@ def build_boxes(folder: Path, items: int) -> Path:
             for place in range(first, first + count):
                 moved = (x + rng.randint(-3, 3), y + rng.randint(-3, 3), wide, high)
                 rows.append(f"file{number:07d},{place},No,{','.join(map(str, moved))},{label}")
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "knee.csv").write_text("\n".join(rows) + "\n")
     situs("build", "boxes", folder / "knee.csv", "--out", folder / "bench")
     return folder / "bench"
@@ -90,7 +90,7 @@ def build_grades(folder: Path, items: int) -> Path:
     """Knees graded by MOAKS, with a box for every region."""
     bank, rng = load_bank("moaks-knee"), random.Random(1)
     studies = _studies(items, _GRADE_ITEMS)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     write_table(folder / "grades.csv", studies, bank, rng)
     write_boxes(folder / "boxes.csv", studies, bank, rng)
     given = folder / "grades.csv", "--boxes", folder / "boxes.csv"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from situs.anatomy import is_part, measured
 from situs.base.files import digest
-from situs.facts import Ledger, number, span
+from situs.facts import Fact, Ledger, number, span
 from situs.items.masks.shared import FAR, ISLANDS, compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Option, Step
@@ -24,6 +24,19 @@ _THIRDS = (
     Option("middle", "the middle third"),
     Option("lower", "the lower third"),
 )
+
+
+def _held(ledger: Ledger, question: Question) -> tuple[Subject, Fact] | NotAsked:
+    """The lesion that a question is about, and the fact that names the organ which clearly holds
+    it."""
+    subject = resolve(ledger, question.parameters["of"])
+    refusal = obstacle(ledger, [subject], whole=True, oriented=True)
+    if refusal is not None:
+        return refusal
+    holds = ledger.fact("organ_of", subject.structure)
+    if holds.value is None:
+        return NotAsked("no organ clearly holds the lesion")
+    return subject, holds
 
 
 class LesionOrgan(NothingExpected):
@@ -47,13 +60,10 @@ class LesionOrgan(NothingExpected):
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if one organ clearly holds it."""
-        subject = resolve(ledger, question.parameters["of"])
-        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
-        if refusal is not None:
-            return refusal
-        fact = ledger.fact("organ_of", subject.structure)
-        if fact.value is None:
-            return NotAsked("no organ clearly holds the lesion")
+        known = _held(ledger, question)
+        if isinstance(known, NotAsked):
+            return known
+        subject, fact = known
         organ = resolve(ledger, str(fact.value))
         annotated = (resolve(ledger, name) for name in ledger.organs)
         organs = [s for s in annotated if s.key == organ.key or _may_hold(ledger, s, organ)]
@@ -106,13 +116,10 @@ class LesionPole(NothingExpected):
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the organ is whole and the lesion's centre clear of the lines between thirds."""
-        subject = resolve(ledger, question.parameters["of"])
-        refusal = obstacle(ledger, [subject], whole=True, oriented=True)
-        if refusal is not None:
-            return refusal
-        holds = ledger.fact("organ_of", subject.structure)
-        if holds.value is None:
-            return NotAsked("no organ clearly holds the lesion")
+        known = _held(ledger, question)
+        if isinstance(known, NotAsked):
+            return known
+        subject, holds = known
         organ = str(holds.value)
         if not measured(ledger.terms[organ]).thirds:
             return NotAsked("nobody gives the third of this organ")
