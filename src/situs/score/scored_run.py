@@ -185,17 +185,17 @@ def open_replies(
     replies, where it is not the profile's.
     """
     if not answers.is_dir() and bench is not None:
-        found = Replies(open_bench(bench), StoredRows(answers), profile=profile)
+        replies = Replies(open_bench(bench), StoredRows(answers), profile=profile)
     else:
         info, opened = open_run(answers, bench)
         hidden = read_hidden(answers / "hidden.jsonl")
         rows = StoredRows(answers / "answers.jsonl")
-        found = Replies(opened, rows, info, info.profile, hidden, answers)
+        replies = Replies(opened, rows, info, info.profile, hidden, answers)
     if reply_language is not None:
         spoken = known_language(reply_language)
-        shown = msgspec.structs.replace(found.profile or NATIVE, reply_language=spoken)
-        found = Replies(found.bench, found.rows, found.info, shown, found.hidden)
-    return found
+        shown = msgspec.structs.replace(replies.profile or NATIVE, reply_language=spoken)
+        replies = Replies(replies.bench, replies.rows, replies.info, shown, replies.hidden)
+    return replies
 
 
 def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:

@@ -41,11 +41,11 @@ def write_scores(
     import pyarrow.parquet as pq
 
     item_ids = table["item_id"].to_pylist() if judged else []
-    told = [judged.get(item_id) for item_id in item_ids]
+    verdicts = [judged.get(item_id) for item_id in item_ids]
     table = _with_plain_numbers(table)
     for name, kind in zip(_JURY, (pa.string(), pa.bool_(), pa.string())):
-        cells = [None if one is None else getattr(one, name) for one in told]
-        column = pa.array(cells, kind) if told else pa.nulls(len(table), kind)
+        cells = [None if one is None else getattr(one, name) for one in verdicts]
+        column = pa.array(cells, kind) if verdicts else pa.nulls(len(table), kind)
         table = table.append_column(f"jury_{name}", column)
     table = table.replace_schema_metadata({_KEY: made_of})
     sink, schema = pa.BufferOutputStream(), _stored_schema(table.schema)
