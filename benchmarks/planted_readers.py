@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "probe"))
 
 from benched import BenchCohort
 from latest_readers import LATEST
+from lone_readers import LONE
 from mixed_readers import MIXED
 from novel_readers import NOVEL
 from readers import MORE, READERS, Case
@@ -43,7 +44,7 @@ def verdict_on(case: Case, diagnosis: Diagnosis) -> str:
 
 def selected(words: list[str]) -> list[tuple[str, Case]]:
     """All readers, every n-th of them, or those whose names hold one of the words."""
-    lists = (MIXED, NOVEL, UNFAMILIAR, UNHEARD, READERS, MORE, LATEST, SUNDRY, STRAY)
+    lists = (MIXED, NOVEL, UNFAMILIAR, UNHEARD, READERS, MORE, LATEST, SUNDRY, STRAY, LONE)
     cases = [case for one in lists for case in one.items()]
     if len(words) == 1 and "/" in words[0]:
         first, step = map(int, words[0].split("/"))

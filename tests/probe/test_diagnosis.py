@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 from latest_readers import LATEST
+from lone_readers import LONE
 from mixed_readers import MIXED
 from novel_readers import NOVEL
 from readers import (
@@ -81,7 +82,17 @@ def assert_words_agree(diagnosis: Diagnosis) -> None:
     assert sum(diagnosis.findings[name].verdict == "yes" for name in OF_KINDS) <= 1
 
 
-PLANTED = {**READERS, **LATEST, **UNHEARD, **UNFAMILIAR, **NOVEL, **MIXED, **SUNDRY, **STRAY}
+PLANTED = {
+    **READERS,
+    **LATEST,
+    **UNHEARD,
+    **UNFAMILIAR,
+    **NOVEL,
+    **MIXED,
+    **SUNDRY,
+    **STRAY,
+    **LONE,
+}
 
 
 def _drawn_or_swept(name: str) -> Any:

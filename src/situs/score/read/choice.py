@@ -26,6 +26,7 @@ from situs.score.read.likelihoods import likeliest
 from situs.score.read.option_names import ALPHABET, OptionNames, as_options_write
 from situs.score.read.option_names.referred import former_and_latter
 from situs.score.read.option_names.runs import without_runs
+from situs.score.read.option_names.verdict_marks import verdicts_apart
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
@@ -36,7 +37,7 @@ from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
-from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.stated_options import stated_option
 from situs.score.read.yes_no import bare_answers
 
@@ -58,6 +59,11 @@ _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\
 _SIDED = re.compile(r"\b(?:left|right)\b")
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
 _X_FIRST = re.compile(r"\bX and (?:mark |point )?[A-Z]\b")
+# "Right. It lies on the left": a side, or a word of assent.
+_SIDE_ALONE = re.compile(
+    r"(?P<side>right|left) ?[.!,:] ?(?=[^.!?\n]{0,80}\b(?:on|in|to|at) the (?:left|right)\b)",
+    re.IGNORECASE,
+)
 _LETTER = 3
 """Characters of a letter, in brackets perhaps."""
 
@@ -88,6 +94,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     if share is not None and share in ALPHABET[: len(options)]:
         return Parsed(options[ALPHABET.index(share)].value)
     names = OptionNames(options, question)
+    plain = verdicts_apart(plain)
     plain = with_orders_as_asked(exceeding_as_larger(plain, question), names.cores, question)
     plain = without_runs(as_options_write(plain, names.cores), names.count)
     exact = names.exact(plain)
@@ -116,20 +123,46 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
         beside = mark_beside_x(plain)
         if beside is not None and ALPHABET.index(beside) < names.count:
             return Parsed(options[ALPHABET.index(beside)].value)
-    ranked = None
-    if result is None:
-        ranked = order_of_ends(plain, names.cores, question)
-        ranked = ranked_option(plain, names.cores) if ranked is None else ranked
-    if ranked is None and not isinstance(result, Parsed):
-        ranked = best_measured(sentences, plain, question, candidates)
-        ranked = rightly_labelled(plain, question, names.count) if ranked is None else ranked
+    ranked = _ranked(result, sentences, plain, names, candidates)
     if ranked is not None:
         return Parsed(options[ranked].value)
     if isinstance(result, Parsed):
         if _cannot_be_told(result.value, sentences, plain, names):
             return Parsed(options[names.unsure[0]].value)
-        return _option(result.value, sentences, plain, names)
+        chosen = _option(result.value, sentences, plain, names)
+        return CONTRADICTION if _on_the_other_side(chosen, plain, names, language) else chosen
     return _unless_unsure(result, sentences, plain, names)
+
+
+def _ranked(
+    result: Result[Hashable] | None,
+    found: Sequence[Statement],
+    plain: str,
+    names: OptionNames,
+    candidates: int,
+) -> int | None:
+    """The option that an order, measures or labels tell, where the reply names none."""
+    if isinstance(result, Parsed):
+        return None
+    question, ranked = names.question, None
+    if result is None:
+        ranked = order_of_ends(plain, names.cores, question)
+        ranked = ranked_option(plain, names.cores) if ranked is None else ranked
+    if ranked is None:
+        ranked = best_measured(found, plain, question, candidates)
+    return rightly_labelled(plain, question, names.count) if ranked is None else ranked
+
+
+def _on_the_other_side(chosen: Result[str], plain: str, names: OptionNames, language: str) -> bool:
+    """Whether a reply is read as the side that it begins with, and goes on with the other one."""
+    alone = _SIDE_ALONE.match(plain)
+    if alone is None or not isinstance(chosen, Parsed):
+        return False
+    side = alone["side"].lower()
+    if side not in names.cores or names.options[names.cores.index(side)].value != chosen.value:
+        return False
+    told = _read_choice(plain[alone.end() :], names.options, names.question, language)
+    return isinstance(told, Parsed) and told.value != chosen.value
 
 
 def _decided(found: Sequence[Statement], plain: str) -> Result[Hashable] | None:

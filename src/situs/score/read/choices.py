@@ -10,7 +10,7 @@ from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
 from situs.score.read.option_names.phrases import both_sides_named
 from situs.score.read.option_names.runs import written_runs
-from situs.score.read.option_names.verdict_marks import with_words_for_marks
+from situs.score.read.option_names.verdict_marks import verdicts_apart, with_words_for_marks
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import FINAL_CLOSE, FINAL_OPEN, visible
 from situs.score.read.prose.content import content_words, noun, words_of
@@ -161,7 +161,7 @@ def _read_choices(
     head = _OPTIONS_HEAD.match(plain)
     if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
         plain = plain[head.end() :]
-    plain = written_runs(with_words_for_marks(plain), len(options))
+    plain = written_runs(with_words_for_marks(verdicts_apart(plain)), len(options))
     plain = plain.upper() if _LOWER_RUN.fullmatch(plain) else plain
     plain = _PLUS.sub(" and ", _FINAL.sub(lambda match: match[0].replace(";", ","), plain))
     names = OptionNames(options)

@@ -22,6 +22,24 @@ _SURE = re.compile(
     r"(?:confident|sure|certain|convinced|positive)(?: that)? (?=[a-z])"
 )
 _MOST_WORDS = 10
+# "Based on the provided slice, I believe …": what was looked at, before what is said of it. "On the
+# next slice, …" says where.
+_PICTURES = (
+    r"(?:(?:the|this|these|all|all the|all of the|your) )?(?:(?:given|provided|present|current"
+    r"|shown|displayed|uploaded|available|attached|whole|entire|mri?|ct|axial|sagittal|coronal"
+    r"|imaging) ){0,3}(?:images?|slices?|scans?|pictures?|study|series|volume|stack|mri|ct|data"
+    r"|findings|appearances?|features)"
+)
+_LOOKED_AT = re.compile(
+    r"(?:(?:so|well|now|ok|okay|thus|therefore),? )?"
+    rf"(?:(?:(?:based on|looking at|judging (?:from|by)|going by|according to|given|from|on|in|as"
+    r" seen on|after (?:carefully |a review of )?(?:reviewing|looking at|examining|checking"
+    r"|viewing)|having (?:carefully )?(?:reviewed|looked at|examined|checked|viewed|seen)"
+    rf"|(?:up)?on (?:careful )?(?:review|inspection|examination) of) {_PICTURES}"
+    r"(?: (?:provided|shown|given|above|alone|carefully))?)"
+    r"|from what i (?:can )?see(?: here)?|as far as i can (?:tell|see|judge)|overall|in summary"
+    r"|to summari[sz]e|to conclude|in short|all in all|on balance),? (?=[a-z])"
+)
 # "The lateral one, in contrast, is torn": its verb belongs to what stands before the comma.
 _ASIDE = re.compile(
     r", (?:in contrast|by contrast|on the other hand|on the contrary|conversely|meanwhile|in turn"
@@ -36,9 +54,16 @@ def without_asides(sentence: str) -> str:
     return _ASIDE.sub("", sentence)
 
 
+def without_lead_in(clause: str) -> str:
+    """A clause in lower case without what was looked at, where a statement of its own follows."""
+    looked = _LOOKED_AT.match(clause)
+    return clause[looked.end() :] if looked else clause
+
+
 def without_frame(clause: str) -> tuple[str, bool]:
     """A clause in lower case without what leads to it,
     and whether that turns it into its opposite."""
+    clause = without_lead_in(clause)
     for phrase, turned in _frames():
         if clause.startswith(phrase):
             return clause[len(phrase) :], turned

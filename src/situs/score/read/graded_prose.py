@@ -29,6 +29,9 @@ _GRADE = re.compile(
     r"(?<![\w.,/%<–-])(?<![0-9] )([0-9]{1,2})(?:/[3-58]|\.0)?"
     r"(?![\w/]|[.,][0-9]|\s*(?:%|percent|mm\b|cm\b)|\s*[–-]\s*[0-9])"
 )
+# "0 – the cartilage is normal", "2 (half of the surface)": the grade, and why.
+_EXPLAINED = re.compile(r"(?P<grade>[0-9]{1,2})(?=[,;.:)]| [–—(-]| and\b| because\b|, as\b)")
+_UNSETTLED = re.compile(r"[0-9?]|\b(?:not|or|but|if|maybe|wait|rather)\b|n't\b", re.IGNORECASE)
 _GRADE_FIRST = re.compile(r"\b(grade|score)[ -]([0-9](?:/[0-9])?) ([a-z]+)\b", re.IGNORECASE)
 # "2 for size, 1 for depth"
 _FOR = re.compile(
@@ -114,7 +117,12 @@ def stated_grade(
     for match in _GRADE.finditer(text):
         _mention(match.span(), on_scale(int(match[1])), taken, mentions)
     result = decide(statements(text, mentions, english()))
-    return int(str(result.value)) if isinstance(result, Parsed) else None
+    if isinstance(result, Parsed):
+        return int(str(result.value))
+    explained = _EXPLAINED.match(text)
+    if explained is None or _UNSETTLED.search(text, explained.end()):
+        return None
+    return on_scale(int(explained["grade"]))
 
 
 def _mention(

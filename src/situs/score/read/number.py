@@ -28,12 +28,13 @@ from situs.score.read.numbers.turned_ratios import without_turned_ratios
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import (
     count_in_words,
+    counted_ones,
     digits_for_words,
     times_as_numbers,
     without_differences,
 )
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
-from situs.score.read.prose.content import content_words, stem
+from situs.score.read.prose.content import content_words, noun, stem, words_of
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.refusal import refuses
@@ -97,6 +98,9 @@ def parse_number(
         result = _Reader(ratio, asked, ranges, question).read()
         differs = without != plain and not isinstance(result, Parsed)
         return Unparsed("a difference, not a ratio") if differs else result
+    if asked is COUNT:
+        plain = _LEFT_OUT.sub("", _SIZED_THING.sub(r"\g<count>", plain))
+        plain = counted_ones(plain, _things_counted(question))
     plain = _PAIR_OF_SIDES.sub(_each_side, plain)
     plain = _NAMED_BEHIND.sub(r"\g<name> \g<number>", digits_for_words(plain))
     return _Reader(plain, asked, ranges, question).read()
@@ -126,6 +130,20 @@ _NAMED_BEHIND = re.compile(
     r"\((?P<name>(?:[a-z-]+ ){0,3}(?:axis|diameter|dimension|length|width|height|depth))\)",
     re.IGNORECASE,
 )
+# "One 14 mm lesion", "two 5–8 mm cysts": how large what is counted is.
+_SIZED_THING = re.compile(
+    r"(?P<count>\b(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|single|only"
+    r"|[0-9]{1,2})(?: (?:small|large|tiny|single))?)"
+    r" (?:[0-9]{1,3}(?:\.[0-9]{1,2})?(?: ?(?:[-–x×]|to) ?[0-9]{1,3}(?:\.[0-9]{1,2})?)?)"
+    r"[ -]?(?:mm|cm|millimet(?:re|er)|centimet(?:re|er))\b(?= [a-z])",
+    re.IGNORECASE,
+)
+# "6 (not counting cysts)", "3, not including the doubtful one": what is left out of a number.
+_LEFT_OUT = re.compile(
+    r"(?: \(|, )(?:not (?:counting|including|considering)|without(?: counting| the)?"
+    r"|excluding|ignoring|disregarding|leaving out|apart from)\b[^().;\n]{0,80}\)?",
+    re.IGNORECASE,
+)
 _NO_THING = re.compile(
     r"(?:there (?:is|are) |i (?:can )?see )?(?:no|none of the)"
     r"(?: (?:definite|discrete|obvious|visible|such))? (?P<things>[a-z-]+"
@@ -142,6 +160,13 @@ _NONE_IS = re.compile(
 _HOW_MANY = re.compile(
     r"how many (?P<things>[^?]+?)(?: (?:are|were|can|do|does|have|has|did) [^?]*)?\?", re.IGNORECASE
 )
+
+
+def _things_counted(question: str) -> frozenset[str]:
+    """The noun of what a question counts, and its singular."""
+    asked = _HOW_MANY.match(question.strip())
+    words = words_of(asked["things"]) if asked else []
+    return frozenset([*words[-1:], *map(noun, words[-1:])])
 
 
 def _none_of(plain: str, question: str) -> bool:
@@ -178,7 +203,8 @@ class _Reader:
             apart=True,
         )
         if self.asked is COUNT:
-            added = sum_of_parts(found, self.plain, self.numbers)
+            things = _things_counted(self.question)
+            added = sum_of_parts(found, self.plain, self.numbers, things)
             if added is not None:
                 return Parsed(Fraction(added))
             total(found, self.plain, self.numbers, self.question)

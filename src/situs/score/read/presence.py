@@ -80,6 +80,12 @@ _UNSURE = re.compile(
     r"|but|although|though|despite|except|however|instead)\b",
     re.IGNORECASE,
 )
+# "I can identify a bright area": that it can be seen is no doubt.
+_ABLE = re.compile(
+    r"\b(?:i|we|you|one) can (?:clearly |also |indeed )?(?=(?:see|identify|make out|find|detect"
+    r"|recogni[sz]e|appreciate|note|observe)\b)",
+    re.IGNORECASE,
+)
 _DENIED = re.compile(
     r"\b(?:no|not|nothing|none|never|without|absence|absent|lacks?|neither|nor|cannot)\b|n't\b",
     re.IGNORECASE,
@@ -88,7 +94,11 @@ _DENIED = re.compile(
 
 def _evident(match: re.Match[str]) -> str:
     """A clause on evidence as one on what is there; as it is where its scope is not plain."""
-    if _UNSURE.search(match[0]) or _DENIED.search(match["what"]) or _DENIED.search(match["rest"]):
+    if (
+        _UNSURE.search(_ABLE.sub(" ", match[0]))
+        or _DENIED.search(match["what"])
+        or _DENIED.search(match["rest"])
+    ):
         return match[0]
     denials = len(_DENIED.findall(match["seen"]))
     if denials > 1:
@@ -108,6 +118,18 @@ _LOOKS_HEALTHY = re.compile(
     r"|preserved|healthy)\b)",
     re.IGNORECASE,
 )
+# "Both menisci have normal morphology and signal" says so, too.
+_QUALITY = (
+    r"(?:morphology|signal(?: intensity)?|appearance|shape|intensity|architecture|contours?"
+    r"|thickness|structure|configuration|outlines?)"
+)
+_HAS_HEALTHY = re.compile(
+    r"\b(?:(?P<one>has|shows|demonstrates|displays|exhibits)|have|show|demonstrate|display"
+    r"|exhibit|(?P<of>(?:is|are) of))(?: an?)?(?: (?:entirely|completely|perfectly))?"
+    rf" normal(?: [a-z]+)? {_QUALITY}(?:(?:,| and|, and)(?: normal)? {_QUALITY})*"
+    r"(?= ?(?:[.,;!\n]|$))",
+    re.IGNORECASE,
+)
 # "Neither an effusion nor a tear is seen."
 _NEITHER = re.compile(
     r"\bneither (?:an? |the )?(?P<one>[a-z][a-z -]{2,40}?)"
@@ -119,6 +141,23 @@ _NEITHER = re.compile(
 _ONLY = re.compile(
     r"\bthe only (?:finding|abnormality|annotation|change|thing)(?: (?:annotated|marked|seen"
     r"|visible|here))?(?: (?:on|in) (?:this|the) [a-z]+)? is (?:an? |the )?(?P<what>[a-z][a-z -]*)",
+    re.IGNORECASE,
+)
+# "The slice shows only a cyst", "only a cyst is marked".
+_NO_FINDING = (
+    r"(?!(?:on|in|at|if|when|half|part|parts|some|one|to|under|with|by|from|that|what|it|them|left"
+    r"|right|upper|lower|normal|artefacts?|artifacts?)\b)"
+)
+_IS_SEEN = r" ?(?:is|are|was|were) (?:marked|annotated|seen|visible|present|shown)\b"
+_SHOWS_ONLY = re.compile(
+    r"(?:^|(?<=[.;,\n] )|(?<=[.;,\n]))"
+    r"(?:(?P<shown>(?:the|this) (?:slice|image|scan|volume|picture|reader|study)"
+    r" (?:shows|contains|depicts|has|marked|annotated|displays) (?:only|nothing but|just)"
+    r"|i (?:can )?(?:only|just) see|the only thing (?:i (?:can )?see|marked|annotated) is)|only)"
+    rf" (?:an? |the )?{_NO_FINDING}"
+    r"(?P<what>(?:(?!(?:of|signal|changes?|area|something|anatomy)\b)[a-z][a-z-]* ?){1,4}?)"
+    rf"(?(shown)|(?={_IS_SEEN}))(?:{_IS_SEEN})?"
+    r"(?: ?(?:here|(?:on|in) (?:this|the) [a-z]+))?(?= ?(?:[.,;!\n]|$))",
     re.IGNORECASE,
 )
 # "The left lobe is clear."
@@ -170,14 +209,20 @@ def _clear(match: re.Match[str], bare: str) -> str:
     return match[0] if finding or _POINTING.search(subject) else f"{match['subject']} normal"
 
 
+def _verb(match: re.Match[str]) -> str:
+    return match["of"].split(" ")[0] if match["of"] else "is" if match["one"] else "are"
+
+
 def plainly_present(plain: str, question: str) -> str:
     """The reply with such sentences rewritten; as it is where the question asks something else."""
     bare = _asked_for(question)
     if not bare:
         return plain
     plain = _LOOKS_HEALTHY.sub(lambda match: "is" if match["one"] else "are", plain)
+    plain = _HAS_HEALTHY.sub(lambda match: f"{_verb(match)} normal", plain)
     plain = _NEITHER.sub(r"there is no \g<one>. there is no \g<two>", plain)
     plain = _ONLY.sub(lambda match: _alone(match, bare), plain)
+    plain = _SHOWS_ONLY.sub(lambda match: _alone(match, bare), plain)
     plain = _CLEAR.sub(lambda match: _clear(match, bare), plain)
     plain = _UNDER_HEADING.sub(r"\g<space>there is ", plain)
     plain = _SURE.sub("", plain)

@@ -78,15 +78,16 @@ _JUDGED = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
-    r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?:"
-    r" is)?[:=]?|"
+    r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)\b"
+    r"(?: is)?[:=]?|"
     r"[^:=]{0,60}[:=]) ?[\"'(\[*]*",
     re.IGNORECASE,
 )
 # "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone
 # are answers.
 _ANSWER_IS = re.compile(
-    r"\b(?:answer|verdict|conclusion|response|reply)(?: here| then| therefore"
+    r"\b(?:answer|verdict|conclusion|response|reply|assessment|impression|opinion|determination)"
+    r"(?: here| then| therefore"
     r"| to (?:the|your|this|that) question)?(?:,? therefore,?)?"
     r" ?(?:is|would be|must be|has to be|should be|remains|:)(?: an?| the)?(?: clear(?:ly)?|"
     r" definite(?:ly)?)? ",

@@ -48,10 +48,14 @@ _PARENTHESIS = re.compile(
 _FROM_TO = re.compile(r"\b(?:from )?(?:the )?[a-z]+est to (?:the )?[a-z]+est\b", re.IGNORECASE)
 _LONGEST_LABEL = 80
 # "C is the second closest": another one is the closest.
-_RUNNER_UP = re.compile(
-    r"[^.;,\n]{0,30}?\b(?:second|third|fourth|2nd|3rd|4th|next)[- ](?:closest|nearest|largest"
-    r"|biggest|longest|farthest|furthest|smallest|highest|lowest|shortest)\b",
-    re.IGNORECASE,
+_SECOND = (
+    r"\b(?:second|third|fourth|2nd|3rd|4th|next)[- ](?:closest|nearest|largest"
+    r"|biggest|longest|farthest|furthest|smallest|highest|lowest|shortest)\b"
+)
+_RUNNER_UP = re.compile(rf"[^.;,\n]{{0,30}}?{_SECOND}", re.IGNORECASE)
+# "Second nearest: the gallbladder".
+_RUNNER_UP_LABEL = re.compile(
+    rf"{_SECOND}(?: [a-z]+)?(?: is|:| ?=)[ \"'(*]*(?:the )?$", re.IGNORECASE
 )
 _COMPARATIVES = frozenset(
     {"nearest", "nearer", "closest", "closer", "farthest", "farther", "furthest", "further"}
@@ -189,7 +193,9 @@ def set_aside_runners_up(found: Sequence[Statement], plain: str) -> None:
         claims = sorted(statement.claims, key=lambda claim: claim.start)
         ends = [*(claim.start for claim in claims[1:]), statement.end]
         for claim, end in zip(claims, ends, strict=False):
-            if claim.role < Role.STATED and _RUNNER_UP.match(plain, claim.end, end):
+            led = plain[max(statement.start, claim.start - _LONGEST_LABEL) : claim.start]
+            second = _RUNNER_UP.match(plain, claim.end, end) or _RUNNER_UP_LABEL.search(led)
+            if claim.role < Role.STATED and second:
                 claim.certainty = Certainty.ASIDE
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from situs.score.read.numbers.roles import OF_WHICH
 from situs.score.read.numbers.tokens import Token
+from situs.score.read.numbers.words import LOOKS
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import content_words
 
@@ -19,7 +20,9 @@ _TOTAL_BEFORE = re.compile(
     r"|sums? to) (?:about |exactly )?$",
     re.IGNORECASE,
 )
-_TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
+_TOTAL_AFTER = re.compile(
+    r"(?: [a-z]+)?,? (?:in (?:total|all)|altogether|overall|all told|all together)\b", re.IGNORECASE
+)
 _OF_THEM = re.compile(r"\bof (?:them|which|these|those)\b", re.IGNORECASE)
 _PART_OF = re.compile(
     r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b",
@@ -138,16 +141,28 @@ def _weigh_parts(statement: Statement, plain: str, *, asked: bool) -> None:
             claim.certainty = Certainty.ASIDE  # "of 8 vertebrae, 6 are complete"
 
 
-_PLACE = re.compile(r" (?:in|on) the (?P<place>left|right|upper|middle|lower)\b", re.IGNORECASE)
+# What tells two parts of a count apart: where they lie ("in segment 4"), or what they look like.
+_PLACE = re.compile(
+    r"(?: (?:one|ones|[a-z]+s?))? (?:in|on|at) (?:the )?(?P<place>left|right|upper|middle|lower"
+    r"|(?:segment|section|level|slice|lobe|sector|rib) [0-9ivx]{1,4}[ab]?)\b",
+    re.IGNORECASE,
+)
+_LOOK = re.compile(rf" (?P<look>{LOOKS})\b(?=(?P<rest>[^0-9.,;:\n]*))", re.IGNORECASE)
+_JOINS = frozenset({"and", "plus", "one", "ones", "in", "on", "at", "are", "is"})
 _ADDED = re.compile(r"(?:,|;|\band\b|\bplus\b|\+)[a-z ]*$", re.IGNORECASE)
 _ONE_MORE = re.compile(
-    r"(?:,|;|\band\b|\bplus\b) ?(?:another|one)(?: one)?(?= (?:in|on) the )", re.IGNORECASE
+    r"(?:,|;|\band\b|\bplus\b)(?: and)? ?(?:(?:yet )?another|one|a (?:second|third|fourth|further))"
+    r"(?: one| [a-z]+)?(?= (?:in|on|at) )",
+    re.IGNORECASE,
 )
 
 
-def sum_of_parts(found: Sequence[Statement], plain: str, numbers: Sequence[Token]) -> int | None:
-    """What several counts in different places add up to ("two on the right and one on the left"),
-    where nothing but them is said."""
+def sum_of_parts(
+    found: Sequence[Statement], plain: str, numbers: Sequence[Token], things: Container[str] = ()
+) -> int | None:
+    """What several counts in different places, or of `things` that look differently, add up to
+    ("two on the right and one on the left", "one large and two small lesions"), where nothing but
+    them is said."""
     telling = [statement for statement in found if statement.claims]
     if len(telling) != 1:
         return None
@@ -160,11 +175,28 @@ def sum_of_parts(found: Sequence[Statement], plain: str, numbers: Sequence[Token
         if not any(match.start() <= start < match.end() for start in starts)
     ]
     joined = all(_ADDED.search(plain[:start]) for start in sorted(starts)[1:])
-    places = [_PLACE.search(plain, at, min(at + 40, end)) for at, _ in counts]
-    named = {place["place"].lower() for place in places if place}
-    if not joined or not 1 < len(named) == len(counts) or None in [count for _, count in counts]:
+    if not joined or None in [count for _, count in counts]:
         return None
-    return sum(count or 0 for _, count in counts)
+    places = {
+        match["place"].lower() for at, _ in counts if (match := _near(_PLACE, plain, at, end))
+    }
+    looks = {
+        match["look"].lower()
+        for at, _ in counts
+        if (match := _LOOK.match(plain, at, end)) and _of_those(match["rest"], things)
+    }
+    apart = max(places, looks, key=len)
+    return sum(count or 0 for _, count in counts) if 1 < len(apart) == len(counts) else None
+
+
+def _of_those(rest: str, things: Container[str]) -> bool:
+    """Whether what follows a look is no other thing ("one large cyst and …")."""
+    words = rest.lower().split()
+    return not words or words[0] in _JOINS or words[0] in things
+
+
+def _near(pattern: re.Pattern[str], plain: str, at: int, end: int) -> re.Match[str] | None:
+    return pattern.search(plain, at, min(at + 40, end))
 
 
 def _whole(claim: Claim, numbers: Sequence[Token]) -> int | None:

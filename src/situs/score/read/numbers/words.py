@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from situs.score.read.numbers.literals import WORD, word_value
 
-__all__ = ["count_in_words", "digits_for_words", "times_as_numbers", "without_differences"]
+__all__ = [
+    "LOOKS",
+    "count_in_words",
+    "counted_ones",
+    "digits_for_words",
+    "times_as_numbers",
+    "without_differences",
+]
 
 _NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
 _SMALLER = r"(?:smaller|less|fewer|shorter|lower|thinner|narrower|lighter)"
@@ -90,6 +98,33 @@ _VAGUE = re.compile(
     r"second|another|third)\b",
     re.IGNORECASE,
 )
+
+
+LOOKS = (
+    r"(?:(?:very |more )?(?:large|larger|big|bigger|small|smaller|tiny|medium|medium-sized|dominant"
+    r"|hypodense|hyperdense|dark|bright|round|oval|solid|ill-defined|well-defined"
+    r"|subcentimet(?:re|er)))"
+)
+"""What tells apart lesions that are counted together."""
+# "Contains one lesion", "one large and two small lesions": here "one" is no pronoun.
+_COUNTED_ONE = re.compile(
+    rf"(?P<before>\b(?:there is|there's|contains?|has|shows?|see|find|found|count|identif(?:y|ied)"
+    r"|detect|harbou?rs|holds|reveals|bears|and|plus)(?: (?:only|just|exactly))?) one"
+    rf"(?= (?P<look>{LOOKS} )?(?P<thing>[a-z]+)\b)",
+    re.IGNORECASE,
+)
+
+
+def counted_ones(text: str, things: Container[str]) -> str:
+    """The text with "1" for each "one" that counts one of the `things`, or one of them beside
+    others ("one large and …")."""
+
+    def number(match: re.Match[str]) -> str:
+        thing = match["thing"].lower()
+        counts = thing in things or (match["look"] and thing in {"and", "plus"})
+        return f"{match['before']} 1" if counts else match[0]
+
+    return _COUNTED_ONE.sub(number, text)
 
 
 def without_differences(text: str) -> str:
