@@ -174,6 +174,7 @@ def test_no_bench_or_run_holds_the_name(cared_for, plain_content) -> None:
         "run.json",
         "answers.jsonl",
         "scores.json",
+        "scores.blind.json",
         "scores.parquet",
         "locations.json",
     }

@@ -87,6 +87,7 @@ class Made:
             structures.append(Structure(value, name, 0, value))
         self._labels = LabelMap(GRID, (layer,), tuple(structures)) if masks else None
         self._array = array if image else None
+        self._listed = {one.name: one.label for one in structures}
 
     def labels(self):
         return self._labels
@@ -98,6 +99,7 @@ class Made:
 
     def judge(self, item: Item, made, series=SERIES):
         layout = layout_of(made, GRID, item)
+        series = msgspec.structs.replace(series, structures=self._listed)
         outer = self
 
         class Evidence:
