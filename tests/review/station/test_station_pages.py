@@ -620,6 +620,110 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     assert page.evaluate("window.hacked") is None
 
 
+def leave_and_return(page: Any) -> None:
+    """To the help by a link, as soon as something was typed, and back."""
+    page.click("nav a:has-text('Help')")
+    page.wait_for_selector("kbd")
+    page.go_back()
+    page.wait_for_selector(".sheet h1")
+
+
+def test_what_was_typed_outlives_its_page(desk: Desk) -> None:
+    """Left, closed, reloaded or signed out right after a letter, with and without a network."""
+    desk.running.freeze("R1", "R2")
+    page = desk.sit("R1")
+    begin(page)
+    case = page.url
+
+    def holds(said: str) -> None:
+        field = "(said) => document.querySelector('#cannot')?.value === said"
+        page.wait_for_function(field, arg=said, timeout=20_000)
+
+    page.fill("#cannot", "left at once")
+    leave_and_return(page)
+    holds("left at once")
+    page.context.set_offline(True)
+    page.fill("#cannot", "left without a network")
+    page.wait_for_selector("text=Offline: your work is kept here")
+    page.click("nav a:has-text('My list')")
+    page.wait_for_selector("text=The station cannot be reached. Trying again")
+    no_serious_findings(page)
+    page.context.set_offline(False)
+    page.wait_for_selector("a.primary")  # the list comes by itself
+    page.wait_for_selector("text=The station cannot be reached", state="detached")
+    page.goto(case)
+    holds("left without a network")
+    page.fill("#cannot", "closed at once")
+    page.on("dialog", lambda asked: asked.accept())
+    page.close(run_before_unload=True)
+    page = desk.contexts[-1].new_page()
+    page.on("pageerror", lambda error: desk.errors.append(str(error)))
+    page.goto(desk.address)
+    page.wait_for_function(
+        "(id) => fetch('/api/v1/assignments/' + id).then((r) => r.json())"
+        ".then((view) => view.draft.cannot === 'closed at once')",
+        arg=case.rpartition("/")[2],
+    )
+    page.goto(case)
+    holds("closed at once")
+    page.fill("#cannot", "signed out at once")
+    page.click("text=Sign out")
+    page.wait_for_selector("input[autocomplete=username]")
+    sign_in(page, "R1")
+    page.goto(case)
+    holds("signed out at once")
+
+
+def test_a_correction_is_kept_while_one_looks_elsewhere(desk: Desk) -> None:
+    """It has no draft at the station; and it can be given up, or kept against another window's."""
+    desk.running.freeze("R1", "R2")
+    page = desk.sit("R1")
+    begin(page)
+    answer_by_keys(page)
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Amend")
+    page.keyboard.press("u")
+    comment, reason = page.get_by_label("Comment"), page.get_by_label("Reason for the correction")
+    comment.fill("on a second look")
+    leave_and_return(page)
+    assert comment.input_value() == "on a second look"
+    press(page, mark_button(page, "Leave it as it was"))
+    page.wait_for_selector("text=Amend")
+    assert comment.input_value() == ""
+    page.keyboard.press("u")
+    comment.fill("kept against the other")
+    reason.fill("a second look")
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector("text=Amend")
+    other.keyboard.press("u")
+    other.get_by_label("Comment").fill("from the other window")
+    other.get_by_label("Reason for the correction").fill("faster")
+    other.keyboard.press("Shift+Enter")
+    other.wait_for_function("(old) => location.href !== old", arg=page.url)
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_selector("text=Changed in another window")
+    page.click("text=Keep what is here")
+    page.wait_for_selector("[role=alertdialog]", state="detached")
+    assert comment.is_enabled()
+    before = page.url
+    reason.press("Shift+Enter")
+    page.wait_for_function("(old) => location.href !== old", arg=before)
+    assert written_comments(desk.running) == ["", "from the other window", "kept against the other"]
+
+
+def written_comments(running: Running) -> list[str]:
+    """Of every version of every rating, as they were written."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.tables import Reading
+
+    with running.database.read() as db:
+        rated = db.scalars(select(Reading).where(Reading.stage == 2).order_by(Reading.id))
+        return [str(row.body["comment"]) for row in rated]
+
+
 class Vouching:
     """A provider that sends everybody straight back as R1."""
 

@@ -1,6 +1,6 @@
 // Talking to the station: the page's token on every write, one retry after signing in again, and a word about being offline.
 let token = '', code = '';
-let askPassword = async () => {};
+let askPassword = async () => {}, tellReach = () => {};
 
 // Messages of the interface begin small and end open, as in a terminal.
 const sentence = (words) => words[0].toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? '' : '.');
@@ -25,7 +25,12 @@ async function signedInElsewhere() {
 }
 // What shows the sign-in or the locked screen over the page, and resolves once the password was given.
 export const onLocked = (ask) => { askPassword = ask; };
+// What says over every page that the station cannot be reached, and that it can again.
+export const onReach = (tell) => { tellReach = tell; };
+const nextTry = (pause) => new Promise((done) => { setTimeout(done, pause); window.addEventListener('online', done, { once: true }); });
 export const freshKey = () => crypto.randomUUID();
+
+const OUTLIVES = 60000; // characters: what a browser goes on sending when its page is closed
 
 export async function api(path, { method = 'GET', body, version, key, signingIn = false } = {}) {
   const headers = { Accept: 'application/json' };
@@ -34,11 +39,16 @@ export async function api(path, { method = 'GET', body, version, key, signingIn 
   if (key) headers['Idempotency-Key'] = key;
   if (method !== 'GET') headers['X-Situs-Token'] = token;
   let answer;
+  const sent = body === undefined ? undefined : JSON.stringify(body);
   try {
-    answer = await fetch('/api/v1' + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: 'same-origin' });
+    answer = await fetch('/api/v1' + path, { method, headers, body: sent, credentials: 'same-origin', keepalive: method === 'PUT' && sent.length < OUTLIVES });
   } catch (error) {
-    throw new Offline('the station cannot be reached');
+    tellReach(false);
+    if (method !== 'GET' || signingIn) throw new Offline('the station cannot be reached');
+    await nextTry(2000); // a page that only looks waits: it would stay empty otherwise
+    return api(path);
   }
+  tellReach(true);
   const data = await answer.json().catch(() => ({}));
   if (answer.ok) return data;
   if ((answer.status === 401 || answer.status === 423) && !signingIn) {
@@ -58,7 +68,7 @@ export async function submit(path, options, waiting) {
     } catch (error) {
       if (!(error instanceof Offline)) throw error;
       waiting(true);
-      await new Promise((done) => { setTimeout(done, pause); window.addEventListener('online', done, { once: true }); });
+      await nextTry(pause);
     }
   }
 }

@@ -1,33 +1,42 @@
 // The reading room: three linked planes and one question; wordings and adjudication are read here too.
 import { html, useState, useEffect, useLayoutEffect, useRef } from './preact-htm.js';
-import { api, submit, ApiError, Offline } from './api.js';
+import { api, submit, ApiError } from './api.js';
 import { listen, keyMap } from './keys.js';
 import { openNext } from './list.js';
 import { Planes, boxesIn } from './planes.js';
+import { workOn, EMPTY } from './work.js';
 import { AnswerForm, RatingForm, DecisionForm, answerProblem, ratingProblem, flagWords, inWords } from './forms.js';
 import { stepList, factTable, flagList } from '/static/viewer.js';
-
-const EMPTY = { answers: {}, cannot: '', confidence: 0, score: null, flags: [], verdicts: {}, comment: '', decision: '', key_wrong: null, reason: '' };
 
 export function Room({ id }) {
   const [view, setView] = useState(null), [draft, setDraft] = useState(EMPTY), [state, setState] = useState(''), [conflict, setConflict] = useState(null);
   const [, setReady] = useState(null), [problem, setProblem] = useState(''), [amending, setAmending] = useState(false), [window_, setWindow] = useState([0, 0]), [flipped, setFlipped] = useState(false);
-  const held = useRef({ version: 0, draft: EMPTY, timer: 0, saving: null, active: 0, last: Date.now() }), planes = useRef(null), box = useRef(null);
+  const work = useRef(workOn(id)).current, planes = useRef(null), box = useRef(null);
 
   const take = (got, keepDraft) => {
-    held.current.version = got.version;
-    const fresh = { ...EMPTY, ...(got.rating || {}), ...got.draft };
-    if (!keepDraft) { setDraft(fresh); held.current.draft = fresh; }
+    if (!keepDraft) work.settle(got.version, { ...EMPTY, ...(got.rating || {}), ...got.draft });
+    setDraft(work.draft);
     setView(got);
-    setAmending(false);
+    setAmending(work.isCorrection && got.state === 'done');
     setProblem('');
   };
+  const amend = () => { work.isCorrection = true; setAmending(true); };
   useEffect(() => {
-    api('/assignments/' + id).then((got) => take(got)).catch((error) => setProblem(error.status === 404 ? 'There is no such case on your list.' : error.message));
-    const timer = setInterval(() => { if (!document.hidden && Date.now() - held.current.last < 30000) held.current.active += 1000; }, 1000);
-    const alive = () => { held.current.last = Date.now(); };
+    work.tell = (said, error) => {
+      if (said === 'conflict') setConflict(error.body);
+      else if (said === 'problem') setProblem(error.message);
+      else setState(said);
+    };
+    // What the station has not got yet was typed before this page was left: it is sent on, under the version it was written on.
+    Promise.resolve(work.saving).then(() => api('/assignments/' + id)).then((got) => {
+      const isUnsent = work.isUnsent;
+      take(got, isUnsent);
+      if (isUnsent && !work.isCorrection) work.save();
+    }).catch((error) => setProblem(error.status === 404 ? 'There is no such case on your list.' : error.message));
+    const timer = setInterval(() => { if (!document.hidden && Date.now() - work.last < 30000) work.active += 1000; }, 1000);
+    const alive = () => { work.last = Date.now(); };
     ['pointermove', 'keydown', 'wheel'].forEach((name) => window.addEventListener(name, alive, { passive: true }));
-    return () => { clearInterval(timer); clearTimeout(held.current.timer); ['pointermove', 'keydown', 'wheel'].forEach((name) => window.removeEventListener(name, alive)); if (planes.current) planes.current.close(); };
+    return () => { clearInterval(timer); work.leave(); ['pointermove', 'keydown', 'wheel'].forEach((name) => window.removeEventListener(name, alive)); if (planes.current) planes.current.close(); };
   }, [id]);
 
   // The viewer is made anew when the stage changes: only then may it know the overlay.
@@ -53,30 +62,8 @@ export function Room({ id }) {
   }, [view && view.id, view && view.stage]);
 
   const change = (part) => {
-    const next = { ...held.current.draft, ...part };
-    held.current.draft = next;
-    setDraft(next);
-    if (view.state === 'done' || view.state === 'signed') return;
-    clearTimeout(held.current.timer);
-    setState('unsaved');
-    held.current.timer = setTimeout(save, 700);
-  };
-  const save = async () => {
-    if (held.current.saving) { held.current.again = true; return; }
-    held.current.saving = (async () => {
-      try {
-        const { version } = await api(`/assignments/${id}/draft`, { method: 'PUT', version: held.current.version, body: { draft: held.current.draft } });
-        held.current.version = version;
-        setState('saved');
-      } catch (error) {
-        if (error instanceof Offline) { setState('offline'); held.current.timer = setTimeout(save, 2000); }
-        else if (error.status === 412) setConflict(error.body);
-        else setProblem(error.message);
-      }
-      held.current.saving = null;
-      if (held.current.again) { held.current.again = false; await save(); }
-    })();
-    await held.current.saving;
+    setDraft(work.change(part));
+    if (!work.isCorrection) setState('unsaved');
   };
 
   // On a low screen the words stand below what is seen of the form.
@@ -87,25 +74,24 @@ export function Room({ id }) {
 
   const send = async (goOn) => {
     if (!view || state === 'sending') return false;
-    const said = held.current.draft, first = view.stage === 1;
+    const said = work.draft, first = view.stage === 1;
     const decides = !first && view.purpose === 'adjudicate';
     if (view.state === 'done' && !amending) { if (goOn || view.kind !== 'training') await openNext(); return true; }
     if (view.state === 'signed') { await openNext(); return true; }
     const missing = first ? answerProblem(view, said) : decides ? (said.decision && said.key_wrong !== null && said.reason.trim() ? '' : 'Choose a decision, say whether the key is wrong, and why.') : ratingProblem(view, said, amending);
     if (missing) { complain(missing); return true; }
-    clearTimeout(held.current.timer);
-    if (held.current.saving) await held.current.saving;
-    clearTimeout(held.current.timer);
+    await work.quiet();
     setState('sending');
-    const looked = { active_ms: held.current.active, slices_seen: planes.current ? planes.current.seen.size : 0 };
+    const looked = { active_ms: work.active, slices_seen: planes.current ? planes.current.seen.size : 0 };
     const rating = { score: said.score, flags: said.flags, verdicts: said.verdicts, comment: said.comment };
     const [path, body] = first ? ['answer', { answers: said.cannot ? {} : said.answers, cannot: said.cannot, confidence: said.confidence, ...looked }]
       : decides ? ['decision', { decision: said.decision, key_wrong: said.key_wrong, reason: said.reason }]
         : amending ? ['amend', { ...rating, reason: said.reason }] : ['rating', { ...rating, ...looked }];
     try {
-      const got = await submit(`/assignments/${id}/${path}`, { version: held.current.version, body }, () => setState('offline'));
+      const got = await submit(`/assignments/${id}/${path}`, { version: work.version, body }, () => setState('offline'));
       setState('');
-      if (first || (got.kind === 'training' && !goOn)) { held.current.active = 0; take(got); }
+      work.settle(got.version, work.draft);
+      if (first || (got.kind === 'training' && !goOn)) { work.active = 0; take(got); }
       else await openNext().then((next) => { if (next.id === id || !next.id) { take(got); if (!next.id) location.hash = ''; } });
     } catch (error) {
       setState('');
@@ -131,14 +117,14 @@ export function Room({ id }) {
     const pick = (n) => () => (view.stage === 1 && single && letters[n] !== undefined ? change({ answers: { [view.parts[0].name]: letters[n] }, cannot: '' }) : false);
     const rate = (n) => () => { if (view.stage === 1 && view.stages === 2) return n ? change({ confidence: n }) : false; return n < 3 && (view.state !== 'done' || amending) ? change({ score: n }) : false; };
     const press = (button) => { const found = document.getElementById(button); if (!found) return false; found.click(); return true; };
-    const flag = () => (view.stage === 2 ? change({ flags: held.current.draft.flags.includes('key wrong') ? held.current.draft.flags.filter((f) => f !== 'key wrong') : [...held.current.draft.flags, 'key wrong'] }) : false);
+    const flag = () => (view.stage === 2 ? change({ flags: work.draft.flags.includes('key wrong') ? work.draft.flags.filter((f) => f !== 'key wrong') : [...work.draft.flags, 'key wrong'] }) : false);
     const stop = listen({
       answer1: pick(0), answer2: pick(1), answer3: pick(2), answer4: pick(3), answer5: pick(4), answer6: pick(5),
       cannot: () => { const field = document.getElementById('cannot'); if (!field) return false; field.focus(); return true; },
       zero: rate(0), one: rate(1), two: rate(2), three: rate(3), keyWrong: flag,
       submit: () => { send(false); }, next: () => { send(true); },
       draw: () => press('draw'), first: () => press('first-slice'), last: () => press('last-slice'),
-      amend: () => (view.state === 'done' && view.purpose === 'read' ? setAmending(true) : false),
+      amend: () => (view.state === 'done' && view.purpose === 'read' ? amend() : false),
       convention: () => convention(), lines: () => { const p = planes.current; if (!p) return false; p.controls.show.lines = !p.controls.show.lines; p.controls.drawAll(); return true; },
       mark: () => {
         const p = planes.current, marks = view.marks || [];
@@ -157,8 +143,10 @@ export function Room({ id }) {
   const resolve = async (mine) => {
     const got = await api('/assignments/' + id);
     setConflict(null);
-    take(got, mine && got.stage === view.stage);
-    if (mine && got.stage === view.stage) await save();
+    const keep = mine && got.stage === view.stage;
+    if (keep) work.version = got.version;
+    take(got, keep);
+    if (keep && !work.isCorrection) await work.save();
   };
 
   if (!view) return html`<main tabindex="-1" class="page">${problem ? html`<h1>Case</h1><p class="problem" role="alert">${problem}</p><p><a class="button" href="#">Back to my list</a></p>` : html`<p>Loading …</p>`}</main>`;
@@ -177,8 +165,8 @@ export function Room({ id }) {
       ${view.stage === 2 ? (view.purpose === 'adjudicate' ? html`<${DecisionForm} draft=${draft} change=${change} done=${finished} />` : html`<${RatingForm} view=${view} draft=${draft} change=${change} done=${finished} amending=${amending} />`) : null}
       ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
       <p class="small state" role="status">${words}</p>
-      <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case</button>${view.state === 'done' && view.purpose === 'read' ? html`<button type="button" onClick=${() => setAmending(true)}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
-        : html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>`}</div>
+      <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case</button>${view.state === 'done' && view.purpose === 'read' ? html`<button type="button" onClick=${amend}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
+        : html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>${amending ? html`<button type="button" onClick=${() => take(view)}>Leave it as it was</button>` : null}`}</div>
       <p class="small">Research reading. Not for diagnosis.</p>
     </section>
     ${conflict ? html`<div class="cover"><div class="dialog" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>

@@ -1,11 +1,12 @@
 // The station's pages. What is shown is told by the fragment; a password can be asked for over any of them, and nothing is lost.
 import { html, render, useState, useEffect, useRef } from './preact-htm.js';
-import { api, setToken, onLocked, ApiError, Offline } from './api.js';
+import { api, setToken, onLocked, onReach, ApiError, Offline } from './api.js';
 import { keyMap, listen } from './keys.js';
 import { Room } from './room.js';
 import { Desk, Trail } from './desk.js';
 import { Help } from './help.js';
 import { MyList } from './list.js';
+import { saveAll } from './work.js';
 
 export const say = (words) => { document.getElementById('live').textContent = words; };
 
@@ -51,12 +52,13 @@ function Password({ me, why, done }) {
 }
 
 function App() {
-  const [me, setMe] = useState(undefined), [over, setOver] = useState(null), [where, setWhere] = useState(location.hash.slice(1));
+  const [me, setMe] = useState(undefined), [over, setOver] = useState(null), [isReached, setReached] = useState(true), [where, setWhere] = useState(location.hash.slice(1));
   // Several requests may meet the lock at once (a draft, a slice): all of them go on afterwards.
   const waiting = useRef([]);
   useEffect(() => {
     const moved = () => setWhere(location.hash.slice(1));
     window.addEventListener('hashchange', moved);
+    onReach(setReached);
     onLocked((why) => new Promise((resolve) => { waiting.current.push(resolve); setOver({ why }); }));
     api('/me', { signingIn: true }).then(entered).catch((error) => (error.status === 423 ? setOver({ why: 'locked' }) : setMe(null)));
     return () => window.removeEventListener('hashchange', moved);
@@ -72,7 +74,7 @@ function App() {
     return () => { clearInterval(timer); events.forEach((name) => window.removeEventListener(name, alive)); };
   }, [me, over]);
   const entered = (held) => { setToken(held.token, held.code); setMe(held); };
-  const lock = async () => { await api('/auth/lock', { method: 'POST' }).catch(() => {}); setOver({ why: 'locked' }); };
+  const lock = async () => { setOver({ why: 'locked' }); await saveAll(); await api('/auth/lock', { method: 'POST' }).catch(() => {}); };
   const given = (held, other) => {
     if (other) { setOver({ ...over, why: other }); return; }
     entered(held);
@@ -82,12 +84,12 @@ function App() {
   useEffect(() => (me ? listen({ lock, help: () => { location.hash = 'help'; } }) : undefined), [me]);
   if (me === undefined && !over) return null;
   if (!me && !over) return html`<${Password} done=${entered} />`;
-  const out = async () => { await api('/auth/logout', { method: 'POST' }).catch(() => {}); location.hash = ''; location.reload(); };
-  return html`<div class=${over ? 'behind' : ''} inert=${over ? true : null}>${me ? html`<${Frame} me=${me} where=${where} lock=${lock} out=${out} />` : null}</div>
+  const out = async () => { await saveAll(); await api('/auth/logout', { method: 'POST' }).catch(() => {}); location.hash = ''; location.reload(); };
+  return html`<div class=${over ? 'behind' : ''} inert=${over ? true : null}>${me ? html`<${Frame} me=${me} where=${where} lock=${lock} out=${out} isReached=${isReached} />` : null}</div>
     ${over ? html`<div class="cover"><${Password} me=${me} why=${over.why} done=${given} /></div>` : null}`;
 }
 
-function Frame({ me, where, lock, out }) {
+function Frame({ me, where, lock, out, isReached }) {
   const [page, id] = where.split('/');
   const has = (...roles) => roles.some((role) => me.roles.includes(role));
   const links = [['', 'My list', has('reader', 'adjudicator')], ['desk', 'Study desk', has('coordinator', 'auditor')], ['trail', 'Audit trail', has('auditor', 'coordinator')], ['help', 'Help and keys', true]];
@@ -98,6 +100,7 @@ function Frame({ me, where, lock, out }) {
   return html`<a class="skip" href="#${where}" onClick=${(e) => { e.preventDefault(); document.querySelector('main').focus(); }}>Skip to content</a>
     <header class="bar"><b>Situs</b><nav aria-label="Pages">${links.filter((l) => l[2]).map(([to, words]) => html`<a href=${'#' + to} aria-current=${shown === to ? 'page' : null}>${words}</a>`)}</nav>
       <span class="grow"></span><span class="who">${me.code}</span><button type="button" onClick=${lock} title=${keyMap().lock}>Lock</button><button type="button" onClick=${out}>Sign out</button></header>
+    <p class="reach" role="status">${isReached ? '' : 'The station cannot be reached. Trying again …'}</p>
     ${main}`;
 }
 
