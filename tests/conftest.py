@@ -4,7 +4,6 @@ and phantom benches that are built once a session."""
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import gc
 import io
 import json
@@ -13,6 +12,7 @@ import random
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+
+from situs.base.locks import try_lock
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,15 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], str]
     return make
 
 
+def wait_for_lock(descriptor: int) -> None:
+    """Lock an open file, on any system."""
+    while True:
+        try:
+            return try_lock(descriptor)
+        except BlockingIOError:
+            time.sleep(0.05)
+
+
 Once = Callable[[str, Callable[[Path], object]], Path]
 
 
@@ -129,7 +140,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
     def make_once(name: str, make: Callable[[Path], object]) -> Path:
         folder, done = root / name, root / f"{name}.done"
         with (root / f"{name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            wait_for_lock(lock.fileno())
             if not done.exists():
                 folder.mkdir()
                 make(folder)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.probe import SightGain, probed_beside
+from situs.probe import Diagnosis, SightGain, probed_beside
 from situs.report.scored import ReportedRun
 from situs.report.tables.standing import Gain, Standings
 
@@ -35,6 +35,8 @@ class Verdict(msgspec.Struct, frozen=True):
     accuracies: str
     """With pictures and without."""
     summary: str
+    decided_on: str = ""
+    """What shows that it looked, where this gain does not."""
 
 
 def verdicts_of(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> list[Verdict]:
@@ -55,9 +57,18 @@ def verdicts_of(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> list[Ve
                 "not computed" if read_out is None else f"{read_out.text} points",
                 _accuracies(gain),
                 diagnosis.summary,
+                _decided_on(diagnosis, read_out) if looked == "yes" else "",
             )
         )
     return verdicts
+
+
+def _decided_on(diagnosis: Diagnosis, read_out: Gain | None) -> str:
+    """The evidence that it looked; empty if the headline's own gain, shown above it, is that."""
+    if read_out is not None and read_out.low is not None and read_out.low > 0:
+        return ""
+    words = diagnosis.findings["looks_at_the_image"].words
+    return f"Decided on {diagnosis.items}: {words}." if words else ""
 
 
 def with_probed_gains(
