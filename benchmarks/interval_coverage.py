@@ -311,6 +311,8 @@ def _print(title: str, covered: dict[tuple[object, ...], float], facets: dict[st
     print(
         f"\nUnder {LOW:.0%}: {len(narrow) or 'no cell'}; over {HIGH:.0%}: {len(wide) or 'no cell'}."
     )
+    if narrow:
+        print()
     for cell, share in sorted(narrow, key=lambda one: one[1]):
         print(
             f"- {share:.3f}: {'geometric' if cell[0] else 'equal'}, {cell[1]} patients, {cell[2:]}"
