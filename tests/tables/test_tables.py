@@ -105,3 +105,20 @@ def test_columns_without_names_have_no_header(capsys: pytest.CaptureFixture[str]
     print_table(Table("t", "written", ("", ""), (("items", 17), ("pictures", 0))))
     shown = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
     assert shown == [["written"], ["items", "17"], ["pictures", "0"]]
+
+
+def test_a_terminal_breaks_sentences_between_words_and_no_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """122 columns are asked for of 100: the sentence gives way, the names do not."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("situs.tables.terminal._WIDTH_OF_FILES", 0)
+    names = ("portal_vein_and_splenic_vein", "gluteus_maximus_right")
+    why = "what lies between them is named after something that is not there"
+    print_table(Table("t", "t", ("a", "b", "contact mm²", "why"), ((*names, 12, why),)))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert any(all(name in line.split() for name in names) for line in lines)
+    assert any("contact mm²" in line for line in lines)
+    start = next(line.index("why") for line in lines if "why" in line)
+    assert [word for line in lines[4:] for word in line[start:].split()] == why.split()
