@@ -44,8 +44,8 @@ def print_table(table: Table) -> None:
     for number, column in enumerate(brief.columns):
         is_prose = any(len(row[number]) > _PROSE for row in rows)
         justify: Literal["left", "right"] = "left" if is_prose or number == 0 else "right"
-        width = widths[number] if widths else None
-        drawn.add_column(column, justify=justify, overflow="fold", width=width)
+        of_column = widths[number] if widths else None
+        drawn.add_column(column, justify=justify, overflow="fold", width=of_column)
     for row in rows:
         drawn.add_row(*row)
     console.print(printable(table.title), style="bold")
