@@ -55,7 +55,7 @@ _WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdiges
 on a shared disk, process numbers of another mean nothing."""
 
 
-_PART = re.compile(rf"\..+\.{_WRITER}-(?P<process>\d{1, 9})-[0-9a-f]+\.part", re.DOTALL)
+_PART = re.compile(rf"\..+\.{_WRITER}-(?P<process>\d{{1,9}})-[0-9a-f]+\.part", re.DOTALL)
 """Names of temporary files that this machine writes: the process that did is in them."""
 
 
