@@ -20,6 +20,7 @@ import pytest
 from aiohttp import web
 
 from asking import wait_little
+from situs.base.files import digest
 from situs.bench import open_bench
 from situs.build.authoring import AuthorOptions, AuthorRoles, author_bench
 from situs.clients import Asking
@@ -279,6 +280,31 @@ def test_a_dead_writer_falls_back_and_the_published_filter_leaves_a_sound_bench(
     assert items
     assert "Every question waits for readers" in card
     assert all("routed:readers" in item.tags for item in items)
+
+
+def test_turns_without_a_reply_are_told(source, situs, tmp_path):
+    """A critic that every third question makes ill: what it did not read waits for readers."""
+    seen: list[str] = []
+
+    async def ill(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        if (
+            role_of(body) == "critic"
+            and int(digest(json.dumps(shown_in(body)), size=4), 16) % 3 == 0
+        ):
+            seen.append(json.dumps(shown_in(body)))
+            return web.json_response({"error": {"message": "no"}}, status=400)
+        return await play(request, body)
+
+    with Server(lambda number, body: ill) as server:
+        critic = ("--critic", server.spec, "--no-cache", "--per-study", "3", "--json")
+        ran = situs("author", source / "bench", "--out", tmp_path / "bench", *critic)
+    assert ran.code == 0, ran.err
+    state = next(s for name, s in ran.json["roles"].items() if name.startswith("critic"))
+    journal = (tmp_path / "bench.asked" / "critic-1.jsonl").read_text("utf-8").splitlines()
+    failed = [row for row in map(json.loads, journal) if row["state"] == "failed"]
+    assert state["failed"] == len(failed) >= len(set(seen)) > 0
+    card = (tmp_path / "bench" / "README.md").read_text("utf-8")
+    assert f"{state['failed']:,} turn{'s' if state['failed'] > 1 else ''} got no reply" in card
 
 
 FILES = ("items.parquet", "facts.parquet", "studies.parquet", "wordings.toml", "authoring.json")

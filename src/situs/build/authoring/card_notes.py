@@ -45,8 +45,12 @@ def card_notes(
         why = f" ({state.why})" if state.why else ""
         fallback = _FALLBACKS.get(name.partition(" ")[0], "") if state.state != "done" else ""
         lost = [
-            f"{count:,} turns {words}"
-            for count, words in ((state.invalid, "could not be read"), (state.cut, "were cut off"))
+            f"{counted(count, 'turn')} {words}"
+            for count, words in (
+                (state.invalid, "could not be read"),
+                (state.cut, "were cut off"),
+                (state.failed, "got no reply"),
+            )
             if count
         ]
         turns = f" {' and '.join(lost)}." if lost else ""

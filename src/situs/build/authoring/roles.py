@@ -47,6 +47,8 @@ class RoleState(msgspec.Struct):
     """Turns in which nothing readable came back, asked twice."""
     cut: int = 0
     """Turns whose replies ended at the limit of tokens, or ran on with blanks."""
+    failed: int = 0
+    """Turns without a reply, after every attempt: the server was away, or refused."""
 
 
 class Desk:
@@ -97,6 +99,7 @@ class Desk:
         state.seconds += asked.seconds
         state.invalid += asked.given_up - asked.cut
         state.cut += asked.cut
+        state.failed += asked.failed
         known = asked.cost is not None and state.cost is not None
         state.cost = (state.cost or 0.0) + (asked.cost or 0.0) if known else None
         if self._left is not None and asked.cost is not None:
