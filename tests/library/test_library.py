@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from situs.errors import SitusError
@@ -388,6 +389,8 @@ def test_searching(situs, small) -> None:
         "the adrenal gland lies above  kidney",
         "the adrenal gland lies above the kidneу",  # a Cyrillic у
         "the adrenal",
+        "he adrenal gland lies above the kidney",
+        "the adrenal gland lies above the kidne",
         "",
         " ",
     ],
@@ -400,6 +403,28 @@ def test_altered_quotes_are_not_accepted(situs, small, quote) -> None:
     assert situs("library", "cite", small, 1, quote).code == 1
 
 
+def test_a_quote_does_not_begin_or_end_within_a_word(situs, tmp_path) -> None:
+    """What is left of "irrelevant" or "non-resectable" says the opposite."""
+    abstract = (
+        "Tumour contact is irrelevant for partial nephrectomy. Contact makes it non-resectable by "
+        "laparoscopy. Size is relevant for partial nephrectomy."
+    )
+    row = {"pmid": 1, "title": "Contact", "abstract": abstract}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+    assert situs("library", "build", tmp_path / "a.jsonl", "--out", tmp_path / "lib").code == 0
+    with open_library(tmp_path / "lib") as library:
+        assert library.cite(1, "resectable by laparoscopy") is None
+        assert library.cite(1, "Contact makes it non-resectabl") is None
+        citation = library.cite(1, "relevant for partial nephrectomy")
+        # The whole word stands further on, and nowhere before.
+        assert citation is not None
+        assert abstract[: citation.start].endswith("Size is ")
+        assert library.verify(citation)
+        cut = abstract.index("irrelevant") + 2
+        moved = msgspec.structs.replace(citation, start=cut, end=cut + len(citation.quote))
+        assert not library.verify(moved)
+
+
 def test_a_quote_is_proved_by_its_place(situs, small) -> None:
     cited = situs(
         "library", "cite", small, 1, "the adrenal gland\n lies above the kidney", "--json"
@@ -408,7 +433,6 @@ def test_a_quote_is_proved_by_its_place(situs, small) -> None:
     with open_library(small) as library:
         citation = library.cite(1, QUOTE)
         assert library.verify(citation)
-        import msgspec
 
         for change in (
             {"start": 11},

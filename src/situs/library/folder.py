@@ -22,6 +22,8 @@ HEAD = "library.json"
 DATABASE = "library.sqlite"
 _SHORTEST_QUOTE = 20
 """Characters. A word or two stands in any abstract and proves nothing."""
+_JOINED_BEFORE = re.compile(r"\w[-\u2010\u2011]?\Z")
+_JOINED_AFTER = re.compile(r"[-\u2010\u2011]?\w")
 _MOST_WORDS = 32
 _WORD = re.compile(r'"([^"]+)"|(\w+)')
 """A phrase in quotes, or a word; all else, the search engine's operators among it, is left out."""
@@ -132,7 +134,8 @@ class Library:
         """Where a quote stands in a publication, word for word; None if it stands nowhere in it.
 
         White space and the composition of accents do not count; every other character does. A quote
-        under twenty characters proves nothing and is never found.
+        under twenty characters proves nothing and is never found, nor is one that begins or ends
+        within a word: "relevant …" is no quote of "irrelevant …".
         """
         article = self.read(pmid)
         words = normal_text(quote)
@@ -140,10 +143,9 @@ class Library:
             return None
         texts = [(-1, article.title), *enumerate(section.text for section in article.sections)]
         for section, text in texts:
-            start = text.find(words)
-            if start >= 0:
-                end = start + len(words)
-                return Citation(pmid, section, start, end, article.document, words)
+            for match in re.finditer(re.escape(words), text):
+                if _is_whole(text, match.start(), match.end()):
+                    return Citation(pmid, section, *match.span(), article.document, words)
         return None
 
     def verify(self, citation: Citation) -> bool:
@@ -156,8 +158,10 @@ class Library:
         if not -1 <= citation.section < len(parts) or citation.start < 0:
             return False
         text = article.title if citation.section < 0 else parts[citation.section]
-        long_enough = len(citation.quote) >= _SHORTEST_QUOTE
-        return long_enough and text[citation.start : citation.end] == citation.quote
+        if len(citation.quote) < _SHORTEST_QUOTE:
+            return False
+        start, end = citation.start, citation.end
+        return text[start:end] == citation.quote and _is_whole(text, start, end)
 
     def _ask(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         try:
@@ -185,3 +189,10 @@ def open_library(folder: Path) -> Library:
     # Immutable: not even a lock file is written beside a library that others share.
     address = f"file:{url_quote(str((folder / DATABASE).resolve()))}?mode=ro&immutable=1"
     return Library(folder, head, sqlite3.connect(address, uri=True))
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text begins and ends with whole words; hyphens join words."""
+    before, after = _JOINED_BEFORE.search(text[:start]), _JOINED_AFTER.match(text[end:])
+    is_cut = (before and text[start].isalnum()) or (after and text[end - 1].isalnum())
+    return not is_cut
