@@ -261,7 +261,7 @@ class _Authoring:
             self._funnel["removed by two of three"] += len(dropped)
             return set(), dropped, report, scores
         programs = {answerable[id_].program for id_ in trivial}
-        self._funnel["templates the panel knows"] += len(trivial)
+        self._funnel["templates the panel knows"] += len(programs)
         return programs, set(), report, {}
 
     def _routed(self, vetting: Vetting, prompts: dict[str, Prompt]) -> set[str]:

@@ -1,13 +1,14 @@
 """The trivial filter: templates that a blind panel answers without the scan become textbook, whole,
 never item by item.
 
-A template is a text with its options. Whether it is known is decided on one half of the patients
-(fold A) and reported on the other (fold B). A member knows an item only if it is right in every
-rotation of the options: a guesser that keeps to a letter never is, one that keeps to an option is
-right by luck in 1 of m. Templates are tried together (Benjamini and Hochberg 1995) against chance
-+ 5 points, patients as clusters: a template asks a patient once, so that the binomial is exact.
-Beside the panel stands what the labels of fold A alone would say (the majority answer, leaving
-each patient out); the larger of the two decides.
+A template is a program: one text, whose options may differ from patient to patient, so that it is
+shown once with each of its sets of options. Whether it is known is decided over all of them, on one
+half of the patients (fold A), and reported on the other (fold B). A member knows an item only if it
+is right in every rotation of the options: a guesser that keeps to a letter never is, one that keeps
+to an option is right by luck in 1 of m. Templates are tried together (Benjamini and Hochberg 1995)
+against chance + 5 points, patients as clusters: a template asks a patient once, so that the
+binomial is exact. Beside the panel stands what the labels of fold A alone would say (the majority
+answer, leaving each patient out, among the options that were shown); the larger of the two decides.
 """
 
 from __future__ import annotations
@@ -95,20 +96,26 @@ def _right(asked: Iterable[Asked], value: str | None) -> tuple[int, int]:
     return sum(one.key == value for one in entries), len(entries)
 
 
-def _majority_right(asked: Sequence[Asked]) -> tuple[int, int]:
-    """How often the majority answer of the other patients is right."""
-    counts = Counter(one.key for one in asked)
+def _majority_right(template: Sequence[Prompt], folds: Sequence[Sequence[Asked]]) -> int:
+    """How often the majority answer of the other patients is right, of those that are offered."""
+    counts = Counter(one.key for fold in folds for one in fold)
     right = 0
-    for one in asked:
-        others = counts - Counter([one.key])
-        # Ties go to the first by name: someone who knows nothing else has to say something.
-        right += bool(others) and min(others, key=lambda k: (-others[k], k)) == one.key
-    return right, len(asked)
+    for prompt, fold in zip(template, folds, strict=True):
+        offered = {value for value, _ in prompt.options}
+        for one in fold:
+            others = {key: n for key, n in (counts - Counter([one.key])).items() if key in offered}
+            # Ties go to the first by name: someone who knows nothing else has to say something.
+            right += bool(others) and min(others, key=lambda k: (-others[k], k)) == one.key
+    return right
 
 
 def _tail(right: int, total: int, chance: float) -> float:
-    """P(at least so many right by luck)."""
-    if not total or chance >= 1:
+    """P(at least so many right by luck), by the binomial of the mean chance.
+
+    Where chances differ, that is at least the true one (Hoeffding 1956), if more are right than
+    are expected.
+    """
+    if not total or chance >= 1 or right < total * chance + 1:
         return 1.0
     logs = (
         math.lgamma(total + 1)
@@ -126,22 +133,39 @@ def find_trivial(
 ) -> tuple[set[str], PanelReport]:
     """Prompts that need no sight, and how far the panel
     got on the half of the patients that decided nothing."""
-    probabilities: list[tuple[float, str]] = []
+    templates: dict[str, list[str]] = {}
     for id_, prompt in sorted(prompts.items()):
-        fold = [one for one in prompt.asked if in_fold_a(one.patient_id)]
-        if not fold:
-            continue
-        limit = 1 / len(prompt.options) + _ABOVE
-        trials = [_right(fold, answers.get(id_)) for answers in known.values()]
-        trials.append(_majority_right(fold))
-        # The best of several members is tried as several (Bonferroni).
-        best = min(_tail(right, total, limit) for right, total in trials)
-        probabilities.append((min(1.0, best * len(trials)), id_))
-    trivial = _benjamini_hochberg(probabilities)
-    return trivial, _report(prompts, known, trivial, families)
+        templates.setdefault(prompt.program, []).append(id_)
+    probabilities = [
+        (probability, program)
+        for program, ids in sorted(templates.items())
+        if (probability := _by_luck({id_: prompts[id_] for id_ in ids}, known)) is not None
+    ]
+    found = _benjamini_hochberg(probabilities)
+    trivial = {id_ for program in found for id_ in templates[program]}
+    counts = (len(templates), len(found))
+    return trivial, _report(prompts, known, trivial, families, counts)
 
 
-def _benjamini_hochberg(probabilities: list[tuple[float, str]]) -> set[str]:
+def _by_luck(template: Mapping[str, Prompt], known: Answers) -> float | None:
+    """P(the best of the members and the majority answer is right so often, of what it does not
+    know) on fold A; None where no patient of it was asked."""
+    folds = [[one for one in p.asked if in_fold_a(one.patient_id)] for p in template.values()]
+    total = sum(map(len, folds))
+    if not total:
+        return None
+    chances = (1 / len(prompt.options) + _ABOVE for prompt in template.values())
+    limit = sum(len(fold) * chance for fold, chance in zip(folds, chances, strict=True)) / total
+    tries = [
+        sum(_right(fold, answers.get(id_))[0] for id_, fold in zip(template, folds, strict=True))
+        for answers in known.values()
+    ]
+    tries.append(_majority_right(list(template.values()), folds))
+    # The best of several members is tried as several (Bonferroni).
+    return min(1.0, _tail(max(tries), total, limit) * len(tries))
+
+
+def _benjamini_hochberg(probabilities: Sequence[tuple[float, str]]) -> set[str]:
     ordered = sorted(probabilities)
     last = 0
     for rank, (p, _) in enumerate(ordered, start=1):
@@ -151,7 +175,11 @@ def _benjamini_hochberg(probabilities: list[tuple[float, str]]) -> set[str]:
 
 
 def _report(
-    prompts: Mapping[str, Prompt], known: Answers, trivial: set[str], families: Sequence[str]
+    prompts: Mapping[str, Prompt],
+    known: Answers,
+    trivial: set[str],
+    families: Sequence[str],
+    counts: tuple[int, int],
 ) -> PanelReport:
     def share(fold_a: bool, but: set[str]) -> tuple[float | None, float]:
         """Share known by the best member, and the luck line."""
@@ -174,8 +202,8 @@ def _report(
     kept_b, _ = share(False, trivial)
     corrected = max(0.0, ((known_b or 0.0) - luck) / (1 - luck)) if luck < 1 else 0.0
     return PanelReport(
-        templates=len(prompts),
-        trivial=len(trivial),
+        templates=counts[0],
+        trivial=counts[1],
         known_a=round(known_a or 0.0, 4),
         known_b=round(known_b or 0.0, 4),
         luck=round(luck, 4),
