@@ -12,7 +12,7 @@ from situs.profiles import AnswerSpace, Profile
 from situs.profiles.planes import Plane
 from situs.profiles.schema import Draw, Encoding, Prompt, View, WindowRule
 
-__all__ = ["ACTIONS", "ActionName", "Allowance", "Room"]
+__all__ = ["ActionName", "Allowance", "Room"]
 
 VERSION = "1"
 """Goes into every room's hash.
@@ -21,7 +21,6 @@ Raised whenever the same room would say other words or show other pixels.
 """
 
 ActionName = Literal["look", "strip", "window", "mark", "measure", "segmentation", "note", "answer"]
-ACTIONS: tuple[ActionName, ...] = ActionName.__args__  # type: ignore[attr-defined]
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,7 +15,7 @@ import msgspec
 from situs.base.files import canonical_json, parse_toml, read_text
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["FLAGS", "KEEP", "TRIGGERS", "ReadingProtocol", "load_protocol", "shipped_protocols"]
+__all__ = ["FLAGS", "TRIGGERS", "ReadingProtocol", "load_protocol", "shipped_protocols"]
 
 FLAGS = (
     "key wrong",
@@ -38,7 +38,6 @@ TRIGGERS = (
 )
 """What may open an adjudication."""
 Keep = Literal["median at least 1", "mean above 1", "mean at least 1", "all yes"]
-KEEP: tuple[str, ...] = ("median at least 1", "mean above 1", "mean at least 1", "all yes")
 _SHARE_LIMIT = 0.5
 
 

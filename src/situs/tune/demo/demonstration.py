@@ -29,7 +29,6 @@ QUICK = Sizes(patients=80, plain=400, coarse_steps=6, base_steps=6, arm_steps=6,
 """Shows that every step runs; nothing is learnt in so few."""
 
 Say = Callable[[str], None]
-Bar = Callable[[str], Callable[[int, int], None]]
 
 
 def demonstrate(
