@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from situs.score.read.numbers.literals import WORD, word_value
-from situs.score.read.numbers.words import digits_for_words
+from situs.score.read.numbers.of_frames import in_digits
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.content import opposites
@@ -100,23 +99,6 @@ _ENDS = (
     ("firstframe", "lastframe"),
     ("startslice", "endslice"), ("firstslice", "lastslice"), ("min", "max"), ("begin", "end"),
 )  # fmt: skip
-_IN_WORDS = re.compile(
-    r"(?:(?<=slice )|(?<=frame )|(?<=slices )|(?<=frames )|(?<=image )|(?<=images"
-    rf" ))(?:{WORD.pattern})\b"
-    rf"|\b(?!one\b)(?:{WORD.pattern})(?= (?:to|through|until|up to) |[ .]*$)|(?:(?<= to )|(?<="
-    r" through )|(?<= until ))"
-    rf"(?:{WORD.pattern})\b",
-    re.IGNORECASE,
-)
-# "S8–S22": slices, where the last of two vertebrae of the sacrum would be S5.
-_SHORT = re.compile(r"\b[Ss]([0-9]{1,3})\s*(?:-|–|—|to)\s*[Ss]((?:[6-9]|[0-9]{2,3}))\b")
-# "14,15,16": numbers of pictures have no decimals, so that a comma between them parts them.
-_TIGHT = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")
-_AFTER_LABEL = re.compile(
-    r"\b((?:slices?|frames?|images?|first|last|start|end)(?: is| ?[:=])?"
-    rf" )(?!one\b)({WORD.pattern})",
-    re.IGNORECASE,
-)
 _NOT_BEFORE = re.compile(r"\b(?:not|no|never) (?:seen )?(?:before|earlier than)\b", re.IGNORECASE)
 _NOT_AFTER = re.compile(
     r"\b(?:not|no|never) (?:seen )?(?:after|later than|beyond)\b", re.IGNORECASE
@@ -202,7 +184,7 @@ def _from_prose(
 ) -> set[int] | Unparsed | None:
     if _NONE.fullmatch(plain):
         return set()
-    plain = _TIGHT.sub(", ", _digits(plain))
+    plain = in_digits(plain)
     plain = _NOT_AFTER.sub("last", _NOT_BEFORE.sub("first", plain))
     plain = _IS_END.sub(r"\1 is the \2", _SINCE.sub("from ", plain))
     groups = [group for group in _grouped(plain) if not group.measured]
@@ -268,14 +250,6 @@ def _clause_before(plain: str, start: int) -> str:
     before = plain[max(0, start - 80) : start].lower()
     marks = list(_OTHERS.finditer(before))
     return before[marks[-1].end() - (4 if marks[-1][0] == "and the" else 0) :] if marks else before
-
-
-def _digits(plain: str) -> str:
-    """With the numbers of frames that are written as words in digits;
-    other words for numbers stay."""
-    plain = _SHORT.sub(r"slices \1 to \2", plain)
-    plain = _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
-    return _AFTER_LABEL.sub(lambda match: f"{match[1]}{word_value(match[2])}", plain)
 
 
 def _chosen(

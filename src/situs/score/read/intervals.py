@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from situs.score.read.numbers.roles import measures_else, of_another, working
+from situs.score.read.numbers.owners import of_another
+from situs.score.read.numbers.roles import measures_else, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import Unit
 from situs.score.read.prose.tokens import Mention

@@ -11,14 +11,13 @@ from typing import Literal
 from situs.errors import SitusError
 from situs.items import UNITS
 from situs.score.read.assertions.propositions import affirms
+from situs.score.read.numbers.owners import labelled, of_another
 from situs.score.read.numbers.recording import counts_samples, describes_scan
 from situs.score.read.numbers.roles import (
     averaged,
     concluded,
-    labelled,
     measures_asked,
     measures_else,
-    of_another,
     subtracted,
     working,
 )

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from situs.score.read.assertions.echoes import echoed
 from situs.score.read.assertions.propositions import affirms, placed_elsewhere
 from situs.score.read.assertions.question_forms import usual_form
 from situs.score.read.assertions.relations import stated
-from situs.score.read.framing import without_frame
 from situs.score.read.likelihoods import likeliest
 from situs.score.read.presence import asked_to_exist, plainly_present
 from situs.score.read.prose.claims import Certainty, Role, Statement
@@ -38,34 +38,6 @@ _HEDGED = re.compile(
     r"|ok(?:ay)?|so|therefore|thus|hence|"
     r"on this (?:scan|slice|image)|"
     r"in this (?:case|scan|image|patient|study|volume)|here|on these images),? )?(?:that )?",
-    re.IGNORECASE,
-)
-# "It is.", "It does not.", "There isn't one.": an answer that only repeats the question's verb.
-_ECHOED = re.compile(
-    r"(?:it|they|this|that|there|he|she|one)"
-    r" (?P<verb>is|are|was|were|does|do|did|has|have|can|will)(?P<not> not|n't)?"
-    r"(?: (?:indeed|so|really|one|any|that|it|in fact))?",
-    re.IGNORECASE,
-)
-_NOT_ECHOED = re.compile(
-    r"(?:it|they|this|that|there)(?:'s|'re| is| are) not(?: one| any| so)?|i (?:do not|don't)"
-    r" (?:think|"
-    r"believe) (?:that )?"
-    r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |"
-    r"highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
-    re.IGNORECASE,
-)
-# "That statement is accurate", "This is certainly not the case": a verdict on the question as a
-# whole.
-_VERDICT = re.compile(
-    r"(?:(?:that|this|it)|(?:that|this|the|your) "
-    r"(?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))"
-    r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly|"
-    r" quite| indeed)?"
-    r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)"
-    r"|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))"
-    r"|(?:that|this|the) (?:statement|claim|proposition|description|assertion)"
-    r"(?: (?P<no>does not|doesn't))? holds?(?: true)?",
     re.IGNORECASE,
 )
 # "…, thus the claim "the liver is below" is false": the same at the end of a sentence.
@@ -478,33 +450,10 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
             words = " ".join(sentence[head:stop].lower().split())
             value = _alone().get(_CALLED.sub("", words))
             if value is None:
-                value = _echo(words)
+                value = echoed(words)
             if value is not None:
                 return head, stop, value
     return None
-
-
-@lru_cache(maxsize=1)
-def _adverbs() -> re.Pattern[str]:
-    phrases = sorted(_words()["adverbs"], key=len, reverse=True)
-    return re.compile(rf",? ?\b(?:{'|'.join(phrases)})\b,?")
-
-
-def _echo(words: str) -> bool | None:
-    inner, turned = without_frame(words)
-    if inner != words:
-        echoed = _echo(inner)
-        return echoed if echoed is None or not turned else False if echoed else None
-    words = " ".join(_adverbs().sub(" ", words).split())
-    if words in {"it is right", "it's right", "it is not right"}:
-        return None  # which may be a side
-    verdict = _VERDICT.fullmatch(words)
-    if verdict:
-        return (verdict["false"] is None) is (verdict["not"] is None and verdict["no"] is None)
-    if _NOT_ECHOED.fullmatch(words):
-        return False
-    match = _ECHOED.fullmatch(words)
-    return None if match is None else match["not"] is None
 
 
 def _answers(plain: str, end: int) -> bool:
