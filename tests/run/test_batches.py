@@ -91,6 +91,58 @@ def test_a_job_that_expires_leaves_the_rest_failed(words, asked) -> None:
     assert ran.json["states"] == {"answered": 11, "failed": 10}
 
 
+def test_a_job_that_failed_says_why_in_the_servers_words(words, asked, tmp_path) -> None:
+    """As OpenAI describes a job that was never begun: no files, and its reasons in a list."""
+    why = "Enqueued token limit reached for some-model. Limit: 90,000 enqueued tokens."
+    errors = {"object": "list", "data": [{"code": "token_limit_exceeded", "message": why}]}
+
+    def failed(step: str, count: int) -> web.StreamResponse | None:
+        job = {"id": "batch_0", "status": "failed", "errors": errors}
+        return web.json_response(job) if step == "look" else None
+
+    bench = words(5)
+    with BatchServer(step_fault=failed) as server:
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 1, "failed": 4}
+    told = {row["error"] for row in rows_of(tmp_path / "run").values() if row["error"]}
+    assert told == {f"the batch ended (failed) without an answer to this: {why}"}
+
+
+def test_what_is_in_a_job_is_not_asked_at_full_price_beside_it(
+    words, asked, situs, tmp_path
+) -> None:
+    bench, run = words(6), tmp_path / "run"
+    with BatchServer() as server:
+        server.step_fault = lambda step, count: web.Response(status=403) if step == "look" else None
+        asked(bench, server)
+        before = server.asked.copy()
+        ran = situs("run", bench, "--model", server.spec, "--out", run, "--no-cache")
+        assert ran.code == 2
+        assert "5 questions are in batch jobs at the server" in ran.err
+        assert "--batch" in ran.err
+        assert server.asked == before
+        # Whoever gives the jobs up says so, and is then served as if they had never been.
+        (run / "batches.jsonl").unlink()
+        ran = situs("run", bench, "--model", server.spec, "--out", run, "--no-cache", "--json")
+    assert ran.json["states"] == {"answered": 6}
+
+
+def test_a_job_that_the_server_forgot_names_the_way_out(words, asked, tmp_path) -> None:
+    bench = words(6)
+    with BatchServer() as server:
+        server.step_fault = lambda step, count: web.Response(status=403) if step == "look" else None
+        asked(bench, server)
+        server.step_fault = lambda step, count: (
+            web.json_response({"error": {"message": "No batch found"}}, status=404)
+            if step == "look"
+            else None
+        )
+        ran = asked(bench, server)
+        assert ran.code == 1
+        assert "No batch found" in ran.json["stopped"]
+        assert "delete batches.jsonl in the run" in ran.json["stopped"]
+
+
 @pytest.mark.parametrize("step", ["upload", "start", "look", "fetch", "list"])
 def test_a_step_that_fails_once_is_tried_again(words, asked, step) -> None:
     """Also where a job was started and the reply that says so was lost:

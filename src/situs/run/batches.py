@@ -43,13 +43,14 @@ from situs.run.append_file import AppendFile
 if TYPE_CHECKING:
     from situs.clients.openai.batches import BatchServer
 
-__all__ = ["BatchJobs", "batch_price"]
+__all__ = ["BatchJobs", "batch_price", "refuse_beside_batches"]
 
 _DISCOUNT = 0.5
 """What a token costs in a batch,
 as a share of its usual price (OpenAI, and those who follow it)."""
 
 _Made = TypeVar("_Made")
+_LEDGER = "batches.jsonl"
 _SPOOL = ".batch.part"
 """The file of requests that is being uploaded;
 it may hold pictures, so only its owner may read it."""
@@ -131,6 +132,25 @@ def _rows(path: Path) -> Iterator[_Row]:
                 raise SitusError(str(error), where=f"{path}:{number}", fix=fix) from error
 
 
+def refuse_beside_batches(folder: Path) -> None:
+    """Stop a run that would ask at the full price what a batch job is about to answer."""
+    path = folder / _LEDGER
+    if not path.is_file():
+        return
+    in_jobs: dict[str, int] = {}
+    for row in _rows(path):
+        if row.state == "prepared":
+            in_jobs[row.token] = len(row.keys)
+        elif row.state != "submitted":
+            in_jobs.pop(row.token, None)
+    if count := sum(in_jobs.values()):
+        raise SitusError(
+            f"{count:,} questions are in batch jobs at the server",
+            where=folder,
+            fix=f"add --batch to collect them, or delete {_LEDGER} there to ask them anew",
+        )
+
+
 def _batch_server(client: Client) -> BatchServer:
     """The client's batch interface, or an error that says who has one."""
     offered = getattr(client, "batches", None)
@@ -190,7 +210,7 @@ class BatchJobs:
         learned shapes them.
         """
         self._progress, self._say = progress, say
-        with BatchLedger(folder / "batches.jsonl") as self._ledger:
+        with BatchLedger(folder / _LEDGER) as self._ledger:
             waiting = requests(left - self._ledger.pending)
             first = list(islice(waiting, 1))
             pilot = ask_at_once(first) if first and not self._ledger.open else None
@@ -230,6 +250,12 @@ class BatchJobs:
             run_to_end(session)
         except BatchTrouble as trouble:
             self._stopped = trouble.reply.error
+            if trouble.reply.fatal and (count := len(self._ledger.pending)):
+                # A server may have forgotten a job: without a way out, no repetition would end.
+                self._stopped += (
+                    f"; {count:,} questions are in its batches (if it lost them, delete"
+                    f" {_LEDGER} in the run, and they are asked again)"
+                )
         except KeyboardInterrupt:
             interrupted = True
             self._say(f"{len(self._ledger.pending):,} questions are in batches at the server")
@@ -340,9 +366,11 @@ class BatchJobs:
             self._end(job.keys[number], reply)
 
         await self._patiently(partial(self._server.replies, described, take))
+        why = f"the batch ended ({described.status}) without an answer to this"
+        if reasons := self._server.reasons(described):
+            why += f": {reasons}"
         for number, key in enumerate(job.keys):
             if number not in seen:
-                why = f"the batch ended ({described.status}) without an answer to this"
                 self._end(key, Reply("failed", error=why))
         self._ledger.add(_Row(job.token, "collected"))
 

@@ -28,7 +28,7 @@ from situs.clients import (
 from situs.profiles import Profile
 from situs.run.balance import set_aside
 from situs.run.baselines.catalogue import make_baseline
-from situs.run.batches import BatchJobs, batch_price
+from situs.run.batches import BatchJobs, batch_price, refuse_beside_batches
 from situs.run.folder import Conditions, Covered, FolderBefore, RunInfo, add_notes, start_run
 from situs.run.forecast import forecast_run, forecast_words, refuse_if_all_hidden
 from situs.run.hidden import SET_ASIDE, HiddenItems
@@ -149,6 +149,8 @@ def run_client(
     `given` are fields of `RunOptions`.
     """
     options = RunOptions(**given)
+    if not options.batch:
+        refuse_beside_batches(out)
     folder = FolderBefore(out)
 
     def look_ahead(plan: Plan) -> None:

@@ -18,7 +18,7 @@ import msgspec
 from situs.clients.openai.reply import read_reply
 from situs.clients.protocol import BatchTrouble, Reply, Request
 from situs.clients.secrets import repeats, without_secret
-from situs.clients.wire.errors import read_error
+from situs.clients.wire.errors import read_error, words_of_error
 from situs.clients.wire.transport import Response, Transport
 
 __all__ = ["BatchJob", "BatchServer"]
@@ -151,6 +151,20 @@ class BatchServer:
         """How a job gets on."""
         return await self._decoded("GET", f"/batches/{job_id}", BatchJob)
 
+    def reasons(self, job: BatchJob) -> str:
+        """Why a job failed as a whole, in the server's words; empty if it does not say."""
+        errors = job.errors.get("data") if isinstance(job.errors, dict) else job.errors
+        listed = errors if isinstance(errors, list) else [errors]
+        return "; ".join(filter(None, (self._words(error) for error in listed[:3])))
+
+    def _words(self, error: Any) -> str:
+        """What an error object says, else the object itself."""
+        if not error:
+            return ""
+        raw = msgspec.json.encode(error)
+        words = words_of_error(raw, self._key)[0] or raw.decode()[:300]
+        return without_secret(Reply("failed", error=words), self._key).error
+
     async def replies(self, job: BatchJob, take: Callable[[int, Reply], None]) -> None:
         """Hand over every reply of a job that has ended, by its number."""
         for file_id in filter(None, (job.output_file_id, job.error_file_id)):
@@ -173,10 +187,8 @@ class BatchServer:
 
     def _reply(self, line: _Line) -> Reply:
         if line.response is None:
-            server_error = (
-                msgspec.json.encode(line.error).decode()[:300] if line.error else "no response"
-            )
-            return without_secret(Reply("failed", error=f"batch: {server_error}"), self._key)
+            server_error = self._words(line.error) or "no response"
+            return Reply("failed", error=f"batch: {server_error}")
         content, status = bytes(line.response.body), line.response.status_code
         if 200 <= status < 300:
             reply = read_reply(content, "application/json", self._key)
