@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import wire
 from situs.errors import SitusError
 from situs.run import open_run
 from situs.run.append_file import AppendFile
@@ -94,3 +95,45 @@ def test_a_longer_limit_goes_on(situs, bench, tmp_path) -> None:
             "run", bench, "--model", "random", "--limit", limit, "--out", tmp_path / "run", "--json"
         ).json
         assert (ran["items"], ran["requests"]) == (limit, asked)
+
+
+def test_a_run_resumes_on_other_nodes_where_the_weights_are_stated(situs, words, tmp_path) -> None:
+    """A cluster gives a job other nodes each time; what is served there is the user's to say."""
+    bench, out = words(12), tmp_path / "run"
+
+    def run(server: wire.Server, weights: str, *more: object) -> Any:
+        model = f"openai:judged@http://127.0.0.1:{server.port}/v1{weights}"
+        return situs("run", bench, "--model", model, "--no-cache", "--json", *more)
+
+    with wire.Server() as one, wire.Server() as other:
+        ran = run(one, "?weights=Qwen3-VL-8B", "--out", out, "--limit", 4)
+        assert ran.json["states"] == {"answered": 4}
+        assert "weights" not in one.bodies[0]
+        for weights in ("", "?weights=Qwen3-VL-32B"):
+            refused = run(other, weights, "--out", out)
+            assert refused.code == 2
+            assert "was run with" in refused.err
+        assert not other.bodies
+        ran = run(other, "?weights=Qwen3-VL-8B", "--out", out)
+        assert ran.json["states"] == {"answered": 12}
+        assert sum(other.keys.values()) == 8
+        # Without the statement another address may be another model; the message says what helps.
+        plain = tmp_path / "plain"
+        run(one, "", "--out", plain, "--limit", 4)
+        refused = run(other, "", "--out", plain)
+        assert refused.code == 2
+        assert "?weights=" in refused.err
+        # Parts that were asked at different nodes are parts of one run.
+        for number, server in ((1, one), (2, other)):
+            folder = tmp_path / f"part{number}"
+            ran = run(server, "?weights=X", "--out", folder, "--shard", f"{number}/2")
+            assert ran.code == 0
+        merged = situs("merge", tmp_path / "part1", tmp_path / "part2", "--out", tmp_path / "all")
+        assert merged.code == 0, merged.err
+    assert len(set(items_of(tmp_path / "all"))) == 12
+
+
+def items_of(run: Path) -> list[str]:
+    """The items that a run has rows of."""
+    rows = (run / "answers.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(row)["item_id"] for row in rows]

@@ -254,10 +254,34 @@ def _is_left_over(entry: Path) -> bool:
     )
 
 
+_WEIGHTS = "weights"
+"""The setting by which users state what their servers serve: wherever it is served, it is the same
+model."""
+
+
+def _model(info: RunInfo) -> str:
+    """Whom a run asks: the address tells models apart unless the weights are stated."""
+    return _without_address(info) if info.settings.get(_WEIGHTS) else info.client
+
+
+def _without_address(info: RunInfo) -> str:
+    """A model as it calls itself, without where it is served and what it is told."""
+    return info.client.partition("?")[0].partition("@")[0]
+
+
+def _asked_elsewhere(old: RunInfo, new: RunInfo) -> bool:
+    """Whether the two differ in their addresses, and not in what the model is called."""
+    elsewhere = old.client.partition("?")[0] != new.client.partition("?")[0]
+    return elsewhere and _without_address(old) == _without_address(new)
+
+
 def refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
     """Stop if two runs were not asked the same of the same model."""
+    if _model(old) != _model(new) and _asked_elsewhere(old, new):
+        fix = "choose another --out; where both serve the same model, begin with ?weights=NAME"
+        raise SitusError("was run with another server", where=out, fix=fix)
     for what, before, now in (
-        ("another model", old.client, new.client),
+        ("another model", _model(old), _model(new)),
         ("other settings of the model", old.settings, new.settings),
         ("another profile", old.profile_hash, new.profile_hash),
         ("another bench", old.bench_hash, new.bench_hash),

@@ -80,7 +80,7 @@ class OpenAIClient(ClientDefaults):
                 "names no model", where=str(spec), fix="write openai:MODEL@http://HOST:PORT/v1"
             )
         self.settings = settings_of(
-            spec, own=("key_env", "api_version"), body=_FIELDS, unusual=True
+            spec, own=("key_env", "api_version", "weights"), body=_FIELDS, unusual=True
         )
         self._url = url = _endpoint(spec)
         self.name = str(spec)
