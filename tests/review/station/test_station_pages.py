@@ -801,6 +801,15 @@ def test_every_screen_fits(desk: Desk, width: int, height: int, dark: bool, tmp_
     page.wait_for_timeout(800)
     fits("stage-2")
     no_serious_findings(page)
+    # Without scrolling: the picture, the question, what is done next, and what a key has done.
+    in_sight = (
+        "(s) => { const box = document.querySelector(s).getBoundingClientRect();"
+        " return box.height > 0 && box.top >= 0 && box.bottom <= innerHeight; }"
+    )
+    page.keyboard.press("2")
+    page.wait_for_selector(".state:has-text('score: 2')")
+    for part in (".pane.main canvas", ".sheet h1", ".state", ".actions .primary"):
+        assert page.evaluate(in_sight, part), part
     page.goto(desk.address + "/#help")
     page.wait_for_selector("kbd")
     fits("help")

@@ -17,8 +17,8 @@ export function Desk({ me }) {
   const leads = me.roles.includes('coordinator');
   const load = () => Promise.all([api('/projects').then(setProjects), leads ? api('/readers').then(setPeople) : null]);
   useEffect(() => { load(); }, []);
-  if (!projects) return html`<main tabindex="-1" class="page"><p>Loading …</p></main>`;
-  return html`<main tabindex="-1" class="page"><h1>Study desk</h1>
+  if (!projects) return html`<main id="content" tabindex="-1" class="page"><p>Loading …</p></main>`;
+  return html`<main id="content" tabindex="-1" class="page"><h1>Study desk</h1>
     ${projects.length ? projects.map((p) => html`<${Project} key=${p.id} project=${p} people=${people} may=${leads} reload=${load} />`) : html`<p class="note">No project yet.</p>`}
     ${leads ? html`<${NewProject} done=${load} />` : null}
     ${people.length ? html`<h2>Accounts</h2><div class="scroll"><table><thead><tr><th scope="col">Code</th><th scope="col">Roles</th><th scope="col">Active</th></tr></thead><tbody>${people.map((u) => html`<tr><th scope="row">${u.code}</th><td>${u.roles.join(', ')}</td><td>${u.active ? 'yes' : 'no'}</td></tr>`)}</tbody></table></div>` : null}
@@ -48,15 +48,15 @@ function Project({ project, people, may, reload }) {
       ${leaving ? html`<button type="button" onClick=${() => act('/release', { reader: leaving }, released)}>Give ${leaving}’s unfinished cases to others</button>` : null}
       <button type="button" aria-expanded=${closing} onClick=${() => setClosing(!closing)}>Lock reading and show agreement</button></div><p class="small">Agreement is hidden until reading is locked.</p>
       ${closing ? html`<p class="warn-line">Locking is final: nobody reads or amends after it, and ${openCases(progress)} withdrawn.</p><div class="row"><button type="button" class="primary" onClick=${() => act('/lock', {}, reload)}>Lock for good</button><button type="button" onClick=${() => setClosing(false)}>Go on reading</button></div>` : null}` : null}
-    ${found ? html`<${Agreement} found=${found} /><div class="row"><button type="button" onClick=${() => download(at + '/export', project.name + '.zip').catch((error) => setProblem(error.message))}>Download the results</button></div>
+    ${found ? html`<${Agreement} found=${found} project=${project.name} /><div class="row"><button type="button" onClick=${() => download(at + '/export', project.name + '.zip').catch((error) => setProblem(error.message))}>Download the results</button></div>
       <p class="small">Readings, statistics, decisions, audit sheet and the whole record; runs and volumes are written by <code>situs review export</code>.</p>` : null}</section>`;
 }
 
-function Agreement({ found }) {
+function Agreement({ found, project }) {
   const columns = [['raw', 'Equal'], ...(found.agreement.place ? [['overlap', 'Overlap']] : []), ['ac1', 'AC1'], ['ac2', 'AC2'], ['alpha', 'α'], ['kappa', 'Fleiss κ'], ['conger', 'Conger κ'], ['weighted_kappa', 'Weighted κ']];
   const cell = (entry, key) => entry[key + '_note'] || number(entry[key], entry[key + '_ci95']);
   const errors = found.key_errors;
-  return html`<h3>Agreement</h3><div class="scroll" tabindex="0" role="region" aria-label="Agreement"><table class="dense"><thead><tr><th scope="col">Question</th><th scope="col" class="num">Units</th>${columns.map(([, w]) => html`<th scope="col">${w}</th>`)}</tr></thead>
+  return html`<h3>Agreement</h3><div class="scroll" tabindex="0" role="region" aria-label=${'Agreement, ' + project}><table class="dense"><thead><tr><th scope="col">Question</th><th scope="col" class="num">Units</th>${columns.map(([, w]) => html`<th scope="col">${w}</th>`)}</tr></thead>
     <tbody>${Object.entries(found.agreement).map(([name, entry]) => html`<tr><th scope="row">${name}</th><td class="num">${entry.n}</td>${columns.map(([key]) => html`<td>${cell(entry, key)}</td>`)}</tr>`)}</tbody></table></div>
     <p class="small">95 % intervals by patient; none under ten patients. ${found.notes.join(' ')}</p>
     <h3>Key errors</h3><p>${errors.n ? `${(100 * errors.value).toFixed(1)} % of ${errors.n} ${errors.n === 1 ? 'key' : 'keys'} (exact 95 % interval ${errors.ci95.map((v) => (100 * v).toFixed(1)).join(' – ')} %).` : 'No key was decided on.'} ${unsettled(errors.states.open)}</p>
@@ -77,7 +77,7 @@ export function Trail() {
   const [events, setEvents] = useState([]), [after, setAfter] = useState(0), [kind, setKind] = useState(''), [by, setBy] = useState(''), [checked, setChecked] = useState(null);
   useEffect(() => { api(`/events?after=${after}&kind=${encodeURIComponent(kind)}&by=${encodeURIComponent(by)}`).then(setEvents); }, [after, kind, by]);
   const save = () => saveAs(new Blob([events.map((e) => JSON.stringify(e)).join('\n')], { type: 'application/x-ndjson' }), 'events.jsonl');
-  return html`<main tabindex="-1" class="page"><h1>Audit trail</h1>
+  return html`<main id="content" tabindex="-1" class="page"><h1>Audit trail</h1>
     <div class="row"><label class="field inline">Kind <input list="kinds" value=${kind} onChange=${(e) => { setAfter(0); setKind(e.target.value); }} /></label><label class="field inline">By <input value=${by} onChange=${(e) => { setAfter(0); setBy(e.target.value); }} /></label>
       <button type="button" onClick=${() => api('/verify').then(setChecked)}>Verify the record</button><button type="button" onClick=${save}>Save these events</button></div>
     <datalist id="kinds">${[...new Set(events.map((e) => e.kind))].map((name) => html`<option value=${name} />`)}</datalist>

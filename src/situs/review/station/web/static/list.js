@@ -12,11 +12,11 @@ export function MyList() {
   const [page, setPage] = useState(null), [next, setNext] = useState(null), [problem, setProblem] = useState('');
   const load = (first) => Promise.all([api('/blocks' + (first === undefined ? '' : '?first=' + first)), api('/next')]).then(([b, n]) => { setPage(b); setNext(n); });
   useEffect(() => { load(); }, []);
-  if (!page) return html`<main tabindex="-1" class="page"><p>Loading …</p></main>`;
+  if (!page) return html`<main id="content" tabindex="-1" class="page"><p>Loading …</p></main>`;
   const { blocks } = page, last = page.first + blocks.length;
   const several = new Set(blocks.map((b) => b.project)).size > 1;
   const sign = (b) => api(`/blocks/${b.project}/${b.block}/sign`, { method: 'POST' }).then(() => load(page.first)).catch((error) => setProblem(error.message));
-  return html`<main tabindex="-1" class="page"><h1>My list</h1>
+  return html`<main id="content" tabindex="-1" class="page"><h1>My list</h1>
     ${next.id ? html`<p><a class="primary button" href=${'#case/' + next.id}>${page.done ? 'Continue' : 'Begin'}</a></p>`
       : html`<p class="note">${next.waiting ? 'Nothing is due now; a few cases come later.' : blocks.length ? 'Nothing is open. Thank you.' : 'No cases have been assigned to you yet.'}</p>`}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}

@@ -149,25 +149,27 @@ export function Room({ id }) {
     if (keep && !work.isCorrection) await work.save();
   };
 
-  if (!view) return html`<main tabindex="-1" class="page">${problem ? html`<h1>Case</h1><p class="problem" role="alert">${problem}</p><p><a class="button" href="#">Back to my list</a></p>` : html`<p>Loading …</p>`}</main>`;
+  if (!view) return html`<main id="content" tabindex="-1" class="page">${problem ? html`<h1>Case</h1><p class="problem" role="alert">${problem}</p><p><a class="button" href="#">Back to my list</a></p>` : html`<p>Loading …</p>`}</main>`;
   const title = view.kind === 'wording' ? 'Wording' : view.kind === 'training' ? 'Training case' : view.purpose === 'adjudicate' ? 'Adjudication' : 'Case';
   const finished = (view.state === 'done' || view.state === 'signed') && !amending;
   const words = { unsaved: '', saved: 'Draft kept.', offline: 'Offline: your work is kept here and sent when the station can be reached.', sending: 'Sending …' }[state] || '';
-  return html`<main tabindex="-1" class=${'room ' + view.kind}>
+  // The form may be out of sight: whoever presses a key sees here what it did.
+  const { answers, cannot, confidence, score, flags } = draft, chosen = finished ? '' : draftWords(view.stage === 1 ? { answers, cannot, confidence } : { score, flags });
+  return html`<main id="content" tabindex="-1" class=${'room ' + view.kind}>
     ${view.series ? html`<section class="pictures" aria-label="Scan"><${Tools} view=${view} window_=${window_} flipped=${flipped} convention=${convention} planes=${planes} /><div ref=${box}></div></section>` : null}
     <section class="sheet" aria-label="Question">
       <p class="kicker">${title} · ${view.block ? 'block ' + view.block + ', ' : ''}${view.done} of ${view.cases} done ${view.stages === 2 ? ' · stage ' + view.stage + ' of 2' : ''}</p>
       ${view.kind === 'wording' ? html`<h1>Is this question well put?</h1><ol class="wordings">${view.wordings.map((w) => html`<li>${w}</li>`)}</ol>${view.options.length ? html`<p class="small">Options, for example: ${view.options[0].join(' · ')}</p>` : null}` : html`<h1 class="question">${view.question}</h1>`}
+      ${view.feedback && finished ? html`<p class=${{ true: 'good-line', false: 'warn-line' }[view.feedback_right] || 'note'} role="status">${view.feedback}</p>` : null}
       ${view.frames.length ? html`<p class="asked-slice">About slice ${view.frames.map((n) => n + 1).join(', ')}. <button type="button" onClick=${() => planes.current && planes.current.go(view.frames[Math.floor(view.frames.length / 2)])}>Go to it</button></p>` : null}
       ${view.stage === 1 ? html`<${AnswerForm} view=${view} draft=${draft} change=${change} planes=${planes} />` : html`<${Revealed} view=${view} planes=${planes} />`}
       ${view.stage === 2 && view.readings ? html`<${Readings} view=${view} />` : null}
-      ${view.feedback && finished ? html`<p class=${{ true: 'good-line', false: 'warn-line' }[view.feedback_right] || 'note'} role="status">${view.feedback}</p>` : null}
       ${view.stage === 2 ? (view.purpose === 'adjudicate' ? html`<${DecisionForm} draft=${draft} change=${change} done=${finished} />` : html`<${RatingForm} view=${view} draft=${draft} change=${change} done=${finished} amending=${amending} />`) : null}
-      ${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
-      <p class="small state" role="status">${words}</p>
-      <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case</button>${view.state === 'done' && view.purpose === 'read' ? html`<button type="button" onClick=${amend}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
-        : html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>${amending ? html`<button type="button" onClick=${() => take(view)}>Leave it as it was</button>` : null}`}</div>
       <p class="small">Research reading. Not for diagnosis.</p>
+      <div class="actions">${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
+      <p class="small state" role="status">${[chosen, words].filter(Boolean).join(' · ')}</p>
+      <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case <kbd>${keyMap().next}</kbd></button>${view.state === 'done' && view.purpose === 'read' ? html`<button type="button" onClick=${amend}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
+        : html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>${amending ? html`<button type="button" onClick=${() => take(view)}>Leave it as it was</button>` : null}`}</div></div>
     </section>
     ${conflict ? html`<div class="cover"><div class="dialog" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>
       <p>This case was ${conflict.state === view.state ? 'edited' : 'submitted'} in another window meanwhile. Nothing is lost.</p>
@@ -180,7 +182,7 @@ export function Room({ id }) {
 function draftWords(draft) {
   const yes = { true: 'yes', false: 'no' };
   const parts = {
-    answer: inWords(draft.answers), 'cannot be told, because': draft.cannot, 'how sure': draft.confidence, score: draft.score, flags: (draft.flags || []).join(', '),
+    answer: inWords(draft.answers), 'cannot be told, because': draft.cannot, 'how sure': draft.confidence, score: draft.score, flags: (draft.flags || []).map(flagWords).join(', '),
     ...Object.fromEntries(Object.entries(draft.verdicts || {}).map(([name, said]) => [name, yes[said]])), comment: draft.comment, decision: draft.decision, 'key wrong': yes[draft.key_wrong], reason: draft.reason,
   };
   const unsaid = (said, name) => said === undefined || said === null || said === '' || (name === 'how sure' && !said);
@@ -201,10 +203,15 @@ function Tools({ view, window_, flipped, convention, planes }) {
 function Revealed({ view, planes }) {
   const place = useRef(null);
   useEffect(() => {
-    if (!view.reveal || !place.current) return;
+    if (!view.reveal || !place.current) return undefined;
     const data = { runs: [], facts: view.reveal.facts, series: { s: { flags: view.reveal.notes } } };
     const detail = { ...view.reveal.detail, series: 's' };
-    place.current.replaceChildren(...[flagList(data, detail), stepList(data, detail), factTable(data, detail)].filter(Boolean));
+    const draw = () => place.current.replaceChildren(...[flagList(data, detail), stepList(data, detail), factTable(data, detail)].filter(Boolean));
+    draw();
+    // Number lines are drawn for the width of the sheet: on a tablet that is turned, their words would shrink with them.
+    const turned = window.matchMedia('(max-width: 1000px)');
+    turned.addEventListener('change', draw);
+    return () => turned.removeEventListener('change', draw);
   }, [view.id, view.stage]);
   if (!view.reveal) return null;
   const said = view.answer ? (view.answer.cannot ? 'cannot be told: ' + view.answer.cannot : inWords(view.answer.answers)) : '';

@@ -97,7 +97,7 @@ function Frame({ me, where, lock, out, isReached }) {
   const shown = page === 'case' || links.some(([to, , may]) => may && to === page) ? page : start;
   const main = shown === 'case' ? html`<${Room} key=${id} id=${id} me=${me} />` : shown === 'desk' ? html`<${Desk} me=${me} />`
     : shown === 'trail' ? html`<${Trail} />` : shown === 'help' ? html`<${Help} />` : html`<${MyList} me=${me} />`;
-  return html`<a class="skip" href="#${where}" onClick=${(e) => { e.preventDefault(); document.querySelector('main').focus(); }}>Skip to content</a>
+  return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.querySelector('main').focus(); }}>Skip to content</a>
     <header class="bar"><b>Situs</b><nav aria-label="Pages">${links.filter((l) => l[2]).map(([to, words]) => html`<a href=${'#' + to} aria-current=${shown === to ? 'page' : null}>${words}</a>`)}</nav>
       <span class="grow"></span><span class="who">${me.code}</span><button type="button" onClick=${lock} title=${keyMap().lock}>Lock</button><button type="button" onClick=${out}>Sign out</button></header>
     <p class="reach" role="status">${isReached ? '' : 'The station cannot be reached. Trying again …'}</p>
