@@ -191,6 +191,68 @@ def test_a_stray_voxel_does_not_lengthen_an_organ() -> None:
     assert [bool(asked(ledger, ["extent", "location"])) for ledger in ledgers] == [True, False]
 
 
+def stray_voxel(labels: LabelMap, name: str, towards: np.ndarray) -> LabelMap:
+    """One voxel of a structure in the nearest free place, along a direction of voxels, that lies 8
+    voxels beyond its end there, or beside its centre if the direction is level."""
+    (structure,) = [s for s in labels.structures if s.name == name]
+    layer = labels.layers[structure.layer].copy()
+    index = np.argwhere(layer == structure.value)
+    along = index @ towards
+    start = index.mean(axis=0) + towards * (along.max() - along.mean() + 8.0)
+    free = np.argwhere(layer == 0)
+    level = free[np.abs((free - start) @ towards) < 1.0]
+    place = level[np.linalg.norm(level - start, axis=1).argmin()]
+    layer[tuple(place)] = structure.value
+    layers = list(labels.layers)
+    layers[structure.layer] = layer
+    return dataclasses.replace(labels, layers=tuple(layers))
+
+
+ENDS = ["extent", "level", "reach"]
+
+
+def asked_of_kidney(ledger: Ledger) -> dict[str, Item]:
+    """Questions about the ends of the left kidney."""
+    return {
+        key: item
+        for key, item in asked(ledger, ENDS).items()
+        if "structure:kidney_left" in item.tags
+    }
+
+
+def test_a_stray_voxel_beside_an_organ_leaves_its_ends_alone() -> None:
+    """What lies beside a kidney, at the height of its centre, changes neither its length nor the
+    level of its poles: every question about them is asked as before."""
+    labels = phantom_labels(*PATIENT, SPACING, oblique=False)
+    before = asked_of_kidney(ledger_of(labels))
+    assert {item.task for item in before.values()} >= {"extent", "level"}
+    forward = np.rint(labels.grid.affine.matrix[1, :3] / SPACING[1])
+    beside = ledger_of(stray_voxel(labels, "kidney_left", forward))
+    assert "islands" in beside.fact("box", "kidney_left").flags
+    assert before.keys() <= asked_of_kidney(beside).keys()
+    assert flipped(before, asked_of_kidney(beside)) == []
+
+
+def test_only_the_end_that_a_stray_voxel_moves_is_not_asked_for() -> None:
+    labels = phantom_labels(*PATIENT, SPACING, oblique=False)
+    down = -np.rint(labels.grid.affine.matrix[2, :3] / SPACING[2])
+    before = asked_of_kidney(ledger_of(labels))
+    below = ledger_of(stray_voxel(labels, "kidney_left", down))
+    assert below.fact("ends_stray", "kidney_left").value == "bottom"
+    after = asked_of_kidney(below)
+    assert flipped(before, after) == []
+    lost = [item for key, item in before.items() if key not in after]
+    assert lost
+    assert not [item for item in lost if item.parameters.get("at") == "top"]
+    assert not [item for item in lost if item.parameters.get("end") == "top"]
+    assert not [
+        item
+        for item in after.values()
+        if item.form == "number"
+        or (item.form == "choice" and item.parameters.get("at") == "bottom")
+    ]
+
+
 def test_a_turned_length_lies_within_the_interval() -> None:
     labels = phantom_labels(*PATIENT, SPACING, oblique=False)
     upright = ledger_of(labels)

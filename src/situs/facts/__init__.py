@@ -9,7 +9,13 @@ from situs.facts.masks import kinds_lesions as kinds_lesions
 from situs.facts.masks import kinds_shape as kinds_shape
 from situs.facts.masks.cut import stored_cuts
 from situs.facts.masks.kinds import is_cut, number, span
-from situs.facts.masks.kinds_slices import axial_spacing_mm, end_is_cut, has_axial_slices, spanned
+from situs.facts.masks.kinds_slices import (
+    axial_spacing_mm,
+    end_is_cut,
+    end_is_stray,
+    has_axial_slices,
+    spanned,
+)
 from situs.facts.masks.kinds_spine import LEVELS, has_anchor, level_name
 from situs.facts.masks.ledger import (
     DOUBT_OF_AXIS,
@@ -72,6 +78,7 @@ __all__ = [
     "axial_spacing_mm",
     "check_fits",
     "end_is_cut",
+    "end_is_stray",
     "fact_id",
     "hangs_on",
     "has_anchor",

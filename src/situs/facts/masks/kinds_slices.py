@@ -13,7 +13,14 @@ from situs.facts.record import Fact
 from situs.measure import Region, reach_mm, turned
 from situs.space import Axis, Grid
 
-__all__ = ["axial_axis", "axial_spacing_mm", "end_is_cut", "has_axial_slices", "spanned"]
+__all__ = [
+    "axial_axis",
+    "axial_spacing_mm",
+    "end_is_cut",
+    "end_is_stray",
+    "has_axial_slices",
+    "spanned",
+]
 
 _ALIKE = 1.2
 """A scan whose other spacings exceed that of its axial
@@ -137,16 +144,40 @@ def _ends_cut(ledger: Ledger, name: str) -> Fact:
     return ledger.record("ends_cut", (name,), "+".join(ends))
 
 
+@kind("ends_stray", hangs_on=SIZE | {Doubt.UP_DOWN})
+def _ends_stray(ledger: Ledger, name: str) -> Fact:
+    """Which ends would lie elsewhere if the islands that were set aside counted: `top`, `bottom`,
+    `top+bottom`, or empty. An island beside an organ leaves both of its ends where they are."""
+    axis = Axis.SUPERIOR_INFERIOR.world_index
+    slack = float(box_slack_mm(ledger)[1][axis])
+    main, whole = (region.box_mm for region in (ledger.main_region(name), ledger.regions[name]))
+    stray = {
+        "top": whole.hi_mm[axis] > main.hi_mm[axis] + slack,
+        "bottom": whole.lo_mm[axis] < main.lo_mm[axis] - slack,
+    }
+    ends = "+".join(end for end, holds in stray.items() if holds)
+    box = ledger.fact("box", name)
+    return ledger.record("ends_stray", (name,), ends, inputs=(box,))
+
+
+def end_is_stray(ledger: Ledger, name: str, end: str) -> bool:
+    """Whether the `top` or the `bottom` of a structure, or its `centre`, would lie elsewhere if its
+    islands counted."""
+    if end == "centre" or "islands" not in ledger.fact("box", name).flags:
+        return False
+    return end in str(ledger.fact("ends_stray", name).value).split("+")
+
+
 def _register_end(end: str) -> None:
     @kind(f"end_gap.{end}", hangs_on=SIZE | {Doubt.UP_DOWN})
     def _end_gap(ledger: Ledger, a: str, b: str) -> Fact:
         """By how much a's end lies higher than b's, over turns of the patient; `islands` if stray
-        parts reach beyond.
+        parts of the one that reaches less far reach beyond it: those of the other reach further
+        still.
 
         A turn moves the ends of structures that lie side by side past each other: what is 15 cm
         apart needs ends that differ by 26 mm.
         """
-        boxes = [ledger.fact("box", name) for name in (a, b)]
         directions = turned(
             np.eye(3)[Axis.SUPERIOR_INFERIOR.world_index], ledger.recipe.truth.rotation_degrees
         )
@@ -156,7 +187,8 @@ def _register_end(end: str) -> None:
         # One end may lie further in and the other further out than its mask says.
         axis = Axis.SUPERIOR_INFERIOR.world_index
         slack = sum(float(one[axis]) for one in box_slack_mm(ledger))
-        flags = [flag for one in boxes for flag in one.flags if flag == "islands"]
+        less_far = b if (gaps[0] > 0) == (end == "top") else a
+        flags = ["islands"] if end_is_stray(ledger, less_far, end) else []
         if end_is_cut(ledger, a, end) or end_is_cut(ledger, b, end):
             flags.append("cut")
         return ledger.record(
@@ -167,7 +199,7 @@ def _register_end(end: str) -> None:
             interval=(float(gaps.min()) - slack, float(gaps.max()) + slack),
             parameters={"rotation_degrees": ledger.recipe.truth.rotation_degrees},
             # Not by way of the boxes: a structure that is cut above has its true lower end.
-            flags=tuple(dict.fromkeys(flags)),
+            flags=tuple(flags),
         )
 
 

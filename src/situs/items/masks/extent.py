@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from situs.anatomy import compared, measured
-from situs.facts import Fact, Ledger, axial_spacing_mm, end_is_cut, number, span
+from situs.facts import (
+    Fact,
+    Ledger,
+    axial_spacing_mm,
+    end_is_cut,
+    end_is_stray,
+    number,
+    span,
+)
 from situs.items.average import AverageAnatomy
 from situs.items.masks.shared import (
     BEYOND,
@@ -17,6 +25,7 @@ from situs.items.masks.shared import (
     NO_LONGER,
     by_canonical,
     compose,
+    end_facts,
     measure_step,
     obstacle,
 )
@@ -137,8 +146,7 @@ class Extent:
         refusal = obstacle(ledger, [subject], whole=False, oriented=True)
         if refusal is not None:
             return refusal
-        fact = ledger.fact(_KIND, subject.structure)
-        return ISLANDS if "islands" in fact.flags else fact
+        return ledger.fact(_KIND, subject.structure)
 
     def _pose_longer_than(
         self, ledger: Ledger, subject: Subject, limit_cm: float
@@ -149,12 +157,14 @@ class Extent:
         limit = _Limit(10.0 * limit_cm, f"{limit_cm:g} cm")
         if _lacks_an_end(ledger, subject) and span(fact)[0] <= limit.mm:
             return CUT
+        if _has_stray_end(ledger, subject):
+            return ISLANDS
         text = f"Is {subject.phrase} longer than {limit.words} from top to bottom?"
         words = f"From top to bottom it measures {_measured(ledger, subject, fact)}."
         return _above(
             ledger,
             subject,
-            (fact, *_end_facts(ledger, subject)),
+            (fact, *end_facts(ledger, subject)),
             limit,
             text,
             words,
@@ -182,6 +192,8 @@ class Extent:
             return fact
         if _lacks_an_end(ledger, subject):
             return CUT
+        if _has_stray_end(ledger, subject):
+            return ISLANDS
         value, (low, high) = number(fact), span(fact)
         if (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
             return NotAsked("length not known well enough")
@@ -190,7 +202,7 @@ class Extent:
             [subject],
             text=f"How long is {subject.phrase} from top to bottom, in cm?",
             answer=Number(value / 10.0, "cm", (low / 10.0, high / 10.0)),
-            facts=(fact, *_end_facts(ledger, subject)),
+            facts=(fact, *end_facts(ledger, subject)),
             steps=(measure_step(f"From top to bottom it measures {quantity(value, 'mm')}.", fact),),
             conclusion="That is its length from top to bottom.",
             needs=("scale", "slice_order"),
@@ -242,9 +254,10 @@ class Extent:
         if refusal is not None:
             return refusal
         facts = {s.key: ledger.fact(_KIND, s.structure) for s in (a, b)}
-        if any("islands" in fact.flags for fact in facts.values()):
-            return ISLANDS
         longer, shorter = sorted((a, b), key=lambda s: (-number(facts[s.key]), s.key))
+        # Islands of the longer one make it longer still.
+        if _has_stray_end(ledger, shorter):
+            return ISLANDS
         margin = span(facts[longer.key])[0] - span(facts[shorter.key])[1]
         is_decided = not _lacks_an_end(ledger, shorter)
         if not is_decided and not (beyond and _goes_on(ledger, shorter)):
@@ -263,7 +276,7 @@ class Extent:
                 f" {b.short}{including_lesions((a, b))}?"
             ),
             answer=Choice(answer.key if is_decided else CANNOT_TELL),
-            facts=(*facts.values(), *(end for s in (a, b) for end in _end_facts(ledger, s))),
+            facts=(*facts.values(), *(end for s in (a, b) for end in end_facts(ledger, s))),
             steps=steps,
             conclusion=(
                 f"{answer.opening} is {which}."
@@ -325,10 +338,9 @@ def _lacks_an_end(ledger: Ledger, subject: Subject) -> bool:
     return any(end_is_cut(ledger, subject.structure, end) for end in ("top", "bottom"))
 
 
-def _end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
-    """Which ends of a structure that is cut are its true ones."""
-    cut = ledger.is_cut(subject.structure)
-    return (ledger.fact("ends_cut", subject.structure),) if cut else ()
+def _has_stray_end(ledger: Ledger, subject: Subject) -> bool:
+    """Whether it would reach further up or down if its islands counted."""
+    return any(end_is_stray(ledger, subject.structure, end) for end in ("top", "bottom"))
 
 
 def _measured(ledger: Ledger, subject: Subject, fact: Fact) -> str:

@@ -6,13 +6,24 @@ import itertools
 from collections.abc import Iterator
 
 from situs.anatomy import measured
-from situs.facts import LEVELS, Fact, Ledger, end_is_cut, has_anchor, level_name, number, span
+from situs.facts import (
+    LEVELS,
+    Fact,
+    Ledger,
+    end_is_cut,
+    end_is_stray,
+    has_anchor,
+    level_name,
+    number,
+    span,
+)
 from situs.items.masks.shared import (
     BEYOND,
     CANNOT_TELL,
     CUT,
     ISLANDS,
     compose,
+    end_facts,
     measure_step,
     obstacle,
 )
@@ -85,7 +96,7 @@ class Level(NothingExpected):
             return hindrance
         if end_is_cut(ledger, subject.structure, end):
             return _pose_cut(ledger, subject, end) if beyond else CUT
-        if end != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
+        if end_is_stray(ledger, subject.structure, end):
             return ISLANDS
         fact, beside = (
             ledger.fact(f"{kind}.{end}", subject.structure) for kind in ("level", "level_beside")
@@ -100,7 +111,7 @@ class Level(NothingExpected):
             [subject],
             text=_text(subject, end),
             answer=Choice(name),
-            facts=(fact, beside, *_true_end_facts(ledger, subject)),
+            facts=(fact, beside, *(() if end == "centre" else end_facts(ledger, subject))),
             steps=_level_steps(fact, beside, end),
             conclusion=f"It lies at {name}.",
             needs=("slice_order", "anchor"),
@@ -121,8 +132,6 @@ class Level(NothingExpected):
             return NotAsked("lies beyond the annotated vertebrae")
         if end_is_cut(ledger, subject.structure, end):
             return CUT
-        if "islands" in ledger.fact("box", subject.structure).flags:
-            return ISLANDS
         kinds = ("level", "level_beside", "level_body")
         fact, beside, body = (ledger.fact(f"{kind}.{end}", subject.structure) for kind in kinds)
         unlikely = _implausible(subject, end, fact)
@@ -138,6 +147,9 @@ class Level(NothingExpected):
             return NotAsked("nowhere near this vertebra")
         if "unsteady" in body.flags or abs(distance) < dead_band or not (is_past or is_not):
             return NotAsked("too near the end of this vertebra")
+        # An island beyond an end that is past the line lies past it, too.
+        if not is_past and end_is_stray(ledger, subject.structure, end):
+            return ISLANDS
         on_slice = body.value if isinstance(body.value, float) else None
         if on_slice is not None and (sign * (on_slice - vertebra) > 0.5) is not is_past:
             return NotAsked(
@@ -150,19 +162,13 @@ class Level(NothingExpected):
             [subject],
             text=f"{asked[0].upper()}{asked[1:]} {where} {line}?",
             answer=YesNo(is_past),
-            facts=(fact, beside, body, *_true_end_facts(ledger, subject)),
+            facts=(fact, beside, body, *end_facts(ledger, subject)),
             steps=_level_steps(fact, beside, end),
             conclusion=f"It lies {'' if is_past else 'not '}{where} {line}.",
             needs=("slice_order", "anchor"),
             tags=(f"level:{line}",),
             difficulty=abs(distance) / max(1e-6, (max(bounds) - min(bounds)) / 2),
         )
-
-
-def _true_end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
-    """What proves that this end is the true one, of a structure that is cut at the other."""
-    cut = ledger.is_cut(subject.structure)
-    return (ledger.fact("ends_cut", subject.structure),) if cut else ()
 
 
 def _uncounted(ledger: Ledger) -> NotAsked | None:

@@ -6,9 +6,17 @@ import re
 from collections.abc import Iterator
 
 from situs.anatomy import reaching
-from situs.facts import Fact, Ledger, end_is_cut, number, span
+from situs.facts import Ledger, end_is_cut, number, span
 from situs.items.average import AverageAnatomy, Place
-from situs.items.masks.shared import CUT, ISLANDS, by_canonical, compose, measure_step, obstacle
+from situs.items.masks.shared import (
+    CUT,
+    ISLANDS,
+    by_canonical,
+    compose,
+    end_facts,
+    measure_step,
+    obstacle,
+)
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Item, Option
 from situs.items.subjects import Subject, resolve
@@ -95,7 +103,7 @@ class Reach:
             [a, b],
             text=_text(a, b, end, sided=sided),
             answer=Choice(first.key),
-            facts=(fact, *_end_facts(ledger, a), *_end_facts(ledger, b)),
+            facts=(fact, *end_facts(ledger, a), *end_facts(ledger, b)),
             steps=(measure_step(words, fact),),
             conclusion=f"{first.opening} reaches further {_WAY[end]}.",
             needs=("slice_order", *(("side_convention",) if sided else ())),
@@ -109,9 +117,3 @@ def _text(a: Subject, b: Subject, end: str, *, sided: bool) -> str:
         noun = re.sub(r"\b(left|right) ", "", a.bare)
         return f"Which {noun} reaches further {_WAY[end]}?"
     return f"Which reaches further {_WAY[end]}: {a.phrase} or {b.phrase}?"
-
-
-def _end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
-    """Which ends of a structure that is cut are its true ones."""
-    cut = ledger.is_cut(subject.structure)
-    return (ledger.fact("ends_cut", subject.structure),) if cut else ()

@@ -23,6 +23,7 @@ __all__ = [
     "UNDECLARED",
     "by_canonical",
     "compose",
+    "end_facts",
     "measure_step",
     "obstacle",
     "own_organ",
@@ -103,6 +104,16 @@ def own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
 def measure_step(words: str, fact: Fact, threshold: float | None = None) -> Step:
     """One measured number, with the threshold it is held against."""
     return Step("measure", words, (fact.fact_id,), (), measured(fact, threshold))
+
+
+def end_facts(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
+    """What proves that an end is the true one: of a structure that is cut elsewhere, or that has
+    islands beside it."""
+    name = subject.structure
+    facts = [ledger.fact("ends_cut", name)] if ledger.is_cut(name) else []
+    if "islands" in ledger.fact("box", name).flags:
+        facts.append(ledger.fact("ends_stray", name))
+    return tuple(facts)
 
 
 def compose(

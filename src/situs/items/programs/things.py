@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from situs.facts import Fact, number, span
+from situs.facts import Fact, end_is_stray, number, span
 from situs.items.masks.contact import Contact
 from situs.items.masks.direction import DirectionTask
 from situs.items.masks.distance import Distance
@@ -159,7 +159,7 @@ def conclude_length(evaluation: Evaluation, program: Expr) -> Posed | NotAsked:
     if problem is not None:
         return problem
     fact = evaluation.ledger.fact(f"extent.{Axis.SUPERIOR_INFERIOR}", subject.structure)
-    if "islands" in fact.flags:
+    if any(end_is_stray(evaluation.ledger, subject.structure, end) for end in ("top", "bottom")):
         return ISLANDS
     limit = evaluation.ledger.recipe.truth.length_half_width
     return _number(evaluation, [subject], fact, limit, ("scale", "slice_order"))
