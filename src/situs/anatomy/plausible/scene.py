@@ -146,6 +146,9 @@ class Scene(msgspec.Struct, frozen=True):
     """Pairs of masks that share voxels → the shared part of the smaller."""
     bitten: dict[tuple[str, str], float] = {}
     """Pairs of masks that touch → the part of the first's surface that is on the second."""
+    flat: dict[tuple[str, str], float] = {}
+    """Pairs of which the first ends in a plane on the second → the part of its largest section that
+    does; see `facts.masks.flat`."""
     beside_mm: dict[tuple[str, str], float] = {}
     """Pairs of `beside.csv` that reach the same heights
     → how far the first lies right of the second there."""

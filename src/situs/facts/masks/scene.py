@@ -25,6 +25,7 @@ from situs.anatomy.plausible import (
 )
 from situs.facts.masks.cores import in_both_flanks, second_core, spur_mm
 from situs.facts.masks.edges import edge_contrast, edge_offset
+from situs.facts.masks.flat import flat_faces
 from situs.facts.masks.instances import without_islands
 from situs.measure import Region, gap_mm, right_shares, slices_out_of_place
 from situs.volumes import doubled_slices
@@ -90,6 +91,7 @@ def scene_of(ledger: Ledger, ct: NDArray[Any] | None, mr: NDArray[Any] | None = 
         },
         overlaps=_overlaps(ledger),
         bitten=_bitten(ledger),
+        flat=dict(flat_faces(ledger)),
         beside_mm=dict(_beside(ledger)),
         aorta_roundness=_aorta_roundness(ledger),
         layers_mm=dict(_layers(ledger)),
