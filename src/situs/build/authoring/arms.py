@@ -27,7 +27,7 @@ ARM_NAMES = ("T", "P", "W", "PW")
 _DRAWS = 4000
 _ERROR = 0.05
 _FEWEST = 10
-"""Patients with ratings in each arm, below which nothing is said."""
+"""Patients with ratings in both arms, below which nothing is said."""
 _MARGIN = 0.05
 """Key errors beyond those of T that an arm must be shown not to have."""
 
@@ -49,6 +49,8 @@ class Arm(msgspec.Struct, frozen=True):
     """Mean of readers' 0, 1, 2 ("would you ask this?"), over patients."""
     p_holm: float | None
     """That it is rated above T by luck, after Holm's correction."""
+    p_below_holm: float | None
+    """That it is rated below T by luck, likewise."""
     keys_wrong: int
     """Keys that readers found wrong (`situs audit import`), and of how many."""
     keys_read: int
@@ -78,15 +80,22 @@ def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
     if ratings is not None:
         _check_rated(benches, rated, ratings)
     by_patient = {name: _by_patient(name, bench, rated) for name, bench in benches.items()}
-    tests = {
-        name: _p_above(by_patient[name], by_patient["T"])
+    paired = [
+        name
         for name in benches
-        if name != "T" and min(len(by_patient[name]), len(by_patient["T"])) >= _FEWEST
-    }
-    corrected = _holm(tests)
+        if name != "T" and len(by_patient[name].keys() & by_patient["T"].keys()) >= _FEWEST
+    ]
+    above = _holm({name: _p_above(by_patient[name], by_patient["T"]) for name in paired})
+    below = _holm({name: _p_above(by_patient["T"], by_patient[name]) for name in paired})
     keys = {name: key_errors(read_readings(bench.folder)) for name, bench in benches.items()}
     arms = {
-        name: _arm(bench, by_patient[name], name, corrected.get(name), (keys[name], keys["T"]))
+        name: _arm(
+            bench,
+            by_patient[name],
+            name,
+            (above.get(name), below.get(name)),
+            (keys[name], keys["T"]),
+        )
         for name, bench in benches.items()
     }
     return ArmsCompared(arms, _statement(arms))
@@ -140,10 +149,8 @@ def _by_patient(name: str, bench: Bench, rated: Rated) -> dict[str, float]:
 
 def _p_above(one: Mapping[str, float], reference: Mapping[str, float]) -> float:
     """One-sided: patients' differences keep their signs
-    by luck (paired where both arms have the patient)."""
+    by luck, of those whom both arms have."""
     both = sorted(one.keys() & reference.keys())
-    if len(both) < _FEWEST:
-        return 1.0
     differences = np.array([one[patient] - reference[patient] for patient in both])
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(_DRAWS, len(both)))
     by_luck = (signs * differences).mean(axis=1)
@@ -173,14 +180,18 @@ def keys_hold(one: KeyErrors | None, reference: KeyErrors | None) -> bool | None
     return rate - other + math.hypot(above, below) <= _MARGIN
 
 
-def _verdict(name: str, leaks: bool, p: float | None, hold: bool | None) -> str:
+def _verdict(
+    name: str, leaks: bool, p: tuple[float | None, float | None], hold: bool | None
+) -> str:
+    above, below = p
     if leaks:
         return "disqualified: leaks"
     if name == "T":
         return "reference"
-    if p is None:
+    if above is None or below is None or below <= _ERROR:
+        # An arm that is rated below T is not shown to be better; the statement says that it is.
         return "not shown"
-    if p > _ERROR:
+    if above > _ERROR:
         return "no difference"
     return "better" if hold else "not shown"
 
@@ -189,10 +200,10 @@ def _arm(
     bench: Bench,
     ratings: Mapping[str, float],
     name: str,
-    p: float | None,
+    p: tuple[float | None, float | None],
     keys: tuple[KeyErrors | None, KeyErrors | None],
 ) -> Arm:
-    """One arm; `keys` are its key errors and those of T."""
+    """One arm; `p` of being rated above T and below it by luck, `keys` its key errors and T's."""
     programs = {str(program_of(item)) for item in bench.items(steps=False)}
     row = blind_row(bench, "headline")
     leaks = row is not None and row[3]
@@ -207,7 +218,8 @@ def _arm(
         leaks=leaks,
         rated=len(ratings),
         rating=round(sum(ratings.values()) / len(ratings), 4) if ratings else None,
-        p_holm=p,
+        p_holm=p[0],
+        p_below_holm=p[1],
         keys_wrong=0 if key_errors is None else key_errors.errors,
         keys_read=0 if key_errors is None else key_errors.decided,
         keys_hold=hold,
@@ -221,6 +233,9 @@ def _statement(arms: Mapping[str, Arm]) -> str:
     parts = []
     if better:
         parts.append(f"{', '.join(better)}: rated above the templates.")
+    worse = [n for n, a in arms.items() if a.p_below_holm is not None and a.p_below_holm <= _ERROR]
+    if worse:
+        parts.append(f"{', '.join(worse)}: rated below the templates.")
     if leaking:
         parts.append(f"{', '.join(leaking)}: disqualified, answered above chance without the scan.")
     if not better:
