@@ -166,7 +166,7 @@ def ask_alone(count: int, spec: str) -> dict[str, float]:
     import resource
 
     from situs.agents.author import panel_role
-    from situs.build.authoring.roles import Desk
+    from situs.build.authoring.roles import Desk, Purse
     from situs.clients import Asking
     from situs.judges import asker_of
 
@@ -180,7 +180,7 @@ def ask_alone(count: int, spec: str) -> dict[str, float]:
         }
 
     with tempfile.TemporaryDirectory() as name:
-        desk = Desk(Path(name), restricted=True, max_cost=None)
+        desk = Desk(Path(name), restricted=True, purse=Purse())
         desk.ask("panel", asker, panel_role(), shown(0, 100), "warm")  # imports, connections
         used = resource.getrusage(resource.RUSAGE_SELF)
         before, mb = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024.0

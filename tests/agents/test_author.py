@@ -396,3 +396,27 @@ def test_what_is_given_is_read_before_anything_is_measured(source, situs, tmp_pa
     ran = situs("author", source / "bench", "--out", out, *given)
     assert ran.code == 2
     assert not out.exists()
+
+
+def test_who_may_not_be_asked_is_refused_before_anything_is_measured(
+    source, situs, tmp_path, monkeypatch
+):
+    """A panel elsewhere, and a writer whose price nobody knows; the corrected command is no other
+    task."""
+
+    def measured(*_: Any) -> None:
+        raise AssertionError("measured")
+
+    monkeypatch.setattr("situs.build.authoring.pipeline.StudyWork", measured)
+    out = tmp_path / "out"
+    here, elsewhere = (f"openai:x@http://{host}:9/v1" for host in ("127.0.0.1", "192.0.2.1"))
+    for given, problem in (
+        (("--writer", here, "--panel", elsewhere), "not on this machine"),
+        (("--writer", here, "--max-cost", "1"), "price"),
+        (("--arms", "--planner", here, "--writer", elsewhere), "not on this machine"),
+    ):
+        ran = situs("author", source / "bench", "--out", out, *given)
+        assert ran.code == 2
+        assert problem in ran.err
+        assert not out.exists()
+        assert not out.with_name("out.asked").exists()

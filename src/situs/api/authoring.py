@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from situs.api.settings import withdrawn_by
+from situs.bench import open_bench
 from situs.clients import Asking
 from situs.judges import Asker, asker_of
 
@@ -21,16 +22,17 @@ ARMS = {"T": (), "P": ("planner",), "W": ("writer",), "PW": ("planner", "writer"
 def author(bench: Path, out: Path, *, asking: Asking, **arguments: Any) -> dict[str, Any]:
     """Author a bench, or the four arms of a comparison;
     `dry_run` only counts what would be asked."""
-    from situs.build.authoring import AuthorOptions, AuthorRoles, author_bench
+    from situs.build.authoring import AuthorOptions, AuthorRoles, Purse, author_bench, check_roles
     from situs.build.authoring.forecast import forecast
 
     specs = {name: arguments.pop(name) for name in ("planner", "librarian", "writer")}
     lists = {name: arguments.pop(name) for name in ("critics", "panel")}
     arms, dry_run = arguments.pop("arms", False), arguments.pop("dry_run", False)
     review = arguments.pop("review", None)
+    purse = Purse(asking.max_cost)
     options = AuthorOptions(
         withdrawn=withdrawn_by(review),
-        max_cost=asking.max_cost,
+        purse=purse,
         protocol=arguments.pop("protocol") or "",
         **{name: value for name, value in arguments.items() if value is not None},
     )
@@ -53,6 +55,8 @@ def author(bench: Path, out: Path, *, asking: Asking, **arguments: Any) -> dict[
             )
         if not arms:
             return {"": author_bench(bench, out, roles, options)}
+        # The first arm has no roles, and is measured before anybody is asked.
+        check_roles(roles, purse, restricted=open_bench(bench).info.restricted)
         results = {}
         for name, wanted in ARMS.items():
             left_out = {role: None for role in ("planner", "writer") if role not in wanted}

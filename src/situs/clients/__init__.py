@@ -1,7 +1,7 @@
 """Models behind a wire or in memory: messages, transport, cache and cost."""
 
 from situs.clients.asking.budget import Budget, Spent
-from situs.clients.asking.care import Terms, check_may_ask
+from situs.clients.asking.care import Terms, check_may_ask, check_terms
 from situs.clients.asking.forecast import Forecast, Observed, forecast
 from situs.clients.asking.limits import Limits
 from situs.clients.asking.loop import run_to_end
@@ -67,6 +67,7 @@ __all__ = [
     "cache_parts",
     "check_kind",
     "check_may_ask",
+    "check_terms",
     "forecast",
     "make_client",
     "parse_spec",

@@ -117,6 +117,8 @@ class AskedByID(msgspec.Struct, frozen=True):
     interrupted: bool = False
     cut: int = 0
     """Of those given up: the last reply ended at the limit of tokens, or ran on with blanks."""
+    spent: Spent = Spent()
+    """By the journal: earlier sessions included."""
 
     @property
     def left(self) -> int:
@@ -196,6 +198,7 @@ def ask_by_id(
         stopped,
         interrupted,
         sum(book.is_cut(subject.id) for subject in subjects),
+        book.spent,
     )
     return book.entries, result
 

@@ -26,7 +26,7 @@ from situs.build.authoring.marks import Marks
 from situs.build.authoring.planning import plan_programs
 from situs.build.authoring.prompts import Prompt, collect
 from situs.build.authoring.record import Authored, AuthorOptions, authored_file
-from situs.build.authoring.roles import AuthorRoles, Desk
+from situs.build.authoring.roles import AuthorRoles, Desk, Purse, check_roles
 from situs.build.authoring.rules import validated
 from situs.build.authoring.studies import AuthorJob, open_author
 from situs.build.authoring.trivial import PanelReport, ask_panel, find_trivial, two_of_three
@@ -58,10 +58,12 @@ def author_bench(folder: Path, out: Path, roles: AuthorRoles, options: AuthorOpt
     bank = read_bank(options.wordings) if options.wordings is not None else []
     if roles.librarian is not None and options.library is not None:
         open_library(options.library).close()
+    purse = options.purse or Purse()
+    check_roles(roles, purse, restricted=bench.info.restricted)
     desk = Desk(
         asked_beside(out),
         restricted=bench.info.restricted,
-        max_cost=options.max_cost,
+        purse=purse,
         ended=options.ended,
     )
     settings = [

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from situs.base.files import canonical_json
-from situs.build.authoring.roles import RoleState
+from situs.build.authoring.roles import Purse, RoleState
 from situs.build.authoring.trivial import PanelReport
 from situs.build.frame import Progress
 from situs.errors import Problem
@@ -34,7 +34,8 @@ class AuthorOptions(msgspec.Struct, frozen=True):
     """`spatialmed`: the published trivial filter, for comparison."""
     withdrawn: dict[str, str] = {}
     """Item → why it is left out: what readers of an earlier bench dropped, or asked to be fixed."""
-    max_cost: float | None = None
+    purse: Purse | None = None
+    """What all roles together may use; None: as much as it takes."""
     quotes: bool = False
     """Keep the cited words in the bench, and not only where they stand."""
     ended: Callable[[AskedByID], None] = lambda asked: None
@@ -69,7 +70,7 @@ def authored_file(authored: Authored) -> bytes:
     plain.pop("problems")
     plain.pop("cost")
     plain["roles"] = {
-        name: {key: state[key] for key in ("state", "why", "model", "invalid", "cut")}
+        name: {key: state[key] for key in ("state", "why", "model", "invalid", "cut", "failed")}
         for name, state in plain["roles"].items()
     }
     return msgspec.json.format(canonical_json(plain), indent=2) + b"\n"

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from situs.base.files import canonical_json, write_atomic
+from situs.clients import Terms, check_terms
 from situs.errors import SitusError
 from situs.judges import AskedByID, Asker, Role, Subject, ask_by_id
 
-__all__ = ["AuthorRoles", "Desk", "RoleState"]
+__all__ = ["AuthorRoles", "Desk", "Purse", "RoleState", "check_roles"]
 
 
 class AuthorRoles(msgspec.Struct, frozen=True):
@@ -51,6 +52,37 @@ class RoleState(msgspec.Struct):
     """Turns without a reply, after every attempt: the server was away, or refused."""
 
 
+class Purse(msgspec.Struct):
+    """What all roles together may use, of all sessions and of all arms."""
+
+    max_cost: float | None = None
+    cost: float = 0.0
+    tokens: float = 0.0
+
+    def within(self, asker: Asker) -> Asker:
+        """The asker with what is left as its limits; what its own journal cost is in them."""
+        limits = asker.limits
+        if self.max_cost is not None:
+            left = max(1e-9, self.max_cost - self.cost)
+            limits = msgspec.structs.replace(limits, max_cost=left)
+        if limits.max_tokens is not None:
+            left_tokens = max(1, int(limits.max_tokens - self.tokens))
+            limits = msgspec.structs.replace(limits, max_tokens=left_tokens)
+        return msgspec.structs.replace(asker, limits=limits)
+
+    def pay(self, asker: Asker, asked: AskedByID) -> None:
+        """Count what a journal cost, earlier sessions included."""
+        self.cost += asked.spent.cost(asker.price) or 0.0
+        self.tokens += asked.spent.tokens
+
+
+def check_roles(roles: AuthorRoles, purse: Purse, *, restricted: bool) -> None:
+    """Refuse models that may not be asked, before anything is measured and anybody is paid."""
+    for asker in map(purse.within, roles.all().values()):
+        terms = Terms(restricted, asker.allow_remote, asker.limits, asker.price)
+        check_terms(str(asker.spec), terms, remote=asker.remote)
+
+
 class Desk:
     """Asks the roles, one durable journal each, within one budget."""
 
@@ -59,12 +91,12 @@ class Desk:
         folder: Path,
         *,
         restricted: bool,
-        max_cost: float | None,
+        purse: Purse,
         ended: Callable[[AskedByID], None] = lambda asked: None,
     ) -> None:
         self._folder = folder
         self._restricted = restricted
-        self._left = max_cost
+        self._purse = purse
         self._ended = ended
         self.states: dict[str, RoleState] = {}
 
@@ -83,14 +115,13 @@ class Desk:
         state = self.states.setdefault(name, RoleState(state="done", model=_model_of(asker)))
         if state.state in ("stopped", "over_budget") or not subject_fields:
             return {}
-        if self._left is not None:
-            limits = msgspec.structs.replace(asker.limits, max_cost=max(1e-9, self._left))
-            asker = msgspec.structs.replace(asker, limits=limits)
+        asker = self._purse.within(asker)
         subjects = [Subject(id_, dict(fields)) for id_, fields in subject_fields.items()]
         entries, asked = ask_by_id(
             asker, role, subjects, self._folder / f"{journal}.jsonl", restricted=self._restricted
         )
         self._note(state, asked)
+        self._purse.pay(asker, asked)
         self._ended(asked)
         return entries
 
@@ -102,8 +133,6 @@ class Desk:
         state.failed += asked.failed
         known = asked.cost is not None and state.cost is not None
         state.cost = (state.cost or 0.0) + (asked.cost or 0.0) if known else None
-        if self._left is not None and asked.cost is not None:
-            self._left -= asked.cost
         if asked.stopped and not asked.interrupted:
             over = "--max-cost" in asked.stopped or "--max-tokens" in asked.stopped
             state.state, state.why = "over_budget" if over else "stopped", asked.stopped

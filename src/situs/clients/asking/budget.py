@@ -40,6 +40,18 @@ class Spent(msgspec.Struct, frozen=True):
             self.charged + usage.get("cost", 0),
         )
 
+    @property
+    def tokens(self) -> float:
+        """Prompts and answers together."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def cost(self, price: Price | None) -> float | None:
+        """Dollars; None if the price is not known and the server did not say."""
+        if price is None:
+            return self.charged or None
+        cached, written = self.cached_tokens, self.cache_written_tokens
+        return price.of(self.prompt_tokens, self.completion_tokens, cached, written)
+
 
 class Budget:
     """Lets a call out only if, together with those in flight, it cannot exceed what is allowed."""
@@ -65,9 +77,7 @@ class Budget:
     @property
     def cost(self) -> float | None:
         """Dollars so far; None if the price is not known and the server did not say."""
-        if self._price is None:
-            return self._spent.charged or None
-        return self._cost(self._spent.prompt_tokens, self._spent.completion_tokens)
+        return self._spent.cost(self._price)
 
     def _cost(self, prompt: float, completion: float) -> float:
         """Dollars for all that was spent and may still be:
