@@ -123,8 +123,16 @@ def _connect(ray: Any, address: str) -> bool:
                 **local_options,
             )
     except Exception as error:
-        raise _no_cluster(str(error).splitlines()[0][:200]) from error
+        why = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise _no_cluster(why, _SAME_EVERYWHERE if address else _START_ONE) from error
     return True
+
+
+_START_ONE = "start one (ray start --head), or use --engine ray to run on this machine"
+_SAME_EVERYWHERE = (
+    "are Ray's version, RAY_AUTH_MODE and the token (ray get-auth-token) the same here as on the"
+    " cluster?"
+)
 
 
 def _refuse_if_nobody_listens(address: str) -> None:
@@ -138,6 +146,5 @@ def _refuse_if_nobody_listens(address: str) -> None:
         raise _no_cluster(f"{address}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _no_cluster(why: str) -> SitusError:
-    fix = "start one (ray start --head), or use --engine ray to run on this machine"
+def _no_cluster(why: str, fix: str = _START_ONE) -> SitusError:
     return SitusError(f"no Ray cluster answers ({why})", where="--engine", fix=fix)
