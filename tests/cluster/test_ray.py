@@ -164,3 +164,24 @@ def test_a_node_that_is_removed_costs_nothing() -> None:
     finally:
         ray.shutdown()
         cluster.shutdown()
+
+
+def test_a_cluster_that_lets_nobody_in_names_its_token(monkeypatch) -> None:
+    """Somebody listens, and Ray will not have us, as where the token differs."""
+    import socket
+
+    from situs.base import ray_engine
+
+    class Refusing:
+        def is_initialized(self) -> bool:
+            return False
+
+        def init(self, **options: Any) -> None:
+            raise ConnectionError("Failed to connect to Ray cluster")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        with pytest.raises(SitusError, match="no Ray cluster answers") as refused:
+            ray_engine._connect(Refusing(), f"127.0.0.1:{port}")
+    assert "RAY_AUTH_MODE" in refused.value.fix
+    assert "ray start" not in refused.value.fix
