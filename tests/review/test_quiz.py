@@ -116,6 +116,7 @@ def test_the_file_holds_no_key(bench: Path, tmp_path: Path) -> None:
         "scale",
         "sizes",
         "frame_base",
+        "opening",
     }
     assert {name for entry in page["items"] for name in entry} <= allowed
     text = (tmp_path / "q.html").read_text("utf-8")

@@ -57,6 +57,8 @@ class QuizItem(msgspec.Struct, frozen=True, omit_defaults=True):
     scale: str
     """Key of what the pictures' grey levels mean."""
     frame_base: int
+    opening: int | None = None
+    """The picture that is shown first, from 0; else the middle one."""
     key: Key | None = None
 
 
@@ -183,6 +185,7 @@ def _quiz_item(
         sizes=pictures.sizes,
         scale=pictures.scale,
         frame_base=frame_base,
+        opening=pictures.opening,
         key=key,
     )
 

@@ -42,6 +42,8 @@ class ItemPictures(msgspec.Struct, frozen=True):
     sizes: tuple[tuple[int, int], ...]
     scale: str
     """Key of what their grey levels mean."""
+    opening: int | None = None
+    """The first picture on which marks are drawn, where any are."""
 
 
 class QuizPictures:
@@ -97,7 +99,9 @@ class QuizPictures:
                 self.uris[image.digest] = _uri(image)
                 self.bytes += len(self.uris[image.digest])
         sizes = tuple((image.width, image.height) for image in images)
-        return ItemPictures(tuple(image.digest for image in images), sizes, self._scale_of[key])
+        opening = next((number for number, of_frame in enumerate(marks) if of_frame), None)
+        digests = tuple(image.digest for image in images)
+        return ItemPictures(digests, sizes, self._scale_of[key], opening)
 
 
 def _marks(presenter: Presenter, layout: Layout, item: Item) -> Sequence[Marks]:

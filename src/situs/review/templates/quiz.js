@@ -48,7 +48,7 @@ function go(to) {
 const ZOOMS = [1, 1.5, 2, 3, 4, 6, 8];
 function makeViewer(item) {
   const count = item.pictures.length, boxes = item.key ? item.key.boxes || [] : [], frames = item.key ? item.key.frames || [] : [];
-  let at = boxes.length ? boxes[0][0] : frames.length ? frames[0] : Math.floor((count - 1) / 2), start = null, drawnBy = null;
+  let at = boxes.length ? boxes[0][0] : frames.length ? frames[0] : item.opening ?? Math.floor((count - 1) / 2), start = null, drawnBy = null;
   let zoom = 1, middle = [0.5, 0.5], grip = null, isPlanned = false;
   const canvas = h('canvas', { role: 'img' }), svg = s('svg', { preserveAspectRatio: 'none' });
   const layer = h('div', { class: 'layer' }, canvas, svg);
