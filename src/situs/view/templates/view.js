@@ -52,7 +52,7 @@ function stateWords(run) {
 
 function runRow(run) {
   const open = () => { location.hash = run.key; };
-  const name = h('th', { scope: 'row' }, h('a', { href: '#' + run.key }, run.folder), run.problem ? h('small', { class: 'problem' }, run.problem) : h('small', {}, run.model, run.withheld ? ', without pictures' : ''));
+  const name = h('th', { scope: 'row' }, h('a', { href: '#' + run.key }, breakable(run.folder)), run.problem ? h('small', { class: 'problem' }, run.problem) : h('small', {}, run.model, run.withheld ? ', without pictures' : ''));
   if (run.problem) return h('tr', {}, name, h('td', { colspan: 5 }));
   return h('tr', { onclick: open }, name,
     h('td', {}, h('div', { class: 'progress' }, bar(run), h('span', {}, stateWords(run)))),
@@ -61,6 +61,9 @@ function runRow(run) {
     h('td', { class: 'num' }, run.call_seconds === null ? '–' : run.call_seconds.toFixed(1) + ' s'),
     h('td', {}, run.live ? h('span', { class: 'live' }, '● running') : total(run.states) < run.items ? 'stopped' : 'done', h('small', {}, ago(run.updated))));
 }
+
+// A path is broken between its folders, on a narrow screen.
+const breakable = (path) => path.split('/').flatMap((folder, place) => (place ? ['/', h('wbr', {}), folder] : [folder]));
 
 // What did not change stays: renewed every second, a link would be gone while it is clicked, and so would a keyboard's focus.
 function renew(place, fresh) {
