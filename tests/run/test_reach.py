@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socketserver
+import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -97,3 +100,44 @@ def test_words_of_a_proxy(monkeypatch) -> None:
         checked_proxy("http://me:secret@proxy.test:3128")
     monkeypatch.setenv("SITUS_PROXY", "http://me:secret@proxy.test:3128")
     assert checked_proxy("") == "http://me:secret@proxy.test:3128"
+
+
+@pytest.fixture
+def closed_proxy() -> Iterator[tuple[str, list[bytes]]]:
+    """A proxy that notes what it is told and connects nobody; its address and its notes."""
+    told: list[bytes] = []
+
+    class Note(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            told.append(b"".join(iter(self.rfile.readline, b"\r\n")))
+            self.wfile.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Note) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", told
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai:m@https://model.hospital.test/v1", "OPENAI_API_KEY"),
+        ("openai:m@https://name.openai.azure.com/openai/v1", "AZURE_OPENAI_API_KEY"),
+        ("anthropic:m@https://model.hospital.test", "ANTHROPIC_API_KEY"),
+        ("gemini:m@https://model.hospital.test", "GEMINI_API_KEY"),
+    ],
+)
+def test_a_proxy_is_told_where_to_connect_and_no_key(
+    situs, words, tmp_path, closed_proxy, monkeypatch, model: str, variable: str
+) -> None:
+    """Over https all else is said to the server alone, behind the connection."""
+    monkeypatch.setenv(variable, "sk-for-the-server-alone")
+    proxy, told = closed_proxy
+    out = tmp_path / "run"
+    ran = situs(
+        *("run", words(1), "--model", model, "--out", out, "--proxy", proxy, "--allow-remote")
+    )
+    assert told
+    assert all(call.startswith(b"CONNECT ") for call in told)
+    assert not any(b"sk-for-the-server-alone" in call for call in told)
+    assert "the proxy did not pass the call on (HTTP 403)" in ran.err

@@ -110,7 +110,7 @@ class Transport:
                 method,
                 url,
                 data=body,
-                headers=headers,
+                headers=self._headers | headers,
                 allow_redirects=False,
                 proxy=self._proxy or None,
             ) as response:
@@ -157,7 +157,8 @@ class Transport:
                 timeout=aiohttp.ClientTimeout(
                     total=self._reach.total, sock_connect=self._reach.connect
                 ),
-                headers=_HEADERS | self._headers,
+                # What stands here, aiohttp tells a proxy as well; a key is for the server alone.
+                headers=_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
             )
@@ -173,6 +174,11 @@ class Transport:
         match error:
             case aiohttp.ClientSSLError():
                 problem = "the server's certificate is not trusted"
+                return Reply("failed", error=problem, fatal=True, fault="denied")
+            case aiohttp.ClientHttpProxyError():
+                return _refused_by_proxy(error.status)
+            case aiohttp.InvalidURL():
+                problem = "nothing can be asked at this address"
                 return Reply("failed", error=problem, fatal=True, fault="denied")
             case aiohttp.ConnectionTimeoutError():
                 problem = f"no connection within {self._reach.connect:g} s"
@@ -200,6 +206,14 @@ class Transport:
                     "failed",
                     error=f"the server's reply is not valid HTTP ({type(error).__name__})",
                 )
+
+
+def _refused_by_proxy(status: int) -> Reply:
+    error = f"the proxy did not pass the call on (HTTP {status})"
+    if status == 407:
+        error += "; its user name and password are taken from SITUS_PROXY alone"
+    is_final = status in (403, 407)
+    return Reply("failed", error=error, fatal=is_final, fault="denied" if is_final else "")
 
 
 def _as_meant(response: Response | Reply) -> Response | Reply:
