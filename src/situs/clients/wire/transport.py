@@ -110,7 +110,7 @@ class Transport:
                 method,
                 url,
                 data=body,
-                headers=self._headers | headers,
+                headers={**self._headers, **headers},
                 allow_redirects=False,
                 proxy=self._proxy or None,
             ) as response:
