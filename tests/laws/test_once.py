@@ -9,8 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from situs.build import study as build_study
 from situs.facts import Ledger
 from situs.score import scored_run
 from situs.score.blind import beside
@@ -116,3 +118,54 @@ def test_a_study_is_measured_once(
     args = ("--annotation", "exact", "--tasks", "volume", "--out", tmp_path / "bench")
     assert situs("build", "masks", study, *args).code == 0
     assert len(made) == 1
+
+
+@pytest.fixture
+def tables_read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The tables that were opened, in their order, each as often as it was."""
+    opened: list[Path] = []
+    start = pq.ParquetFile.__init__
+
+    def noted(self: Any, source: Any, *given: Any, **how: Any) -> None:
+        opened.append(Path(source))
+        start(self, source, *given, **how)
+
+    monkeypatch.setattr(pq.ParquetFile, "__init__", noted)
+    return opened
+
+
+def test_a_build_goes_forward(
+    small: Path,
+    tmp_path: Path,
+    situs: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tables_read: list[Path],
+) -> None:
+    """A scan and its masks are opened once, and nothing of the bench is read back for its card."""
+    opened: list[str] = []
+    for name in ("open_volume", "open_labels"):
+        whole = getattr(build_study, name)
+
+        def noted(*given: Any, name: str = name, whole: Any = whole, **how: Any) -> Any:
+            opened.append(name)
+            return whole(*given, **how)
+
+        monkeypatch.setattr(build_study, name, noted)
+    studies = [small / "data" / f"patient00{number}" for number in range(2)]
+    args = ("--annotation", "exact", "--out", tmp_path / "bench")
+    assert situs("build", "masks", *studies, *args).code == 0
+    assert sorted(opened) == ["open_labels"] * 2 + ["open_volume"] * 2
+    assert tables_read == []
+
+
+def test_a_command_that_scores_reads_the_tables_for_what_they_hold(
+    bench: Path, tmp_path: Path, situs: Callable[..., Any], tables_read: list[Path]
+) -> None:
+    """The items once, beside the one column that tells whether any answer is free text; of studies
+    their ids, and the grids of what was shown; facts not at all."""
+    run = tmp_path / "run"
+    assert situs("run", bench, "--model", "random", "--out", run).code == 0
+    tables_read.clear()
+    assert situs("score", bench, run).code == 0
+    times = Counter(path.name for path in tables_read)
+    assert times == {"items.parquet": 2, "studies.parquet": 2}
