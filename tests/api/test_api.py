@@ -9,15 +9,18 @@ import inspect
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import click
+import pyarrow.parquet as pq
 import pytest
 
 import situs as package
 from situs.api.settings import AskSettings, BuildSettings
 from situs.clients import Asking
+from situs.items import Choice, Choices, YesNo
 
 HEAVY = ("numpy", "scipy", "numba", "pyarrow", "nibabel", "matplotlib", "torch", "msgspec", "click")
 
@@ -131,6 +134,27 @@ def test_the_same_scores_as_the_command_line(bench: Path, tmp_path: Path, situs:
     columns = scored.to_arrow().to_pydict()
     assert columns["value"][0] == told["headline"]["value"]
     assert columns["items"][0] == told["headline"]["n"]
+
+
+def test_every_table_of_a_result_is_a_data_frame(bench: Path, tmp_path: Path) -> None:
+    run = package.run(bench, "random", out=tmp_path / "run")
+    scored = package.score(bench, run)
+    by_task = scored.to_arrow("accuracy_by_task").to_pydict()
+    closed = Counter(
+        item.task
+        for item in package.open_bench(bench).items()
+        if isinstance(item.answer, YesNo | Choice | Choices)
+    )
+    assert dict(zip(by_task["task"], by_task["items"])) == closed
+    # A row an answer, as any program reads it that opens the run.
+    answers = scored.to_arrow("answers")
+    names = ["item_id", "state", "right", "truth", "prediction"]
+    stored = pq.read_table(tmp_path / "run" / "scores.parquet", columns=names)
+    assert answers.select(names).to_pydict() == stored.to_pydict()
+    assert answers.num_rows == run.items
+    assert set(scored.table_names()) >= {"headline", "overall", "accuracy_by_task", "answers"}
+    with pytest.raises(package.SitusError, match=r"no table 'answer'.*did you mean answers"):
+        scored.to_arrow("answer")
 
 
 class _SaysA:

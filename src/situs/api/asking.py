@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 import msgspec
 
@@ -54,7 +54,9 @@ from situs.score import (
     score_tables,
     tables_of_run,
 )
+from situs.score.columns import Columns
 from situs.score.on_request import extra_tables, extras_of, paper_of
+from situs.score.stored_columns import plain_columns
 from situs.tables import Table, check_tables_folder, write_tables
 
 __all__ = ["ask", "compare", "probe", "score"]
@@ -147,10 +149,11 @@ def score(
 
     `verdicts` maps a judge's name to its file; `judges` are models to ask for verdicts on free
     text, which are kept beside the answers. The first table is the headline: the one number of the
-    run. `breakdowns`, `signatures` and `published` (a paper, or an empty text for the one that asks
-    what the bench asks) add tables; `tables` is a folder to write all of them to. A run in a room
-    has tables of what it saw; `beside` are other runs to show with them, `truthful` the same room
-    with tools that tell the truth.
+    run; `to_pandas("answers")` has a row for every answer. `breakdowns`, `signatures` and
+    `published` (a paper, or an empty text for the one that asks what the bench asks) add tables;
+    `tables` is a folder to write all of them to. A run in a room has tables of what it saw;
+    `beside` are other runs to show with them, `truthful` the same room with tools that tell the
+    truth.
 
     >>> situs.score("bench", "runs/model", judges=["openai:MODEL@http://localhost:8000/v1"])
     """
@@ -189,7 +192,23 @@ def score(
     shown_tables = [*score_tables(scores), *extra_tables(extras), *_room(run, beside, truthful)]
     if written is not None:
         write_tables(written, shown_tables)
-    return Result(scores, shown_tables)
+    return _Scored(scores, shown_tables, run.final)
+
+
+class _Scored(Result[Scores]):
+    """Scores beside the answers they are of."""
+
+    def __init__(self, scores: Scores, tables: Sequence[Table], columns: Columns) -> None:
+        super().__init__(scores, tables)
+        self._columns = columns
+
+    def table_names(self) -> list[str]:
+        """The tables that are shown, and `answers`."""
+        return [*super().table_names(), "answers"]
+
+    def to_arrow(self, table: str = "") -> Any:
+        """The headline, a table of a name, or `answers`: a row an answer."""
+        return plain_columns(self._columns) if table == "answers" else super().to_arrow(table)
 
 
 def _room(run: ScoredRun, beside: Sequence[PathLike], truthful: PathLike | None) -> Sequence[Table]:

@@ -46,7 +46,7 @@ class Result(Displayed, Generic[Record]):
     too.
 
     Shown as tables in a notebook; `to_pandas()`, `to_polars()` and `to_arrow()` give the first of
-    them.
+    them, or the one of a name, which an unknown name lists.
     """
 
     def __init__(self, record: Record, tables: Sequence[Table], folder: Path | None = None) -> None:

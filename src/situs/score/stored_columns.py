@@ -18,7 +18,7 @@ from situs.score.records import in_one_piece
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS_VERSION", "STORED", "read_scores", "write_scores"]
+__all__ = ["COLUMNS_VERSION", "STORED", "plain_columns", "read_scores", "write_scores"]
 
 STORED = "scores.parquet"
 COLUMNS_VERSION = 2
@@ -54,6 +54,12 @@ def write_scores(
             writer.write_table(table.slice(first, _ROW_GROUP).cast(schema), _ROW_GROUP)
     with suppress(SitusError):
         write_atomic(path, sink.getvalue())
+
+
+def plain_columns(columns: Columns) -> pa.Table:
+    """The columns as other programs read them, a row an answer."""
+    table = _with_plain_numbers(columns.table)
+    return table.cast(_stored_schema(table.schema))
 
 
 def read_scores(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from situs.base.text import printable
-from situs.errors import SitusError
+from situs.errors import SitusError, did_you_mean
 from situs.tables.html import html_table
 from situs.tables.table import Table, spread
 
@@ -18,7 +18,7 @@ _MOST_ROWS = 40
 
 
 class Displayed:
-    """A result that shows itself as tables. The first table is what data frames are made of."""
+    """A result that shows itself as tables; each can be had as a data frame, the first unasked."""
 
     __slots__ = ()
 
@@ -35,17 +35,25 @@ class Displayed:
             for table in self.tables()
         )
 
-    def to_arrow(self) -> Any:
-        """The main table as a `pyarrow.Table`."""
-        return as_arrow(self.tables()[0])
+    def table_names(self) -> list[str]:
+        """What can be had as a data frame."""
+        return [table.name for table in self.tables()]
 
-    def to_pandas(self) -> Any:
-        """The main table as a `pandas.DataFrame`; pandas must be installed."""
-        return as_pandas(self.to_arrow())
+    def to_arrow(self, table: str = "") -> Any:
+        """The main table, or the one of a name, as a `pyarrow.Table`."""
+        for one in self.tables():
+            if table in ("", one.name):
+                return as_arrow(one)
+        fix = did_you_mean(table, self.table_names())
+        raise SitusError(f"there is no table {table!r}", fix=fix)
 
-    def to_polars(self) -> Any:
-        """The main table as a `polars.DataFrame`; polars must be installed."""
-        return as_polars(self.to_arrow())
+    def to_pandas(self, table: str = "") -> Any:
+        """The same as a `pandas.DataFrame`; pandas must be installed."""
+        return as_pandas(self.to_arrow(table))
+
+    def to_polars(self, table: str = "") -> Any:
+        """The same as a `polars.DataFrame`; polars must be installed."""
+        return as_polars(self.to_arrow(table))
 
 
 def as_arrow(table: Table) -> Any:
@@ -54,7 +62,9 @@ def as_arrow(table: Table) -> Any:
 
     names, rows = spread(table)
     columns = {
-        name or f"column {number + 1}": _column([row[number] for row in rows])
+        name or ("row" if number == 0 else f"column {number + 1}"): _column(
+            [row[number] for row in rows]
+        )
         for number, name in enumerate(names)
     }
     return pa.table(columns)
