@@ -145,7 +145,8 @@ def test_every_table_of_a_result_is_a_data_frame(bench: Path, tmp_path: Path) ->
         for item in package.open_bench(bench).items()
         if isinstance(item.answer, YesNo | Choice | Choices)
     )
-    assert dict(zip(by_task["task"], by_task["items"])) == closed
+    counts = dict(zip(by_task["task"], by_task["items"]))
+    assert {name: counts[name] for name in closed} == closed
     # A row an answer, as any program reads it that opens the run.
     answers = scored.to_arrow("answers")
     names = ["item_id", "state", "right", "truth", "prediction"]
