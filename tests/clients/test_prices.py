@@ -76,3 +76,24 @@ def test_a_file_that_is_no_price_list_is_refused(config, text) -> None:
     config.write_text(text)
     with pytest.raises(SitusError, match=r"prices\.toml"):
         price_of(spec("x"), remote=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "usual"),
+    [
+        ("claude-opus-5", (5.0, 25.0)),
+        ("claude-opus-5-5", (4.0, 20.0)),
+        ("claude-sonnet-5", (2.0, 10.0)),
+        ("claude-sonnet-4-5-20250929", (3.0, 15.0)),
+        ("claude-haiku-4-5", (1.0, 5.0)),
+        ("claude-opus-4-1-20250805", (15.0, 75.0)),
+    ],
+)
+def test_models_of_anthropic_have_the_providers_list_price(config, name, usual) -> None:
+    """platform.claude.com/docs, models and pricing, in 2026; dated names as well."""
+    price = price_of(parse_spec(f"anthropic:{name}"), remote=True)
+    assert price is not None
+    assert (price.input, price.output) == usual
+    if price.cached is not None:  # a tenth to read, a quarter more to write, by the same page
+        assert price.cached == pytest.approx(0.1 * price.input)
+        assert price.cache_written == pytest.approx(1.25 * price.input)

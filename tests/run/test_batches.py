@@ -297,3 +297,33 @@ def test_answered_before_is_not_handed_over(words, situs, tmp_path) -> None:
     assert ran.json["states"] == {"answered": 6}
     assert ran.json["cached"] == 6
     assert set(server.asked.values()) == {1}
+
+
+def test_a_dry_run_of_a_batch_tells_half_the_price_of_all_but_the_first(
+    words, situs, tmp_path
+) -> None:
+    bench = words(10)
+    prices = tmp_path / "prices.toml"
+    prices.write_text('["test"]\ninput = 100.0\noutput = 1000.0\n')
+
+    def forecast(*more: object) -> Any:
+        model = ("--model", "openai:test@http://127.0.0.1:9/v1", "--prices", prices)
+        where = ("--out", tmp_path / "never", "--dry-run", "--json")
+        return situs("run", bench, *model, *where, *more).json
+
+    usual, batch = forecast(), forecast("--batch")
+    # One question is asked at once, nine at half the price: 0.1 + 0.9 / 2.
+    assert batch["cost"] == pytest.approx(0.55 * usual["cost"])
+    assert batch["cost_at_most"] == pytest.approx(0.55 * usual["cost_at_most"])
+    assert "half the price" in batch["basis"]
+    assert "half the price" not in usual["basis"]
+    assert forecast("--batch", "--limit", 1)["cost"] == pytest.approx(
+        forecast("--limit", 1)["cost"]
+    )
+
+
+def test_a_dry_run_of_a_batch_refuses_what_the_run_would(words, situs, tmp_path) -> None:
+    model = ("--model", "gemini:m@http://127.0.0.1:9/v1beta", "--batch", "--dry-run")
+    ran = situs("run", words(3), *model, "--out", tmp_path / "never")
+    assert ran.code == 2
+    assert "this model takes no batches" in ran.err

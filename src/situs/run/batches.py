@@ -26,6 +26,7 @@ from situs.clients import (
     BatchTrouble,
     Budget,
     Client,
+    Forecast,
     Limits,
     Price,
     Record,
@@ -43,7 +44,7 @@ from situs.run.append_file import AppendFile
 if TYPE_CHECKING:
     from situs.clients.openai.batches import BatchServer
 
-__all__ = ["BatchJobs", "batch_price", "refuse_beside_batches"]
+__all__ = ["BatchJobs", "batch_price", "in_batches", "refuse_beside_batches"]
 
 _DISCOUNT = 0.5
 """What a token costs in a batch,
@@ -164,6 +165,24 @@ def _batch_server(client: Client) -> BatchServer:
 def batch_price(price: Price | None) -> Price | None:
     """What tokens cost in a batch."""
     return None if price is None else price.times(_DISCOUNT)
+
+
+def in_batches(reckoned: Forecast, client: Client) -> Forecast:
+    """What questions take as batch jobs; an error if the client has none.
+
+    The first is asked at once, at the usual price.
+    """
+    _batch_server(client)
+    if reckoned.requests < 2:
+        return reckoned
+    share = _DISCOUNT + (1.0 - _DISCOUNT) / reckoned.requests
+    return msgspec.structs.replace(
+        reckoned,
+        cost=None if reckoned.cost is None else share * reckoned.cost,
+        cost_at_most=None if reckoned.cost_at_most is None else share * reckoned.cost_at_most,
+        seconds=None,
+        basis=f"{reckoned.basis}; batch jobs at half the price, within a day",
+    )
 
 
 class BatchJobs:

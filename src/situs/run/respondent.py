@@ -27,6 +27,7 @@ from situs.clients import (
 )
 from situs.profiles import Profile
 from situs.run.baselines.catalogue import BASELINES
+from situs.run.batches import in_batches
 from situs.run.forecast import forecast_run
 from situs.run.plan import plan_run
 from situs.run.requests import Presents
@@ -203,7 +204,7 @@ class _Model:
         **scope: Unpack[ItemScope],
     ) -> Forecast:
         client = self._client()
-        return self._ways.forecast(
+        reckoned = self._ways.forecast(
             plan_run(bench, **scope, shard=self._ways.shard),
             client,
             self._spec,
@@ -212,6 +213,7 @@ class _Model:
             limits=self._limits(client),
             price=self._asking.price(self._spec, client),
         )
+        return in_batches(reckoned, client) if self._ways.batch else reckoned
 
     def close(self) -> None:
         if self._kept is not None:

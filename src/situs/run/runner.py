@@ -28,7 +28,7 @@ from situs.clients import (
 from situs.profiles import Profile
 from situs.run.balance import set_aside
 from situs.run.baselines.catalogue import make_baseline
-from situs.run.batches import BatchJobs, batch_price, refuse_beside_batches
+from situs.run.batches import BatchJobs, batch_price, in_batches, refuse_beside_batches
 from situs.run.folder import Conditions, Covered, FolderBefore, RunInfo, add_notes, start_run
 from situs.run.forecast import forecast_run, forecast_words, refuse_if_all_hidden
 from situs.run.hidden import SET_ASIDE, HiddenItems
@@ -161,6 +161,8 @@ def run_client(
             reckoned = forecast_run(
                 plan, client, spec, presenter, out, limits=options.limits, price=options.price
             )
+            if options.batch:
+                reckoned = in_batches(reckoned, client)
             options.say(forecast_words(reckoned))
 
     plan, settings, info = begin_asking(
