@@ -91,7 +91,7 @@ def test_a_file_that_is_no_price_list_is_refused(config, text) -> None:
 )
 def test_models_of_anthropic_have_the_providers_list_price(config, name, usual) -> None:
     """platform.claude.com/docs, models and pricing, in 2026; dated names as well."""
-    price = price_of(parse_spec(f"anthropic:{name}"), remote=True)
+    price = price_of(spec(name), remote=True)
     assert price is not None
     assert (price.input, price.output) == usual
     if price.cached is not None:  # a tenth to read, a quarter more to write, by the same page
