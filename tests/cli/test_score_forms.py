@@ -89,7 +89,7 @@ def test_answers_of_another_tool_name_their_profile(situs, made, tmp_path) -> No
     }
     assert values(situs(*args).json["overall"])["places.inferred"] > 0.5
     refused = situs("score", made, run, "--profile", "default")
-    assert (refused.code, "a run knows its profile" in refused.err) == (2, True)
+    assert (refused.code, "a run has its own profile" in refused.err) == (2, True)
 
 
 def test_hidden_items_of_a_run_stay_outside_accuracy(situs, made, tmp_path) -> None:

@@ -242,7 +242,7 @@ def test_a_cold_compile_says_so_once_and_a_warm_one_is_silent(tmp_path):
             env=environment,
         )
         said.append(done.stderr.strip())
-    assert said == ["compiling kernels, once", ""]
+    assert said == ["compiling kernels; they are kept", ""]
 
 
 def test_processes_that_begin_together_compile_a_kernel_once(tmp_path):
@@ -260,4 +260,4 @@ def test_processes_that_begin_together_compile_a_kernel_once(tmp_path):
     ]
     said = [process.communicate()[1].strip() for process in both]
     assert [process.returncode for process in both] == [0, 0]
-    assert sorted(said) == ["", "compiling kernels, once"]
+    assert sorted(said) == ["", "compiling kernels; they are kept"]

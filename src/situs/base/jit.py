@@ -31,7 +31,7 @@ class _Notice(event.Listener):  # type: ignore[misc,unused-ignore]
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if not self.announced and getattr(function, "__module__", "").startswith("situs."):
             self.announced = True
-            print("compiling kernels, once", file=sys.stderr, flush=True)
+            print("compiling kernels; they are kept", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         pass

@@ -82,9 +82,8 @@ def _items(paths: tuple[Path, ...], images: Path | None, **arguments: Any) -> No
 
     One object per line: study, question, answer, and where they apply options, unit, tolerance,
     patient, task, id, split, tags. The answer is yes/no, a letter or text of an option (a list for
-    several), a number, or free text. With --images a model is shown the scan whose file name,
-    without its ending, is the study's, from any folder below; without it, questions are asked as
-    text only.
+    several), a number, or free text. With --images a model is shown the scan that is named
+    after the study, in whatever folder below; without it, questions are asked as text only.
     """
     from situs.build import import_items
 

@@ -84,7 +84,7 @@ def _build(
     type=click.IntRange(1, 1000),
     default=10,
     show_default=True,
-    help="At most so many publications.",
+    help="At most this many publications.",
 )
 @json_option
 def _search(library: Path, words: tuple[str, ...], limit: int, as_json: bool) -> None:

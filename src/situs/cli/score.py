@@ -174,7 +174,7 @@ def command(
     check_tables_folder(tables)
     files = tuple(parse_verdicts_option(text) for text in verdicts)
     if profile is not None and answers.is_dir():
-        raise SitusError("a run knows its profile", where="--profile", fix="drop it")
+        raise SitusError("a run has its own profile", where="--profile", fix="leave it out")
     shown_profile = None if profile is None else load_profile(profile)
     paper = paper_of(bench, published)
     chosen = choose_metrics(metrics)

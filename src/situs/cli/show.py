@@ -115,7 +115,7 @@ def _session(
     if item_id is None:
         raise SitusError("needs --item ID", where=run, fix="take an id from answers.jsonl")
     if profile is not None:
-        raise SitusError("a run knows what it showed", where="--profile", fix="drop it")
+        raise SitusError("a run has its own profile", where="--profile", fix="leave it out")
     result = show_session(run, item_id, out, data=data, allow_pixels=allow_pixels)
     if as_json:
         print_json(result)
