@@ -120,3 +120,15 @@ def test_a_terminal_breaks_sentences_between_words_and_no_name(
     assert max(map(len, lines)) <= 120
     shown = {word for line in lines for word in line.split()}
     assert shown >= {*names, *side.split(), "boundaries"}
+
+
+def test_a_terminal_breaks_no_interval(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words alone would fit into 72 columns, if an interval were two of them."""
+    monkeypatch.setenv("COLUMNS", "72")
+    monkeypatch.setattr("situs.tables.terminal._WIDTH_OF_FILES", 72)
+    columns = ("structure", "mL", "interval", "x", "y", "z")
+    row = ("portal_vein_and_splenic_vein", 499.0, "404.0 – 593.9", -97.2, -12.3, 44.8)
+    print_table(Table("t", "t", columns, (row,)))
+    assert "404.0 – 593.9" in capsys.readouterr().out

@@ -63,7 +63,7 @@ def _widths(lines: Sequence[Sequence[str]], room: int) -> list[int] | None:
     whole, least = [], []
     for cells in zip(*lines, strict=True):
         whole.append(max(cell_len(cell) for cell in cells))
-        least.append(max(cell_len(word) for cell in cells for word in (*cell.split(), "")))
+        least.append(max(cell_len(word) for cell in cells for word in _unbroken(cell)))
     spare = room - sum(least)
     if sum(whole) <= room or spare < 0:
         return None
@@ -75,3 +75,8 @@ def _widths(lines: Sequence[Sequence[str]], room: int) -> list[int] | None:
         widths[number] += more
         spare -= more
     return widths
+
+
+def _unbroken(cell: str) -> list[str]:
+    """What of a cell stays on one line: its words, or all of an interval."""
+    return cell.split() if any(map(str.isalpha, cell)) else [cell]
