@@ -125,9 +125,9 @@ def test_a_terminal_breaks_sentences_between_words_and_no_name(
 def test_a_terminal_breaks_no_interval(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The words alone would fit into 72 columns, if an interval were two of them."""
-    monkeypatch.setenv("COLUMNS", "72")
-    monkeypatch.setattr("situs.tables.terminal._WIDTH_OF_FILES", 72)
+    """The words alone would fit into 84 columns, if an interval were two of them."""
+    monkeypatch.setenv("COLUMNS", "84")
+    monkeypatch.setattr("situs.tables.terminal._WIDTH_OF_FILES", 84)
     columns = ("structure", "mL", "interval", "x", "y", "z")
     row = ("portal_vein_and_splenic_vein", 499.0, "404.0 – 593.9", -97.2, -12.3, 44.8)
     print_table(Table("t", "t", columns, (row,)))
