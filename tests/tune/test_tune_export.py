@@ -7,6 +7,8 @@ import io
 import json
 import os
 import shutil
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import msgspec
 import pytest
 from PIL import Image
 
+from situs.base.files import digest
 from situs.tune import open_data
 from situs.tune.exports.rows import obstacle
 from situs.tune.record import write_manifest
@@ -229,3 +232,38 @@ def test_a_manifest_of_others_names_no_file_elsewhere(
             assert "leads out of the folder" in ran.err
     assert diary.read_text() == "kept"
     assert {path.name for path in tmp_path.iterdir()} == {"data", "diary.jsonl"}
+
+
+@pytest.mark.parametrize("kind", ["pixels", "bytes"])
+def test_a_picture_too_large_to_decode_is_an_error(
+    small: Path, situs: Callable[..., Any], tmp_path: Path, kind: str
+) -> None:
+    """A small file can claim more pixels than a machine has bytes; one on disk may have no end."""
+    data = tmp_path / "data"
+    shutil.copytree(small, data)
+    example = next(one for one in open_data(small).examples() if one.pictures)
+    if kind == "pixels":
+        raw = b"\x89PNG\r\n\x1a\n"
+        for name, body in (
+            (b"IHDR", struct.pack(">IIBBBBB", 60_000, 60_000, 8, 0, 0, 0, 0)),
+            (b"IDAT", zlib.compress(b"\0" * 60_001)),
+            (b"IEND", b""),
+        ):
+            check = zlib.crc32(name + body)
+            raw += struct.pack(">I", len(body)) + name + body + struct.pack(">I", check)
+        name = f"pictures/{digest(raw)}.png"
+        (data / name).write_bytes(raw)
+    else:
+        name = "pictures/endless.png"
+        with (data / name).open("wb") as stream:
+            stream.truncate(1 << 40)
+    pictures = (name, *example.pictures[1:])
+    example = msgspec.structs.replace(example, pictures=pictures)
+    (data / "train.jsonl").write_bytes(msgspec.json.encode(example) + b"\n")
+    reseal(data, counts={"train": 1})
+    ran = situs(
+        "tune", "export", data, "--to", "trl", "--allow-restricted", "--out", tmp_path / "x"
+    )
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "cannot be decoded" in ran.err
+    assert situs("tune", "check", data).code == 1

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from situs.base.collecting import give_memory_back
+from situs.base.files import read_text
 from situs.errors import SitusError
 from situs.report.causes import causes_of
 from situs.report.covered import Covered
@@ -27,6 +28,7 @@ from situs.score.table import score_table
 
 __all__ = ["ReportedRun", "entry_of", "mark_of", "read_runs"]
 
+_LARGEST_SCORES = 256 << 20
 _INCOMPLETE = 0.01
 """More than this share failed, unjudged or missing: the run is not ranked (DEFINITIONS, Scores)."""
 
@@ -192,8 +194,8 @@ def _stored_scores(path: Path) -> Scores | None:
     if not path.is_file():
         return None
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Scores)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, OSError) as error:
+        return msgspec.json.decode(read_text(path, limit_bytes=_LARGEST_SCORES), type=Scores)
+    except (msgspec.DecodeError, RecursionError, SitusError) as error:
         fix = "run situs score again, or remove the file"
         raise SitusError("is not what situs score writes", where=path, fix=fix) from error
 

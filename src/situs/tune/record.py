@@ -13,6 +13,7 @@ from situs.bench import Bench, open_bench
 from situs.clients import Image, Message
 from situs.errors import SitusError
 from situs.profiles import Profile, load_profile
+from situs.tune.pictures import picture_bytes
 
 __all__ = [
     "FORMAT",
@@ -219,7 +220,7 @@ def stored_picture(folder: Path, name: str) -> Image:
     """A picture of the folder as a client sends it."""
     path = folder / name
     kind = "image/jpeg" if path.suffix == ".jpg" else "image/png"
-    return Image(path.read_bytes(), kind, path.stem, 0, 0)
+    return Image(picture_bytes(path), kind, path.stem, 0, 0)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:

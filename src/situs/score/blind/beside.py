@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from situs.base.files import canonical_json, digest, file_digest, write_atomic
+from situs.base.files import canonical_json, digest, file_digest, read_text, write_atomic
 from situs.errors import SitusError
 from situs.score.blind.rows import BlindRow, blind_rows_of
 from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
@@ -30,6 +30,7 @@ from situs.score.table_entries import (
 __all__ = ["BaselineScores", "BlindTables", "blind_tables", "kept_blind_tables"]
 
 STORED = "scores.blind.json"
+_LARGEST = 256 << 20
 _CHANCE = "random"
 
 
@@ -111,8 +112,8 @@ def kept_blind_tables(
     if path is None or not path.is_file():
         return None
     try:
-        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, OSError):
+        stored = msgspec.json.decode(read_text(path, limit_bytes=_LARGEST), type=_Stored)
+    except (msgspec.DecodeError, RecursionError, SitusError):
         return None
     if stored.made_of != _made_of(run, seed, stratum) or not set(metrics) <= set(stored.metrics):
         return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
-from situs.base.files import digest
+from situs.base.files import digest, file_digest
 from situs.errors import SitusError
 from situs.tune.checks.problems import Problems
-from situs.tune.pictures import is_uniform
+from situs.tune.pictures import is_uniform, opened_picture, picture_bytes
 from situs.tune.record import MARKER, Example, TrainingData
 
 __all__ = ["PROVED_OF_FOLDER", "FolderCheck", "check_files", "refuse", "refuse_changed"]
@@ -27,7 +26,7 @@ def check_files(data: TrainingData, problems: Problems) -> None:
         path = data.folder / name
         if not path.is_file():
             problems.add("file-missing", name, "is missing")
-        elif digest(path.read_bytes()) != expected:
+        elif file_digest(path) != expected:
             problems.add("file-changed", name, "is not what the manifest says: it was changed")
     if data.profile.hash != data.manifest.profile_hash:
         problems.add(
@@ -91,19 +90,16 @@ class FolderCheck:
         return self._sizes[name]
 
     def _read(self, name: str, where: str) -> tuple[int, int] | None:
-        from PIL import Image
-
         path = self._folder / name
         if Path(name).is_absolute() or ".." in Path(name).parts or not path.is_file():
             self._problems.add("picture-missing", where, f"{name} is missing")
             return None
-        data = path.read_bytes()
-        if digest(data) != path.stem:
-            self._problems.add("picture-changed", where, f"{name} is not what its name says")
-            return None
         try:
-            with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
-                picture.load()
+            data = picture_bytes(path)
+            if digest(data) != path.stem:
+                self._problems.add("picture-changed", where, f"{name} is not what its name says")
+                return None
+            with opened_picture(data) as picture:
                 size = (picture.width, picture.height)
             if is_uniform(data):
                 self._seen["picture"][name] = ""

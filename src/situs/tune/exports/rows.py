@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from situs.tune.pictures import opened_picture, picture_bytes
 from situs.tune.record import Example, Turn
 
 __all__ = ["ROWS", "Row", "chat_messages", "obstacle"]
@@ -128,10 +129,8 @@ def _openai(example: Example, folder: Path) -> dict[str, Any]:
 
 def _data_url(path: Path) -> str:
     """A picture as OpenAI takes it: in colour mode. The greys are the same, pixel for pixel."""
-    from PIL import Image
-
-    data, kind = path.read_bytes(), "jpeg" if path.suffix == ".jpg" else "png"
-    with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
+    data, kind = picture_bytes(path), "jpeg" if path.suffix == ".jpg" else "png"
+    with opened_picture(data) as picture:
         if picture.mode not in ("RGB", "RGBA"):
             coloured = io.BytesIO()
             picture.convert("RGB").save(coloured, "png")

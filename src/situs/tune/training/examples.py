@@ -6,7 +6,6 @@ pictures; so nothing is stored, and every call makes new dictionaries.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from situs.base.files import digest
 from situs.errors import SitusError
 from situs.tune.exports.rows import chat_messages
+from situs.tune.pictures import opened_picture, picture_bytes
 from situs.tune.record import Example
 from situs.tune.training.plan import Plan
 
@@ -22,13 +22,11 @@ __all__ = ["chat_row", "make_collator", "open_picture", "planned_examples"]
 
 def open_picture(folder: Path, name: str) -> Any:
     """A picture as the hf client decodes it."""
-    from PIL import Image
-
     try:
-        data = (folder / name).read_bytes()
+        data = picture_bytes(folder / name)
         if digest(data) != Path(name).stem:
             raise ValueError("its bytes are not those it is named by")
-        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
+        with opened_picture(data) as picture:
             return picture.convert("RGB")
     except (OSError, SyntaxError, ValueError) as error:
         raise SitusError(
