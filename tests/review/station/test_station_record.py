@@ -600,3 +600,50 @@ def test_a_station_without_its_first_account_is_not_left_behind(situs, tmp_path,
     assert folder.exists() == made
     assert not made or not list(folder.iterdir())
     assert situs("review", "init", folder).code == 0
+
+
+@pytest.mark.parametrize("noted", [False, True])
+@pytest.mark.parametrize("call", [1, 2])
+@pytest.mark.parametrize("what", ["add", "restore"])
+def test_a_kill_in_the_middle_of_a_write_leaves_a_whole_record(
+    tmp_path: Path,
+    bench: Path,
+    situs: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    call: int,
+    noted: bool,
+) -> None:
+    """Before or after a head is noted, which is before and after its event is kept."""
+    from situs.review.station.folder import StationFolder
+
+    root = tmp_path / "station"
+    assert situs("review", "init", root).code == 0
+    words: tuple[object, ...] = ("review", "user", root, "add", "R1", "--role", "reader")
+    if what == "restore":
+        other = tmp_path / "other"
+        situs("review", "init", other)
+        situs("review", "import", other, bench, "--project", "p", "--items", 4)
+        export = ("review", "export", other, "--project", "p", "--volumes")
+        assert situs(*export, "--out", tmp_path / "kept").code == 0
+        words = ("review", "import", root, tmp_path / "kept")
+    note = StationFolder.add_head
+    calls: list[int] = []
+
+    def note_and_die(*args: Any, **more: Any) -> None:
+        calls.append(1)
+        if len(calls) == call and not noted:
+            raise KeyboardInterrupt
+        note(*args, **more)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(StationFolder, "add_head", note_and_die)
+    assert situs(*words).code == 130
+    monkeypatch.undo()
+    checked = situs("review", "verify", root, "--json")
+    assert (checked.code, checked.json["problems"]) == (0, [])
+    assert situs(*words).code == (2 if call == 2 else 0)
+    situs("review", "user", root, "add", "R9", "--role", "reader")
+    checked = situs("review", "verify", root, "--json")
+    assert (checked.code, checked.json["problems"]) == (0, [])

@@ -419,4 +419,4 @@ def _forget_first_events(db: Connection, folder: StationFolder) -> None:
     for table in reversed(Base.metadata.sorted_tables):
         if table.name in (*_PRIVATE, User.__tablename__):
             db.execute(delete(table))
-    folder.heads.unlink(missing_ok=True)
+    folder.forget_heads()

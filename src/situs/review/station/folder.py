@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from pathlib import Path
 
@@ -18,6 +19,7 @@ __all__ = ["OpenId", "Settings", "StationFolder", "create_folder", "open_folder"
 
 _FILE = "station.json"
 _FORMAT = 1
+_HEAD = re.compile(r"(?P<sequence>\d{1,18}) (?P<head>[0-9a-f]+) ")
 
 
 class OpenId(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,15 +70,41 @@ class StationFolder:
         message = b"".join(len(p.encode()).to_bytes(8, "little") + p.encode() for p in parts)
         return hmac.new(self.settings.secret.encode(), message, hashlib.sha256).hexdigest()
 
-    def add_head(self, sequence: int, head: str) -> None:
-        """Note a head outside the database, so that a chain cut short or computed anew is found."""
-        line = f"{sequence} {head} {self.mac('head', str(sequence), head)}\n"
+    def head_line(self, sequence: int, head: str, *, is_next: bool = False) -> str:
+        """How a head is noted; `is_next` while its event is not in the database for sure."""
+        what = "next" if is_next else "head"
+        line = f"{sequence} {head} {self.mac(what, str(sequence), head)}"
+        return f"{line} next\n" if is_next else f"{line}\n"
+
+    def add_head(self, sequence: int, head: str, *, is_next: bool = False) -> None:
+        """Note a head outside the database, so that a chain cut short or computed anew is found.
+
+        It is noted as the next one before its event is kept, and once more after: a program that is
+        killed in between leaves a record that is whole, with that event or without.
+        """
+        line = self.head_line(sequence, head, is_next=is_next)
         check_regular(self.heads)  # a pipe that nobody reads would be waited for
         descriptor = os.open(self.heads, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, line.encode())
         finally:
             os.close(descriptor)
+
+    def forget_heads(self) -> None:
+        """Another chain is about to take the place of this one: its heads are no promise any more,
+        and still vouch for it should that not come to pass."""
+        if not self.heads.is_file():
+            return
+        kept = []
+        for line in self.heads.read_text("ascii", "replace").splitlines():
+            match = _HEAD.match(line)
+            known = match and (int(match["sequence"]), match["head"])
+            if known and f"{line}\n" in (
+                self.head_line(*known),
+                self.head_line(*known, is_next=True),
+            ):
+                kept.append(self.head_line(*known, is_next=True))
+        write_atomic(self.heads, "".join(kept), private=True)
 
 
 def create_folder(root: Path, database: str = "", openid: OpenId | None = None) -> StationFolder:

@@ -60,6 +60,8 @@ class Database:
                     # SQLite has one writer at a time anyhow (BEGIN IMMEDIATE).
                     db.execute(text(f"SELECT pg_advisory_xact_lock({_ONE_WRITER})"))
                 yield db
+                if db.info["head"] is not None:
+                    self.folder.add_head(*db.info["head"], is_next=True)
             if db.info["head"] is not None:
                 self.folder.add_head(*db.info["head"])
 

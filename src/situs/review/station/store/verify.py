@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hmac
 import itertools
-import time
 from collections.abc import Iterator
 
 import msgspec
@@ -28,8 +27,6 @@ from situs.review.station.store.verify_work import Told, work_problems
 __all__ = ["Verified", "verify"]
 
 _MOST = 50
-_NOTING = 0.5
-"""Seconds within which a committed head is in `heads.log`."""
 
 
 class Verified(msgspec.Struct, frozen=True):
@@ -150,11 +147,15 @@ def _heads(folder: StationFolder, lines: list[str] | None, hashes: dict[int, str
     problems = []
     for number, line in enumerate(lines, 1):
         words = line.split(" ")
-        if len(words) != 3 or not words[0].isdigit():
+        is_next = words[3:] == ["next"]
+        if len(words) != 3 + is_next or not words[0].isdigit():
             continue  # a line that a crash cut short says nothing
-        sequence, head, mac = words
-        if not hmac.compare_digest(folder.mac("head", sequence, head).encode(), mac.encode()):
+        sequence, head, mac = words[:3]
+        wanted = folder.mac("next" if is_next else "head", sequence, head)
+        if not hmac.compare_digest(wanted.encode(), mac.encode()):
             problems.append(f"heads.log:{number} was changed")
+        elif is_next:
+            continue  # its event need not have been kept
         elif int(sequence) not in hashes:
             problems.append(f"event {sequence} and what follows it were removed")
         elif hashes[int(sequence)] != head:
@@ -166,18 +167,14 @@ def _last_head(folder: StationFolder, sequence: int, head: str) -> list[str]:
     """Whether the newest event is among the heads: without it, those after the last head could
     have been computed anew.
 
-    A head is noted just after its commit: whoever looks in between looks a second time.
+    A head is noted before its event is kept, too, so that it is there whenever a program was
+    killed.
     """
-    line = f"{sequence} {head} {folder.mac('head', str(sequence), head)}"
-    for pause in (0.0, _NOTING):
-        time.sleep(pause)
-        lines = _lines(folder)
-        if not sequence or lines is None or line in lines:
-            return []
-    return [
-        f"heads.log does not hold the newest event ({sequence}): it was cut, or the station was "
-        "stopped in the middle of a write and nothing was written since"
-    ]
+    lines = _lines(folder)
+    noted = {folder.head_line(sequence, head, is_next=is_next).strip() for is_next in (True, False)}
+    if not sequence or lines is None or noted.intersection(lines):
+        return []
+    return [f"heads.log does not hold the newest event ({sequence}): it was cut"]
 
 
 def _triggers(db: Connection) -> list[str]:
