@@ -185,6 +185,45 @@ def test_killed_while_replacing(tmp_path: Path, step: str, can_exchange: bool) -
     assert _names(tmp_path) == ["bench"]
 
 
+@pytest.mark.parametrize("step", ["block", "_clear"])
+def test_a_call_that_is_refused_clears_up_after_one_that_was_killed_at_its_end(
+    tmp_path: Path, step: str
+) -> None:
+    """What stands there is new: nothing is left to resume. Unfinished work waits for its own."""
+    out = tmp_path / "bench"
+    _fill(out, "old")
+    assert _in_another_process(_KILLED, step, out, True).returncode == -signal.SIGKILL
+    with pytest.raises(SitusError, match="is not empty"):
+        _fill(out, "next", overwrite=False)
+    assert _names(tmp_path) == (["bench"] if step == "_clear" else [".bench.part", "bench"])
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+def test_another_folder_in_its_place_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    """As a part of a build is: stopped when that folder is handed to the disk, it is made anew."""
+    out = tmp_path / "part"
+
+    def fill() -> None:
+        with new_folder(out, marker="shard.json", overwrite=False, resume_key="key") as scratch:
+            work = work_folder(scratch)
+            (work / "done").write_text("x")
+            other = work.with_name("shard")
+            other.mkdir()
+            (other / "shard.json").write_text("whole")
+            raise publish.FinishedEarly(other)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "_sync", lambda folder: (_ for _ in ()).throw(stop()))
+        with pytest.raises((stop, SitusError)):
+            fill()
+    with pytest.raises(publish.FinishedEarly):
+        fill()
+    assert _names(tmp_path) == ["part"]
+    assert _names(out) == ["shard.json"]
+
+
 @pytest.mark.parametrize("can_exchange", [True, False])
 @pytest.mark.parametrize("step", ["exchange", "_clear"])
 def test_nothing_of_a_replaced_folder_comes_back(

@@ -54,23 +54,30 @@ def new_folder(out: Path, *, marker: str, overwrite: bool, resume_key: str = "")
     """
     refuse_nameless(out)
     target = out.resolve() if out.is_symlink() else out
-    _refuse_others(target, marker, overwrite)
-    new_parents = [parent for parent in target.parents if not parent.exists()]
     part = target.with_name(f".{target.name}.part")
+    try:
+        _refuse_others(target, marker, overwrite)
+    except SitusError:
+        _clear_if_published(part, out)
+        raise
+    new_parents = [parent for parent in target.parents if not parent.exists()]
     owner = _take(part, out)
     keep_work = False
+    early: FinishedEarly | None = None
     try:
-        scratch = _prepare(part, target, resume_key)
-        yield scratch
-        _sync(scratch)
+        made = scratch = _prepare(part, target, resume_key)
+        try:
+            yield scratch
+        except FinishedEarly as end:
+            made, early = end.folder, end
+        _sync(made)
         # Another program may have put something there since the first look.
         _refuse_others(target, marker, overwrite)
-        _put(scratch, target, marker, part)
-    except FinishedEarly as early:
-        _sync(early.folder)
-        _refuse_others(target, marker, overwrite)
-        _put(early.folder, target, marker, part)
-        raise
+        if made != scratch:
+            shutil.rmtree(scratch)
+        _put(made, target, marker, part)
+        if early is not None:
+            raise early
     except OSError as error:
         raise SitusError(
             f"cannot write ({error.strerror})", where=out, fix="check the folder and free space"
@@ -156,10 +163,11 @@ def _prepare(part: Path, out: Path, resume_key: str) -> Path:
     key_file = work / "key"
     same = bool(resume_key) and key_file.is_file() and key_file.read_text() == resume_key
     # What was exchanged is no work of this call, whoever made it: an old folder, half removed.
-    past = (before, part / "exchanged")
-    for folder in past if same else (*past, work, scratch):
-        if folder.exists():
-            shutil.rmtree(folder)
+    kept = ("work", "folder") if same else ()
+    folders = [one for one in part.iterdir() if one.is_dir() and not one.is_symlink()]
+    for entry in folders:
+        if entry.name not in kept:
+            shutil.rmtree(entry)
     scratch.mkdir(exist_ok=True)
     if resume_key:
         work.mkdir(exist_ok=True)
@@ -223,12 +231,25 @@ def _clear(part: Path) -> None:
 
     Its lock goes last: who finds none may make the folder theirs.
     """
-    for name in ("folder", "work", "exchanged", "before"):
-        shutil.rmtree(part / name, ignore_errors=True)
+    with suppress(OSError):
+        for entry in [entry for entry in part.iterdir() if entry.name != "owner"]:
+            shutil.rmtree(entry, ignore_errors=True)
     with suppress(OSError):
         (part / "owner").unlink()
     with suppress(OSError):
         part.rmdir()
+
+
+def _clear_if_published(part: Path, out: Path) -> None:
+    """Remove the hidden neighbour of a call that was killed after its folder had been put in its
+    place: nothing is left to resume."""
+    if not part.is_dir() or (part / "folder").exists():
+        return
+    with suppress(SitusError, OSError):
+        owner = _take(part, out)
+        if not (part / "folder").exists():
+            _clear(part)
+        os.close(owner)
 
 
 def _remove_empty(folders: list[Path]) -> None:

@@ -8,6 +8,8 @@ build makes, byte for byte.
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,10 +67,18 @@ def finished_shard(
     """Put a part's outcomes into a folder of its own, to be published instead of a bench."""
     folder = work.with_name("shard")
     folder.mkdir(mode=0o700)
-    (work / name).rename(folder / name)
+    # Linked, not moved: whoever is killed before this part is put in its place finds them again.
+    shutil.copytree(work / name, folder / name, copy_function=_link_or_copy)
     info = ShardInfo(shard, studies, unusable, (work / "key").read_text())
     write_shard_info(folder, info)
     return ShardFinished(folder, info)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def write_shard_info(folder: Path, info: ShardInfo) -> None:
