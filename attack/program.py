@@ -14,8 +14,8 @@ from attack.apart import begin, started
 
 __all__ = ["Ran", "call", "call_from_the_start", "complaints", "must", "tree", "vary_starts"]
 
-_PROGRESS = re.compile(r"situs: (\S+: )?[\d,]+/[\d,]+ · ")
-"""How far a long run is, said now and then where there is no terminal; no error."""
+_SAID_TOO = re.compile(r"situs: ((\S+: )?[\d,]+/[\d,]+ · |warning: )")
+"""How far a long run is, said now and then where there is no terminal, and warnings; no error."""
 _STARTS = 1 / 100
 """The share of calls that are started as people start them; the others are forked."""
 _LONGEST_SECONDS = 900
@@ -107,7 +107,7 @@ def complaints(ran: Ran, work: Path, before: set[str]) -> list[str]:
         errors = [
             line
             for line in ran.err.splitlines()
-            if line.startswith("situs: ") and not _PROGRESS.match(line)
+            if line.startswith("situs: ") and not _SAID_TOO.match(line)
         ]
         if len(errors) != 1:
             wrong.append(f"not one line of error: {ran.err[:200]!r}")
