@@ -193,7 +193,15 @@ def by_task(one: Asked) -> Hashable:
     return one.task, tuple(sorted(one.options))
 
 
-KEYS: tuple[Callable[[Asked], Hashable], ...] = (by_text, by_words, by_task)
+def by_opening(one: Asked) -> Hashable:
+    return " ".join(one.text.split()[:4]), tuple(sorted(one.options))
+
+
+def by_ending(one: Asked) -> Hashable:
+    return " ".join(one.text.split()[-3:]), tuple(sorted(one.options))
+
+
+KEYS: tuple[Callable[[Asked], Hashable], ...] = (by_text, by_words, by_task, by_opening, by_ending)
 
 
 def counted(
@@ -213,6 +221,32 @@ def counted(
         scores = [sign * (counts[key(one)][v] - own[key(one), one.patient][v]) for v in one.options]
         right.append(_pick(one, scores) == one.answer)
     return outcome(tried, right)
+
+
+PARTS = (2, 5, 20)
+"""In how many parts patients are taken, of which one at a time is guessed from the others."""
+
+
+def in_parts(
+    asked: Sequence[Asked], parts: int, sign: int, key: Callable[[Asked], Hashable], draws: int = 5
+) -> Outcome:
+    """The commonest (1) or rarest (−1) answer of all patients in other parts than the one asked;
+    the middle one of several draws of the parts, by how far it is from chance."""
+    found = []
+    for draw in range(draws):
+        part = {one.patient: _drawn("part", str(draw), one.patient) % parts for one in asked}
+        counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
+        own: dict[Hashable, Counter[str]] = defaultdict(Counter)
+        for one in asked:
+            counts[key(one)][one.answer] += 1
+            own[key(one), part[one.patient]][one.answer] += 1
+        right = []
+        for one in asked:
+            inside = own[key(one), part[one.patient]]
+            scores = [sign * (counts[key(one)][v] - inside[v]) for v in one.options]
+            right.append(_pick(one, scores) == one.answer)
+        found.append(outcome(asked, right))
+    return sorted(found, key=lambda got: got.z)[draws // 2]
 
 
 def _pick(one: Asked, scores: Sequence[float]) -> str:
@@ -483,6 +517,11 @@ def battery(asked: Sequence[Asked], *, learners: bool = True) -> Iterator[tuple[
     for key in KEYS:
         for sign, way in ((1, "commonest"), (-1, "rarest")):
             yield f"{way} of all others, {key.__name__}", counted(asked, None, sign, key)
+            for parts in PARTS:
+                yield (
+                    f"{way} outside one of {parts} parts, {key.__name__}",
+                    in_parts(asked, parts, sign, key),
+                )
     for name, learns in HALVES.items():
         if not any(map(learns, asked)):
             continue

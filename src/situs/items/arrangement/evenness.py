@@ -9,11 +9,13 @@ task, a kind or a split.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import erf
 
 __all__ = ["AskedQuestion", "Group", "shares_of_limit", "surprises"]
 
@@ -22,6 +24,12 @@ Group = tuple[str, Hashable]
 _EVERYTHING: Group = ("all", "")
 _LEAST = 1e-6
 """Standard errors; a recipe that allows none would ask for the impossible."""
+
+_OPENING, _ENDING = 4, 3
+"""Words."""
+
+_PARTS = (0.5, 0.15, 0.04)
+"""Shares of the patients whose answers are guessed from those of the others."""
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -45,9 +53,25 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         """The options in no order."""
         return tuple(sorted(self.options))
 
+    @property
+    def opening(self) -> str:
+        """The first words, which questions after different things share ("Did the reader mark")."""
+        return " ".join(self.text.split()[:_OPENING])
 
-def shares_of_limit(asked: Sequence[AskedQuestion], evenness: float) -> dict[Group, float]:
+    @property
+    def ending(self) -> str:
+        """The last words ("on this slice?")."""
+        return " ".join(self.text.split()[-_ENDING:])
+
+
+def shares_of_limit(
+    asked: Sequence[AskedQuestion], evenness: float, *, parts: bool = False
+) -> dict[Group, float]:
     """How far from chance one who counts is in each group: 1 is as far as is allowed.
+
+    With `parts`, also one who knows the answers of all but a part of the patients, and one who
+    counts by how questions open or end: for benches that ask hundreds of patients the same few
+    things, where luck in one count is luck in all of them.
 
     That is `evenness` standard errors over all questions, and twice as many over a task, a kind
     or a split: of many such groups some are further by luck.
@@ -55,11 +79,11 @@ def shares_of_limit(asked: Sequence[AskedQuestion], evenness: float) -> dict[Gro
     limit = max(evenness, _LEAST)
     return {
         group: far / (limit if group == _EVERYTHING else 2.0 * limit)
-        for group, far in surprises(asked).items()
+        for group, far in surprises(asked, parts=parts).items()
     }
 
 
-def surprises(asked: Sequence[AskedQuestion]) -> dict[Group, float]:
+def surprises(asked: Sequence[AskedQuestion], *, parts: bool = False) -> dict[Group, float]:
     """How far, at most, one who counts is from chance in each group, in standard errors.
 
     Questions that offer a single answer count nowhere.
@@ -75,7 +99,8 @@ def surprises(asked: Sequence[AskedQuestion]) -> dict[Group, float]:
         "kind": [question.kind for question in worded],
         "split": [question.split for question in worded],
     }
-    gains = [gain for names in _ways_to_count(worded) for gain in table.gains(names)]
+    ways = [*_ways_to_count(worded), *(_ways_to_open_or_end(worded) if parts else ())]
+    gains = [gain for names in ways for gain in table.gains(names, parts=parts)]
     result: dict[Group, float] = {}
     for title, members in groupings.items():
         names, numbers = table.numbered(members)
@@ -92,6 +117,12 @@ def _ways_to_count(asked: Sequence[AskedQuestion]) -> Iterator[list[Hashable]]:
     yield [(question.split, question.text, question.option_set) for question in asked]
     yield [(question.kind, question.option_set) for question in asked]
     yield [question.option_set for question in asked]
+
+
+def _ways_to_open_or_end(asked: Sequence[AskedQuestion]) -> Iterator[list[Hashable]]:
+    """The same, of a solver that remembers the first or the last words only."""
+    yield [(question.opening, question.option_set) for question in asked]
+    yield [(question.ending, question.option_set) for question in asked]
 
 
 def _numbered(names: Iterable[Hashable]) -> tuple[list[Hashable], _Ints]:
@@ -126,25 +157,53 @@ class _Table:
         self._is_missing = self._options < 0
         self._chance: _Floats = 1.0 / (~self._is_missing).sum(axis=1)
         self.variance: _Floats = self._chance * (1.0 - self._chance)
+        is_two = (~self._is_missing).sum(axis=1) == 2
+        is_first = self._options.max(axis=1) == self._answers
+        self._side: _Floats = np.where(is_two, np.where(is_first, 1.0, -1.0), 0.0)
+        """Which of two answers; 0 where there are more."""
 
     def numbered(self, names: Iterable[Hashable]) -> tuple[list[Hashable], _Ints]:
         """The different names of wordings, and for each question which one it has."""
         different, numbers = _numbered(names)
         return different, numbers[self._words]
 
-    def gains(self, names: Iterable[Hashable]) -> tuple[_Floats, _Floats]:
+    def gains(self, names: Iterable[Hashable], *, parts: bool) -> Iterator[_Floats]:
         """Right minus chance, for who takes the commonest answer that others have and the rarest.
 
         `names` are those under which the wordings are remembered. The patient who is asked is left
-        out of the count; a tie is a guess.
+        out of the count, with `parts` also a part of the patients; a tie is a guess.
         """
         numbers = self.numbered(names)[1]
         with_patient = numbers * (int(self._patients.max()) + 1) + self._patients
-        same_patient = np.unique(with_patient, return_inverse=True)[1]
+        _, firsts, same_patient = np.unique(with_patient, return_index=True, return_inverse=True)
         others = self._counts(numbers) - self._counts(same_patient)
         commonest = np.where(self._is_missing, -1, others).max(axis=1, keepdims=True)
         rarest = np.where(self._is_missing, len(numbers), others).min(axis=1, keepdims=True)
-        return self._gain(others == commonest), self._gain(others == rarest)
+        yield self._gain(others == commonest)
+        yield self._gain(others == rarest)
+        if parts:
+            yield from self._gains_of_parts(numbers, numbers[firsts], same_patient)
+
+    def _gains_of_parts(
+        self, numbers: _Ints, of_patients: _Ints, same_patient: _Ints
+    ) -> Iterator[_Floats]:
+        """What is to be expected of who takes the rarest answer of all patients outside the part
+        that is tried; of the commonest it is the same with the other sign.
+
+        Of the patients' surplus D of one of two answers a part has d, nearly normal with mean φD
+        and variance φ(1 − φ)Q, where φ is the part's share and Q the sum of the patients' squares.
+        Of a part −sign(D − d) · d / 2 are right beyond chance, of all parts 1/φ times that.
+        """
+        surplus = np.bincount(numbers, self._side)
+        squares = np.bincount(of_patients, np.bincount(same_patient, self._side) ** 2)
+        sizes = np.maximum(1.0, np.bincount(numbers, np.abs(self._side)))
+        for share in _PARTS:
+            spread = np.sqrt(np.maximum(_LEAST, share * (1.0 - share) * squares))
+            rest = (1.0 - share) * surplus / spread
+            moved = math.sqrt(2.0 / math.pi) * spread * np.exp(-(rest**2) / 2.0)
+            kept = share * surplus * erf(rest / math.sqrt(2.0))
+            gain: _Floats = ((moved - kept) / (2.0 * share * sizes))[numbers] * np.abs(self._side)
+            yield gain
 
     def _counts(self, numbers: _Ints) -> _Ints:
         """How often each option is the answer among the questions with the same number."""

@@ -36,6 +36,10 @@ _ROUNDS = 8
 """Patients who were not drawn stand in a slot again, so many times at most."""
 _TRIES = 100
 """Draws of a round, at most; of these the one nearest to chance is taken."""
+_ALL_ANEW = 10
+"""Draws of all slots, before a part of the best of them is drawn anew."""
+_SHARES_ANEW = (0.02, 0.1, 0.4, 1.0)
+"""Shares of the slots that are drawn anew, any of them as likely."""
 
 
 class SheetQuestion(msgspec.Struct, frozen=True):
@@ -257,14 +261,20 @@ class _Draw:
 
         Draws are repeated until whoever counts the answers of others is near chance on all that is
         asked so far (see `evenness`); one of the slots that are too far is not told from the rest,
-        so all are drawn anew.
+        so any of them are drawn anew: all at first, then a part of the draw nearest to chance.
         """
         sizes = np.array([len(slot.patients) for slot in slots])
         best: tuple[float, list[int]] | None = None
-        for _ in range(_TRIES):
-            members = [int(member) for member in rng.integers(sizes)]
+        for tried in range(_TRIES):
+            anew = rng.integers(sizes)
+            if best is not None and tried >= _ALL_ANEW:
+                kept = rng.random(len(slots)) >= rng.choice(_SHARES_ANEW)
+                anew = np.where(kept, best[1], anew)
+            members = [int(member) for member in anew]
             questions = [q.asked(m) for slot, m in zip(slots, members) for q in slot.sheet]
-            shares = shares_of_limit([*self._questions, *questions], self._twins.evenness)
+            shares = shares_of_limit(
+                [*self._questions, *questions], self._twins.evenness, parts=True
+            )
             furthest = max(shares.values(), default=0.0)
             if best is None or furthest < best[0]:
                 best = furthest, members
