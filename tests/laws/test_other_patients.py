@@ -400,6 +400,19 @@ def test_luck_does_not_tell_whoever_knows_all_but_a_part_of_the_patients(
             assert abs(got.z) < 2.5, f"{parts} parts, {key.__name__}: z = {got.z:+.1f}"
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_patient_is_its_own_twin(seed: int, drafts_on_frames) -> None:
+    """Two slices of a patient, asked in the same words, were twins of one another."""
+    placed = arrange_findings(drafts_on_frames, seed, RECIPE.boxes, RECIPE.twins)
+    patients: dict[str, list[str]] = defaultdict(list)
+    for entry in drafts_on_frames:
+        found = placed.get(entry.item_id)
+        if found is not None and found.twin_group:
+            patients[found.twin_group].append(entry.patient_id)
+    assert len(patients) > 40
+    assert all(len(set(members)) == len(members) for members in patients.values())
+
+
 def test_what_else_a_patient_is_asked_does_not_tell_on_frames(all_frames, asked_on_frames) -> None:
     """A volume read as normal has a no to everything, one with findings can be asked for boxes:
     number and kinds of a patient's questions once told five answers of six."""

@@ -213,7 +213,8 @@ def _matched(worth: _Floats, rng: np.random.Generator) -> Iterator[tuple[int, in
 
 
 def _most_of_each(cells: Iterable[_Cell], first: str, most: int) -> Iterator[_Cell]:
-    """At most so many questions of a task and level; of a finding one with each answer.
+    """At most so many questions of a task and level; of a finding one with each answer, and none in
+    the same words: a patient would be its own twin.
 
     Neighbouring slices of a patient have the same answer: a second one would add little but a
     patient who is right or wrong on everything. `first` is the first patient of the pair.
@@ -223,9 +224,9 @@ def _most_of_each(cells: Iterable[_Cell], first: str, most: int) -> Iterator[_Ce
     for cell in cells:
         entry = cell[first]
         told = (entry.task, entry.level, entry.about or entry.text, entry.key)
-        if told not in seen and counts[entry.task, entry.level] < most:
+        if seen.isdisjoint({told, (entry.text,)}) and counts[entry.task, entry.level] < most:
             counts[entry.task, entry.level] += 1
-            seen.add(told)
+            seen |= {told, (entry.text,)}
             yield cell
 
 
