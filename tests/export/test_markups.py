@@ -113,3 +113,29 @@ def test_restricted_data_stay_unless_allowed(composed: Path, tmp_path: Path, to:
     with pytest.raises(SitusError, match="restricted"):
         export_bench(composed / "bench", to, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_study_more_costs_no_further_look_at_all_others(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a cohort costs the square of its size: facts and items are gone through once each."""
+    from situs.bench import Bench, tables
+
+    opened: list[str] = []
+    read_table = tables.read_table
+
+    def counted(path: Path, *given: Any, **named: Any) -> Any:
+        opened.append(path.name)
+        return read_table(path, *given, **named)
+
+    monkeypatch.setattr("situs.bench.folder.read_table", counted)
+    monkeypatch.setattr("situs.bench.folder._MOST_HELD", 0)
+    gone_through: list[Any] = []
+    items = Bench.items
+    monkeypatch.setattr(
+        Bench, "items", lambda self, *a, **k: gone_through.append(a) or items(self, *a, **k)
+    )
+    assert open_bench(bench).info.counts["studies"] > 2
+    export_bench(bench, "slicer-markups", tmp_path / "out")
+    assert opened.count("items.parquet") == len(gone_through) == 1
+    assert opened.count("facts.parquet") == 1

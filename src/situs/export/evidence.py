@@ -26,6 +26,7 @@ from situs.bench import (
 from situs.errors import SitusError
 from situs.facts import Fact, Ledger
 from situs.items import marks_of
+from situs.score.explain import StudyFactsById
 from situs.space import Grid, WorldBox
 from situs.volumes import FrameStack, LabelMap, Volume
 
@@ -54,13 +55,12 @@ class Mark(msgspec.Struct, frozen=True):
 class SeriesEvidence:
     """One series in millimetres; voxels are read when they are asked for."""
 
-    def __init__(
-        self, bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations
-    ) -> None:
-        self.bench = bench
+    def __init__(self, cohort: _Cohort, study: StudyRecord, series: SeriesRecord) -> None:
+        self.bench = cohort.bench
         self.study = study
         self.series = series
-        self._locations = locations
+        self._cohort = cohort
+        self._locations = cohort.locations
 
     @property
     def name(self) -> str:
@@ -78,8 +78,8 @@ class SeriesEvidence:
     @cached_property
     def facts(self) -> list[Fact]:
         """What the ledger says of this series."""
-        stored = self.bench.facts(study_id=self.study.study_id)
-        return [fact for fact in stored if fact.series == self.series.series]
+        stored = self._cohort.facts.of_study(self.study.study_id)
+        return [fact for fact in stored.values() if fact.series == self.series.series]
 
     @cached_property
     def terms(self) -> dict[str, Term]:
@@ -107,17 +107,30 @@ class SeriesEvidence:
         image = load_image(self.series, self._locations)
         return None if isinstance(image, FrameStack) else image
 
-    @cached_property
+    @property
     def marks(self) -> list[Mark]:
         """The marked points of its questions."""
-        marks = []
+        return self._cohort.marks.get((self.study.study_id, self.series.series), [])
+
+
+class _Cohort:
+    """What is read once for all studies: a bench may have thousands, and half a million items."""
+
+    def __init__(self, bench: Bench, locations: Locations) -> None:
+        self.bench = bench
+        self.locations = locations
+        self.facts = StudyFactsById(bench)
+
+    @cached_property
+    def marks(self) -> dict[tuple[str, str], list[Mark]]:
+        """Study and series → the marked points of their questions."""
+        marks: dict[tuple[str, str], list[Mark]] = {}
         for item in self.bench.items(steps=False):
-            if (item.study_id, item.series) != (self.study.study_id, self.series.series):
-                continue
             for letter, box in marks_of(item).items():
                 if isinstance(box, WorldBox):
                     x, y, z = np.add(box.lo_mm, box.hi_mm) / 2.0
-                    marks.append(Mark(item.item_id, letter, (float(x), float(y), float(z))))
+                    mark = Mark(item.item_id, letter, (float(x), float(y), float(z)))
+                    marks.setdefault((item.study_id, item.series), []).append(mark)
         return marks
 
 
@@ -131,11 +144,11 @@ def evidence_of(bench: Bench, scope: Scope, left_out: Counter[str]) -> Iterator[
             where=f"--split {scope.split}",
             fix="leave --split out, or name one it has",
         )
-    bench.hold_items()
+    cohort = _Cohort(bench, locations)
     for number, study in enumerate(studies, start=1):
         for series in study.series:
             if series.affine:
-                yield SeriesEvidence(bench, study, series, locations)
+                yield SeriesEvidence(cohort, study, series)
             else:
                 left_out[NO_MILLIMETRES] += 1
         scope.progress(number, len(studies))

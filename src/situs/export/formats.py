@@ -28,7 +28,7 @@ from situs.export.vlmevalkit import write_vlmevalkit
 from situs.export.written import Written
 from situs.items import Item
 from situs.profiles import Presenter, load_profile
-from situs.run import open_run, read_journal, selected_items
+from situs.run import open_run, selected_items
 from situs.score import open_replies, read_run
 
 __all__ = ["EVIDENCE_FORMATS", "FORMATS", "Exported", "export_bench", "export_run", "known_formats"]
@@ -215,15 +215,15 @@ def export_run(
     if to == _TRACES:
         return _export_traces(run, out, bench, data, allow_restricted, overwrite)
     info, opened = open_run(run, bench)
-    rows = read_journal(run / "answers.jsonl")
-    outcomes = read_run(open_replies(run, opened.folder)).outcomes()
+    scored = read_run(open_replies(run, opened.folder))
+    rows = scored.replies.rows
     left_out: Counter[str] = Counter()
 
     def examples() -> Iterator[Example]:
-        for item in _progressing(opened, info.split, info.limit, progress):
-            if info.sample and item.item_id not in outcomes:
-                continue
-            outcome = outcomes[item.item_id]
+        total = len(scored.final.table)
+        for number, (item, record) in enumerate(scored.pairs(), start=1):
+            progress(number, total)
+            outcome = record.outcome
             if outcome.right is None:
                 left_out[_NOT_ANSWERABLE] += 1
                 continue
@@ -279,7 +279,7 @@ def _check_format(to: str) -> None:
 def _progressing(
     bench: Bench, split: str | None, limit: int | None, progress: Progress
 ) -> Iterator[Item]:
-    total = sum(1 for _ in selected_items(bench, split, limit))
+    total = sum(1 for _ in selected_items(bench, split, limit, steps=False))
     if not total:
         raise SitusError(
             "no item to export",
@@ -326,7 +326,7 @@ def _write_folder(
         left_out = Counter(known)
         left_out.update(written.left_out)
         if not written.items:
-            reasons = ", ".join(sorted(left_out)) or "the bench is empty"
+            reasons = ", ".join(sorted(left_out)) or "nothing in it that this format holds"
             raise SitusError(
                 f"no item could be exported ({reasons})",
                 where=out,
