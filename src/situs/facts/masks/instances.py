@@ -16,7 +16,7 @@ from situs.measure import Region, Regions
 from situs.space import IndexPoints
 from situs.volumes import LabelMap, Structure
 
-__all__ = ["join_parts", "split_lesions", "together", "without_islands"]
+__all__ = ["join_parts", "largest_part", "split_lesions", "together", "without_islands"]
 
 _MOST_PARTS = 99
 """More parts than this are noise, not lesions."""
@@ -165,6 +165,12 @@ def without_islands(region: Region, island_share: float) -> Region:
     layer = _layer_with(region, large[parts])
     alone = Structure(region.structure.label, region.name, 0, 1)
     return Regions(LabelMap(region.grid, (layer,), (alone,)))[region.name]
+
+
+def largest_part(region: Region) -> Region:
+    """The structure's largest part, or its largest ones where these are of one size."""
+    # Half a voxel less, so that rounding leaves the largest part.
+    return without_islands(region, (region.component_voxels[0] - 0.5) / region.voxels)
 
 
 def together(name: str, regions: list[Region]) -> Region:

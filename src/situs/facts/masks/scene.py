@@ -26,7 +26,7 @@ from situs.anatomy.plausible import (
 from situs.facts.masks.cores import in_both_flanks, second_core, spur_mm
 from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.facts.masks.flat import flat_faces
-from situs.facts.masks.instances import without_islands
+from situs.facts.masks.instances import largest_part, without_islands
 from situs.measure import Region, gap_mm, right_shares, slices_out_of_place
 from situs.volumes import doubled_slices
 
@@ -149,9 +149,7 @@ def _reach_of_parts(main: Region) -> float:
     """How many times as long as its largest part a structure is along one axis."""
     if len(main.component_voxels) == 1:
         return 1.0
-    # Half a voxel less, so that rounding leaves the largest part.
-    largest = without_islands(main, (main.component_voxels[0] - 0.5) / main.voxels)
-    return float((np.array(main.box_mm.extent_mm) / largest.box_mm.extent_mm).max())
+    return float((np.array(main.box_mm.extent_mm) / largest_part(main).box_mm.extent_mm).max())
 
 
 def _vertebrae_mm(ledger: Ledger) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy import wholes
 from situs.anatomy.plausible import UsualPlace, absent_places, patient_size
+from situs.facts.masks.instances import largest_part
 from situs.facts.masks.kinds_slices import axial_axis
 from situs.measure import Region
 from situs.space import IndexPoints, WorldPoints
@@ -63,7 +64,7 @@ def mark_sites(ledger: Ledger) -> Sites:
     ]
     crowd = {frame: np.zeros(shape, dtype=np.uint8) for frame in frames}
     for name in holders:
-        for frame, section, inside in _sections(ledger, ledger.regions[name], frames, need):
+        for frame, section, inside in _holding(ledger, name, frames, need):
             crowd[frame] += section
             deep[frame][name] = inside
     for name in _others_inside(ledger, holders, lesions):
@@ -85,6 +86,21 @@ def mark_sites(ledger: Ledger) -> Sites:
             if len(inside):
                 sites[frame][name] = _ordered(ledger, name, _to_world(ledger, inside))
     return sites
+
+
+def _holding(
+    ledger: Ledger, name: str, frames: list[int], need: float
+) -> Iterator[tuple[int, NDArray[np.bool_], NDArray[np.int64]]]:
+    """As `_sections`, with the voxels of its largest part alone: what lies apart may be another
+    organ that was drawn under this name."""
+    region = ledger.regions[name]
+    if len(region.component_voxels) == 1:
+        yield from _sections(ledger, region, frames, need)
+        return
+    sections = _sections(ledger, largest_part(region), frames, need)
+    deep = {frame: inside for frame, _, inside in sections}
+    for frame, section, _ in _sections(ledger, region, frames, need):
+        yield frame, section, deep.get(frame, np.empty((0, 3), dtype=np.int64))
 
 
 def _others_inside(ledger: Ledger, holders: list[str], lesions: list[str]) -> list[str]:
