@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from situs.api.settings import withdrawn_by
+from situs.base.files import canonical_json, digest, read_text, write_atomic
 from situs.bench import open_bench
 from situs.clients import Asking
 from situs.judges import Asker, asker_of
@@ -25,6 +27,7 @@ def author(bench: Path, out: Path, *, asking: Asking, **arguments: Any) -> dict[
     from situs.build.authoring import AuthorOptions, AuthorRoles, Purse, author_bench, check_roles
     from situs.build.authoring.forecast import forecast
 
+    begun_as = _name_of_task(bench, arguments)
     specs = {name: arguments.pop(name) for name in ("planner", "librarian", "writer")}
     lists = {name: arguments.pop(name) for name in ("critics", "panel")}
     arms, dry_run = arguments.pop("arms", False), arguments.pop("dry_run", False)
@@ -58,12 +61,44 @@ def author(bench: Path, out: Path, *, asking: Asking, **arguments: Any) -> dict[
         # The first arm has no roles, and is measured before anybody is asked.
         check_roles(roles, purse, restricted=open_bench(bench).info.restricted)
         results = {}
-        for name, wanted in ARMS.items():
-            left_out = {role: None for role in ("planner", "writer") if role not in wanted}
-            arm_roles = msgspec.structs.replace(roles, **left_out)
-            out.mkdir(parents=True, exist_ok=True)
-            results[name] = author_bench(bench, out / name, arm_roles, options)
+        with _begun(out, begun_as, options.overwrite) as again:
+            for name, wanted in ARMS.items():
+                left_out = {role: None for role in ("planner", "writer") if role not in wanted}
+                arm_roles = msgspec.structs.replace(roles, **left_out)
+                arm_options = msgspec.structs.replace(options, overwrite=options.overwrite or again)
+                results[name] = author_bench(bench, out / name, arm_roles, arm_options)
         return results
+
+
+def _name_of_task(bench: Path, arguments: Mapping[str, Any]) -> str:
+    """Equal for two calls that make the same arms."""
+    free = ("jobs", "overwrite", "progress", "ended", "tell", "dry_run")
+    given = {name: str(value) for name, value in arguments.items() if name not in free}
+    return digest(open_bench(bench).info.content_hash, canonical_json(given))
+
+
+@contextmanager
+def _begun(out: Path, task: str, overwrite: bool) -> Iterator[bool]:
+    """Keep in mind what is made of the arms until all are; whether a call before this one that
+    made the same was stopped. Its arms are made again, of what models said to it."""
+    from situs.build.authoring.arms import UNFINISHED
+
+    note = out / UNFINISHED
+    again = note.is_file() and read_text(note) == task
+    out.mkdir(parents=True, exist_ok=True)
+    if again or overwrite or not any((out / name).exists() for name in ARMS):
+        write_atomic(note, task, private=True)
+    try:
+        yield again
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
+        if not any((out / name).exists() for name in ARMS):
+            note.unlink(missing_ok=True)
+            with suppress(OSError):
+                out.rmdir()  # unless somebody has something there
+        raise
+    note.unlink(missing_ok=True)
 
 
 def _several(specs: Sequence[str], option: str, asking: Asking, cache: Any) -> tuple[Asker, ...]:

@@ -21,9 +21,11 @@ from situs.errors import SitusError
 from situs.items.programs import program_of
 from situs.score import KeyErrors, clopper_pearson, key_errors
 
-__all__ = ["ARM_NAMES", "Arm", "ArmsCompared", "compare_arms"]
+__all__ = ["ARM_NAMES", "UNFINISHED", "Arm", "ArmsCompared", "compare_arms"]
 
 ARM_NAMES = ("T", "P", "W", "PW")
+UNFINISHED = ".unfinished"
+"""Stands beside the arms until all of them are made."""
 _DRAWS = 4000
 _ERROR = 0.05
 _FEWEST = 10
@@ -72,6 +74,9 @@ def compare_arms(folder: Path, ratings: Path | None = None) -> ArmsCompared:
     """Compare the benches T, P, W and PW of a folder;
     `ratings` is a CSV with the columns item, rating (0, 1, 2) and, where arms word an item
     differently, arm."""
+    if (folder / UNFINISHED).exists():
+        fix = "repeat the command that made it: it resumes"
+        raise SitusError("is not finished: situs author --arms was stopped", where=folder, fix=fix)
     benches = {name: open_bench(folder / name) for name in ARM_NAMES if (folder / name).is_dir()}
     if "T" not in benches or len(benches) < 2:
         fix = "give the --out folder of situs author --arms"
