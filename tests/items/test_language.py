@@ -134,9 +134,9 @@ def test_good_wordings_are_accepted(name):
     had seen the writer's prompt only, without what the other lists have already: 71 of 74, 66 of 80
     and, sought out to be different, 37 of 51. `colleague` is two lists for shapes drawn at random, by six
     people (terse, polite, not native, …): 85 of 123 before polite requests, indirect questions and
-    bare units were read, and 67 of 82 after it. `examiner` is what three lists by one more, who
-    had seen the shapes and one example of each, have beside these: 98 of 104, 59 of 72 and 50 of
-    54. The grammar was widened after each.
+    bare units were read, and 67 of 82 after it. `examiner` is what four lists by one more, who
+    had seen the shapes and one example of each, have beside these: 98 of 104, 59 of 72, 50 of 54
+    and 50 of 56. The grammar was widened after each.
     """
     with (FOLDER / f"{name}.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))
