@@ -192,6 +192,24 @@ def test_holes_against_scipy(seed):
     assert list(region.holes) == holes_by_scipy(array > 0)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_shadow_is_as_large_as_the_structure_and_holds_its_voxels(seed):
+    rng = np.random.default_rng(seed)
+    array = np.zeros((9, 11, 13), dtype=np.uint8, order="F")
+    array[3:7, 4:9, 5:12] = rng.random((4, 5, 7)) < 0.7
+    array[3, 4, 5] = array[6, 8, 11] = 1  # the corners of the box
+    region = Regions(map_of(array))["s0_1"]
+    box = array[3:7, 4:9, 5:12].astype(np.int64)
+    for axis, shown in ((0, "zy"), (1, "zx"), (2, "yx")):
+        counts, width, *named = region.shadow(axis)
+        table = counts.reshape(-1, width)
+        expected = box.sum(axis=axis).T
+        if axis:  # one column more: where the last run ends
+            expected = np.pad(expected, ((0, 0), (0, 1)))
+        np.testing.assert_array_equal(table, expected)
+        assert ["xyz"[one] for one in named] == list(shown)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize(("shape", "kind"), CASES)
 def test_boundary_and_exposed_faces(shape, kind):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from situs.measure.kernels.trees import _far, _near
+from situs.measure.trees import plant
 
 ROOMS = [(0.0, 0.0, 0.0), (1.0, 2.0, 3.0)]
 
@@ -58,3 +59,24 @@ def test_rounding_never_hides_the_nearest_pair() -> None:
     table = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 4.0, 5.0, 13.0, 6.0, 7.0, 15.0])
     assert _near(table, 0, table, 1, 0.0, 0.0, 0.0) < 3.0**2 + 4.0**2 + 12.0**2
     assert _far(table, 0, 1, 0.0, 0.0, 0.0) > 6.0**2 + 7.0**2 + 15.0**2
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 17, 64, 200])
+def test_every_box_is_just_as_large_as_its_voxels_take(count: int) -> None:
+    """Too large a box would only cost time: nothing else would tell."""
+    rng = np.random.default_rng(count)
+    points = np.zeros((count, 4), dtype=np.int32)
+    points[:, :3] = rng.integers(0, 40, size=(count, 3))
+    frame = np.array([1.5, 0.2, -0.3, 0.0, 0.9, 0.4, 0.0, 0.0, 3.0])
+    tree = plant(points, frame)
+    assert sorted(map(tuple, tree.points.tolist())) == sorted(map(tuple, points.tolist()))
+    places = tree.points[:, :3] @ frame.reshape(3, 3).T
+    each = 4
+    for start, end in itertools.pairwise(tree.level_start.tolist()):
+        assert end - start == -(-count // each)
+        for number, box in enumerate(tree.boxes[start:end]):
+            own = places[number * each : (number + 1) * each]
+            np.testing.assert_allclose(box[:3], own.min(axis=0))
+            np.testing.assert_allclose(box[3:], own.max(axis=0))
+        each *= 4
+    assert tree.level_start[-1] - tree.level_start[-2] == 1
