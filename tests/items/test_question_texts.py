@@ -31,6 +31,7 @@ from situs.items.arrangement.offers import is_complete, is_ordered, offers, rand
 from situs.items.findings.composed import ANY_FINDING
 from situs.items.findings.words import WORDINGS, worded
 from situs.items.subjects import subjects
+from situs.space import Side
 
 PATIENTS = 4
 
@@ -218,6 +219,24 @@ def test_a_pair_is_asked_for_its_direction_in_one_form(questions):
             forms[question.parameters["a"], question.parameters["b"]].add(question.form)
     assert all(len(found) == 1 for found in forms.values())
     assert {form for found in forms.values() for form in found} == {"yes_no", "choice"}
+
+
+def test_no_name_tells_left_from_right(questions):
+    """The left kidney lies left of whatever lies at the midline or right of it; of the spleen,
+    which lies on its side, it may be either way."""
+    midline_or_right = {"pancreas", "liver", "gallbladder", "aorta", "inferior_vena_cava"}
+    asked = set()
+    for ledger, question in questions:
+        p = question.parameters
+        if question.task == "direction" and ledger.family(p["a"]) is None:
+            sideways = p.get("claim") in ("left", "right") or "left_right" in p.get("plane", "")
+            if sideways:
+                asked.add(frozenset((p["a"], p["b"])))
+    for pair in asked:
+        sides = {term(name).side for name in pair}
+        assert not (Side.LEFT in sides and pair & midline_or_right), pair
+        assert sides != {Side.LEFT, Side.RIGHT}, pair
+    assert any(Side.LEFT in {term(name).side for name in pair} for pair in asked)
 
 
 def test_named_structures_are_compared_ranked_and_measured_only_as_the_table_says(questions):

@@ -22,7 +22,7 @@ from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Item, Option, Step, YesNo
 from situs.items.subjects import Subject, resolve
 from situs.items.tasks import TaskRules
-from situs.space import AXES, Axis, Direction
+from situs.space import AXES, Axis, Direction, Side
 
 __all__ = ["DirectionTask"]
 
@@ -80,6 +80,8 @@ class DirectionTask:
             left_out = int(digest(pair), 16) % _FORMS
             if left_out < len(AXES):
                 plane = "+".join(axis for number, axis in enumerate(AXES) if number != left_out)
+                if Axis.LEFT_RIGHT in plane.split("+") and _side_in_name(a, b):
+                    continue
                 parameters = {"a": a.key, "b": b.key, "plane": plane}
                 yield Question(
                     self.name, "choice", parameters, family=pair, textbook=not a.is_lesion
@@ -217,8 +219,25 @@ def _axes(ledger: Ledger, a: Subject, b: Subject) -> Iterator[Axis]:
         # A vessel runs from top to bottom past everything beside it; the side of a paired organ is
         # asked for plainly.
         along = axis is Axis.SUPERIOR_INFERIOR and "vessel" in (a.term.kind, b.term.kind)
-        if not along and not (lesion and axis is Axis.LEFT_RIGHT):
+        known = axis is Axis.LEFT_RIGHT and (lesion or _side_in_name(a, b))
+        if not along and not known:
             yield axis
+
+
+def _side_in_name(a: Subject, b: Subject) -> bool:
+    """Whether one is called left or right and the other lies at the midline or beyond it: nobody
+    asks whether the pancreas, or the aorta, is to the left of the left kidney."""
+    if a.is_lesion or b.is_lesion:
+        return False
+    return any(
+        one.term.side is not None
+        and (other.term.kind == "vessel" or _usual_side(other) is not one.term.side)
+        for one, other in ((a, b), (b, a))
+    )
+
+
+def _usual_side(subject: Subject) -> Side | None:
+    return subject.term.side or subject.term.expected_side
 
 
 def _follows_from_organ(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> bool:
