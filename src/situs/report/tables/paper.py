@@ -39,9 +39,10 @@ def paper_table(board: Board) -> Table | None:
         "Headline accuracy and sight gain",
         _COLUMNS,
         tuple(_row(model, best) for model in models),
-        caption="Headline: right answers over all answerable questions whose words alone cannot be "
-        "answered. Sight gain: headline minus that of the better of the model's own two runs "
-        "without pictures. Intervals: 95 %, over patients. Best blind row: sees no image.",
+        caption="Headline: share of right answers to the questions with options that cannot be "
+        "answered from their words alone. Sight gain: headline minus that of the better of the "
+        "model's own two runs without pictures. Intervals: 95 %, over patients. Best blind row: "
+        "the best of the baselines that see no image.",
         styles=_STYLES,
     )
 
