@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One environment with torch, for models and for training: torch alone takes minutes to install.
 MODELS := .venv-models
 
-.PHONY: demo docs docs-version dist test test-browser test-docs test-cluster test-mcp test-remote test-review demo-review test-models test-tune test-seeds demo-tune lint bench sweep attack mutants clean test-pythons
+.PHONY: demo docs docs-version constraints dist test test-browser test-docs test-cluster test-mcp test-remote test-review demo-review test-models test-tune test-seeds demo-tune lint bench sweep attack mutants clean test-pythons
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
@@ -99,9 +99,9 @@ demo-tune: $(MODELS)/ready  ## A tiny Qwen3-VL learns to look; ends with what th
 
 DOCS := .venv-docs
 
-$(DOCS)/ready: pyproject.toml
+$(DOCS)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $$($(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
 	@touch $@
 
 docs: $(DOCS)/ready  ## The docs of this tree as a site in site/dev/; a broken link is an error.
@@ -113,14 +113,20 @@ docs-version: $(DOCS)/ready  ## The docs of a release in site/VERSION/, beside t
 	  --site-dir site/$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' src/situs/__init__.py)
 	$(DOCS)/bin/python docs/write_version.py site
 
+# The tools that build are those of constraints.txt too: the same commit gives the same bytes.
+BUILD := PIP_CONSTRAINT=$(abspath constraints.txt) $(BIN)/python -m build
+
+constraints: $(VENV)/dev  ## Pins in constraints.txt what it lacks (UPGRADE=1: the newest of all).
+	$(BIN)/python tests/write_constraints.py $(if $(UPGRADE),--upgrade)
+
 dist: $(VENV)/dev  ## Wheel and sdist in dist/, checked.
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
+	$(BUILD) --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
 
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 test-pythons: $(VENV)/dev  ## The wheel in an empty environment of every Python here: doctor, and build to report.
-	$(BIN)/python -m build --wheel --outdir dist .
+	$(BUILD) --wheel --outdir dist .
 	@for python in $(PYTHONS); do bash tests/try_wheel.sh "$$python" dist/*.whl || exit 1; done
 
 lint: $(VENV)/dev  ## Style, types, and which package may import which.
