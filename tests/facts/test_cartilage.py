@@ -22,7 +22,7 @@ from situs.facts.grades.joint import (
     patient_frame,
 )
 from situs.facts.grades.joint.losses import _facing_joint
-from situs.facts.grades.joint.surface import BoneSurface, measure_surface
+from situs.facts.grades.joint.surface import BoneSurface, _along_normals, measure_surface
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -279,3 +279,18 @@ def test_where_cartilage_can_be(
 ) -> None:
     surface = SimpleNamespace(normals=np.array(normals))
     assert _facing_joint(surface, bone).tolist() == can  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("away_mm", [0.65, 1.1, 1.85, 2.1, 2.2])
+def test_a_slab_just_off_the_bone_is_measured_whole(away_mm: float) -> None:
+    """However voxels lie along the line: a slab begins where half of a voxel is of it, and nothing
+    is begun beyond 1.75 mm."""
+    cover = np.zeros((3, 3, 24), dtype=bool)
+    cover[:, :, 10:14] = True
+    grid = Grid(cover.shape, Affine(np.eye(4)))
+    normals = np.array([[0.0, 0.0, 1.0]])
+    start = np.array([[1.0, 1.0, 10.0 - away_mm]])
+    thickness = _along_normals(cover, np.zeros(3), start, normals, grid)
+    assert thickness == pytest.approx([4.0], abs=0.13)
+    far = np.array([[1.0, 1.0, 10.0 - 2.3]])
+    assert _along_normals(cover, np.zeros(3), far, normals, grid) < 0.1

@@ -192,6 +192,30 @@ def test_holes_against_scipy(seed):
     assert list(region.holes) == holes_by_scipy(array > 0)
 
 
+def test_runs_are_never_written_beyond_their_arrays():
+    """A row is begun only where all its voxels may be runs: the kernel writes to raw memory."""
+    from situs.measure.kernels.runs import find_runs
+
+    nx, ny, nz, room = 6, 5, 1, 20
+    array = np.arange(1, nx * ny * nz + 1, dtype=np.uint8).reshape(nz, ny, nx)  # each voxel a run
+    columns = [np.zeros(100 * nx, dtype=kind) for kind in (np.int32, np.int32, np.uint32)]
+    row_start = np.zeros(ny * nz + 1, dtype=np.int64)
+    sample, steps = np.zeros(1, dtype=np.uint8), (nx, nx * ny)
+    row, filled = 0, 0
+    rows_at_a_time = []
+    while row < ny * nz:
+        views = [column[filled : filled + room] for column in columns]
+        before, (row, count) = row, find_runs(
+            array.ctypes.data, sample, nx, ny, nz, *steps, False, row, 0, row_start, *views
+        )  # fmt: skip
+        assert count <= room
+        rows_at_a_time.append(row - before)
+        filled += count
+    # 20 places hold 3 rows of 6 with one to spare, for what is written and not counted.
+    assert rows_at_a_time == [3, 2]
+    np.testing.assert_array_equal(columns[2][: nx * ny], array.ravel())
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_shadow_is_as_large_as_the_structure_and_holds_its_voxels(seed):
     rng = np.random.default_rng(seed)
