@@ -673,6 +673,32 @@ def test_how_far_an_organ_goes_on_beyond_its_mask(spacing_mm: float) -> None:
     assert offset(30.0, np.full(grid.shape, 60.0)) is None
 
 
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("from_border", [0, 1, 2, 3])
+def test_an_edge_near_the_border_is_told_as_in_a_mirror(axis: int, from_border: int) -> None:
+    """What would lie beyond the image is nothing, at its low and at its high end."""
+    shape = np.full(3, 26)
+    shape[axis] = 20 + from_border
+    grid = Grid(tuple(map(int, shape)), Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
+    layer = np.zeros(grid.shape, dtype=np.uint8)
+    inside = [slice(4, 22)] * 3
+    inside[axis] = slice(6, 20)
+    layer[tuple(inside)] = 1
+    # One tissue on the low side and another on the high: the sides may not be taken for each other.
+    image = np.where(np.indices(grid.shape)[axis] < 10, -100.0, 250.0)
+    image[layer == 1] = 60.0
+    told = []
+    for mirrored in (False, True):
+        seen, drawn = (np.flip(one, axis).copy() if mirrored else one for one in (image, layer))
+        labels = LabelMap(grid, (drawn,), (Structure(1, "liver", 0, 1),))
+        region = Regions(labels)["liver"]
+        told.append(
+            [edge_offset(region, labels, seen, ()), edge_contrast(region, labels, seen, ())]
+        )
+    assert told[0] == pytest.approx(told[1])
+    assert told[0] == pytest.approx([0.0, 1.0])
+
+
 def test_an_edge_on_other_masks_tells_nothing() -> None:
     grid = Grid((20, 20, 20), Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
     layer = np.ones(grid.shape, dtype=np.uint8)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from situs.errors import SitusError
 from situs.score.blind.memory import Memory
 from situs.score.read.restated import same_question
+from situs.score.stats.estimates import _on_logit_scale
 from situs.score.stats.exact import clopper_pearson
 from situs.score.table import _warnings
 
@@ -104,3 +106,13 @@ def test_few_patients_are_said() -> None:
         told = _warnings(few, strangers=0)
         assert [word in line for word, line in zip(words, told, strict=True)] == [True] * len(words)
     assert _warnings(few, strangers=1) == ["1 answer to no item of this selection"]
+
+
+@pytest.mark.parametrize(("share", "half"), [(0.8, 0.1), (0.5, 0.2), (0.05, 0.04)])
+def test_a_share_is_carried_to_the_logit_scale_and_back(share: float, half: float) -> None:
+    """The delta method: the logit's derivative is 1 / p(1 − p)."""
+    step = half / (share * (1 - share))
+    low, high = _on_logit_scale(share, half)
+    assert logit(low) == pytest.approx(logit(share) - step)
+    assert logit(high) == pytest.approx(logit(share) + step)
+    assert 0.0 < low < share < high < 1.0
