@@ -216,6 +216,14 @@ def test_disputes_go_to_an_adjudicator_who_reads_blind_and_sees_no_names(reading
     assert ok(judge.send(path, decision, version=shown["version"]))["state"] == "done"
     # Readers have no say there.
     assert reading.person("R1").send(path, decision, version=1).status_code in (403, 404)
+    # Nor does the order tell them apart: over a dozen cases, each of them is A at times.
+    first_scores = {shown["readings"][0]["score"]}
+    while (view := judge.case()) is not None:
+        shown = ok(judge.answer(view))
+        first_scores.add(shown["readings"][0]["score"])
+        where = f"/assignments/{view['id']}/decision"
+        ok(judge.send(where, decision, version=shown["version"]))
+    assert first_scores == {0, 2}
 
 
 def test_agreement_is_closed_until_the_reads_are_locked(reading: Running) -> None:

@@ -341,7 +341,7 @@ def test_an_export_of_somebody_elses_making_is_refused(read: Running, tmp_path: 
     path.write_bytes(whole)
     _sealed(tmp_path / "out")
     (path.parent / "99-secrets.jsonl").touch()
-    with pytest.raises(SitusError, match="no table of a station"):
+    with pytest.raises(SitusError, match="is not a table of a reading station"):
         restore_station(database, tmp_path / "out")
     (path.parent / "99-secrets.jsonl").unlink()
     (tmp_path / "out" / "volumes").mkdir(exist_ok=True)

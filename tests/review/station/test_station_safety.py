@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -340,6 +341,54 @@ def test_what_is_said_comes_back_as_text_under_a_strict_policy(reading: Running)
     assert "<script>" not in reader.client.get("/").text.replace(
         '<script type="module" src="/static/station.js">', ""
     )
+
+
+def texts_exchanged(body: Any, odd: str) -> Iterator[Any]:
+    """A body with one of its texts, or of the names of its fields, exchanged; all others as they
+    should be, so that it is heard."""
+    if isinstance(body, str):
+        yield odd
+    elif isinstance(body, list):
+        for n, value in enumerate(body):
+            yield from ([*body[:n], other, *body[n + 1 :]] for other in texts_exchanged(value, odd))
+    elif isinstance(body, dict):
+        for name, value in body.items():
+            yield from ({**body, name: other} for other in texts_exchanged(value, odd))
+        yield {**body, odd: odd}
+
+
+def test_no_problem_repeats_what_was_sent(reading: Running) -> None:
+    """By whoever is allowed to send it: what is refused does not come back."""
+    odd = "<script>x"
+    reading.app.state.station.benches = Path("/nowhere")
+    reader, head = reading.person("R1"), reading.person("C1")
+    view = reader.case()
+    bodies = BODIES | {
+        "/assignments/{case}/rating": {"score": 0, "flags": ["wording"], "comment": "x"},
+        "/assignments/{case}/answer": first_answer(view),
+        "/auth/login": {"code": "R1", "password": PASSWORD},
+        "/auth/invite": {"token": "guessed-and-long-enough", "password": PASSWORD},
+    }
+    refused = 0
+    for path, body in bodies.items():
+        of_a_case = "{case}" in path
+        person = reader if of_a_case else head
+        where = filled(path, reading, view["id"], "")
+        for sent in texts_exchanged(body, odd):
+            method = "PUT" if path.endswith("draft") else "POST"
+            version = reader.get(f"/assignments/{view['id']}").json()["version"]
+            answer = person.send(where, sent, version=version, method=method)
+            if answer.status_code >= 400:
+                refused += 1
+                assert odd not in answer.text, (path, sent, answer.text)
+        if path.endswith("/rating"):  # refused above as too early: once more where it is heard
+            ok(reader.answer(reader.case()))
+            view = reader.case()
+            for sent in texts_exchanged({**body, "flags": ["wording", odd]}, odd):
+                answer = reader.send(where, sent, version=view["version"])
+                assert answer.status_code >= 400
+                assert odd not in answer.text, (path, sent, answer.text)
+    assert refused > 20
 
 
 def test_no_path_leads_out(reading: Running) -> None:

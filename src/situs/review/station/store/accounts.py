@@ -33,6 +33,7 @@ __all__ = [
     "check_password",
     "find_session",
     "invite",
+    "is_code",
     "password_digest",
     "start_session",
     "token_hash",
@@ -63,9 +64,14 @@ def password_digest(stored: str) -> str:
     return hashlib.sha256(stored.encode()).hexdigest()
 
 
+def is_code(text: str) -> bool:
+    """Whether an account may be called so."""
+    return _CODE.fullmatch(text) is not None
+
+
 def add_user(db: Connection, code: str, roles: Sequence[str], actor: str) -> str:
     """A new account; returns the one-time token by which its owner sets a password."""
-    if not _CODE.fullmatch(code):
+    if not is_code(code):
         raise SitusError(
             f"{code!r} is not a reader code",
             where="situs review user",

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session as Connection
 from situs.base.files import canonical_json
 from situs.errors import SitusError
 from situs.review.station.places import place_problem
-from situs.review.station.protocol import FLAGS, ReadingProtocol
+from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.store.adjudicating import open_adjudication
 from situs.review.station.store.chain import append_event, row_digest
 from situs.review.station.store.projects import protocol_of
@@ -250,9 +250,6 @@ def _check(
             raise SitusError("every question needs a yes or no", fix=", ".join(questions))
     elif body.get("score") not in (0, 1, 2):
         raise SitusError("a score of 0, 1 or 2 is needed", fix="press 0, 1 or 2")
-    unknown = sorted(set(body.get("flags", ())) - set(FLAGS))
-    if unknown:
-        raise SitusError(f"unknown flag {unknown[0]!r}", fix=f"one of {', '.join(FLAGS)}")
 
 
 def _check_answer(body: dict[str, Any], visible: dict[str, Any]) -> None:

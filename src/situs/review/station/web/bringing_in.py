@@ -18,7 +18,7 @@ from situs.bench import open_bench
 from situs.review.station.exported import export_station
 from situs.review.station.protocol import load_protocol, shipped_protocols
 from situs.review.station.sample import Sample, take_sample
-from situs.review.station.store.accounts import ROLES, add_user, change_user, invite
+from situs.review.station.store.accounts import add_user, change_user, invite, is_code
 from situs.review.station.store.projects import add_project, check_project_name, find_project
 from situs.review.station.web.messages import ImportBody, InvitedBody, UserBody
 from situs.review.station.web.station import Asking, ImportState, Problem, Station, need_role
@@ -97,8 +97,8 @@ def bring_in(body: ImportBody, actor: Asking, request: Request) -> dict[str, str
 def new_user(body: UserBody, actor: Asking, request: Request) -> dict[str, str]:
     """Add an account; the one-time token is told here and nowhere else."""
     need_role(actor, "coordinator")
-    if unknown := set(body.roles) - set(ROLES):
-        raise Problem(409, f"unknown role {min(unknown)}")
+    if not is_code(body.code):  # typed here: said in words, without repeating it
+        raise Problem(409, "a code is up to 40 letters, digits, dots and dashes, and no name")
     with _station(request).database.write() as db:
         return {"token": add_user(db, body.code, body.roles, actor.user.code)}
 

@@ -8,6 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from situs.review.station.protocol import FLAGS
+from situs.review.station.store.accounts import ROLES
+
 __all__ = [
     "AmendBody",
     "BlockView",
@@ -34,6 +37,10 @@ __all__ = [
 
 Short = Annotated[str, Field(max_length=200)]
 Words = Annotated[str, Field(max_length=4000)]
+Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9._@-]{1,40}$")]
+"""Of an account that is chosen, never typed: a message may name it, and repeats nothing odd."""
+Flag = Annotated[str, Field(pattern=f"^({'|'.join(FLAGS)})$")]
+Role = Annotated[str, Field(pattern=f"^({'|'.join(ROLES)})$")]
 
 
 class _In(BaseModel):
@@ -119,7 +126,7 @@ class RatingBody(_LookedAt):
     """Stage 2: the score, or the verdicts an audit asks for."""
 
     score: Literal[0, 1, 2] | None = None
-    flags: Annotated[list[Short], Field(max_length=20)] = []
+    flags: Annotated[list[Flag], Field(max_length=20)] = []
     verdicts: Annotated[dict[Short, bool], Field(max_length=10)] = {}
     comment: Words = ""
 
@@ -141,7 +148,7 @@ class DecisionBody(_In):
 class FreezeBody(_In):
     """Hand out the lists."""
 
-    readers: Annotated[list[Short], Field(max_length=200)]
+    readers: Annotated[list[Code], Field(max_length=200)]
 
 
 class ImportBody(_In):
@@ -160,19 +167,19 @@ class UserBody(_In):
     """A new account."""
 
     code: Short
-    roles: Annotated[list[Short], Field(min_length=1, max_length=4)]
+    roles: Annotated[list[Role], Field(min_length=1, max_length=4)]
 
 
 class InvitedBody(_In):
     """A fresh invitation for an account."""
 
-    code: Short
+    code: Code
 
 
 class ReleaseBody(_In):
     """A reader leaves."""
 
-    reader: Short
+    reader: Code
 
 
 class MeView(BaseModel):
