@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from situs.anatomy.plausible.masks import disordered, overlaps, scattered, swollen, tissues
+from situs.anatomy.plausible.masks import (
+    disordered,
+    elsewhere,
+    overlaps,
+    scattered,
+    swollen,
+    tissues,
+)
 from situs.anatomy.plausible.names import crossed, misnamed, names_that_fit_others
 from situs.anatomy.plausible.numbering import numbering
 from situs.anatomy.plausible.orientation import (
@@ -64,6 +71,7 @@ def judge(scene: Scene) -> list[Suspicion]:
         *swollen(scene),
         *scattered(scene),
         *tissues(scene),
+        *elsewhere(scene),
     ]
     odd_ones = {name for one in single for name in one.structures}
     of_study = [*_sides(scene, votes, odd_ones)]

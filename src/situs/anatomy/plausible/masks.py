@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from situs.anatomy.part_whole import is_part
+from situs.anatomy.part_whole import are_akin, is_part
 from situs.anatomy.plausible.ranges import TISSUE_HU, plausible_range
 from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
+from situs.anatomy.terms import term
 
 __all__ = [
     "BITTEN",
@@ -15,6 +16,7 @@ __all__ = [
     "SHARP",
     "SOLID",
     "disordered",
+    "elsewhere",
     "overlaps",
     "scattered",
     "swollen",
@@ -86,6 +88,8 @@ show two tissues alike; masks that lie elsewhere have none."""
 _OUT_OF_PLACE = 2
 """Slices that lie beside others than theirs: 0 in twelve sound scans and phantoms, 2 to 11 in eight
 of them with a fifth of the slices in random order (the others have 20 to 45 slices)."""
+_HOLDERS = ("organ", "group")
+"""Kinds of structure that a lesion may be part of: the liver, the kidneys."""
 _VARIES = ("air", "gut")
 """Lungs, which pus, fluid or collapse make as dense as any organ, and gut, which may hold anything:
 only beside other names does their density tell."""
@@ -117,6 +121,22 @@ def overlaps(scene: Scene) -> Iterator[Suspicion]:
         if share >= _FLAT:
             text = f"{a} ends in a plane on {b}, as if a part of it were drawn into {b}"
             yield Suspicion(Suspect.OVERLAP, (a, b), text, fix, Doubt.STRUCTURE)
+
+
+def elsewhere(scene: Scene) -> Iterator[Suspicion]:
+    """Lesions that another organ holds than the one they are said to be part of.
+
+    A user's own word for where a lesion lies (the mediastinum) is no organ, and contradicts none.
+    """
+    for name, holder in sorted(scene.lesions_in.items()):
+        part_of = scene.terms[name].part_of
+        if part_of is None:
+            continue
+        organ = term(part_of, scene.terms)
+        if organ.kind in _HOLDERS and not are_akin(organ, scene.terms[holder], scene.terms):
+            text = f"{name} lies in {holder}, though it is said to be part of {part_of}"
+            fix = "check its mask, and `part_of` in the name map"
+            yield Suspicion(Suspect.MISPLACED, (name,), text, fix, Doubt.STRUCTURE)
 
 
 def swollen(scene: Scene) -> Iterator[Suspicion]:

@@ -142,6 +142,8 @@ class Scene(msgspec.Struct, frozen=True):
     terms: dict[str, Term]
     lesions_ml: dict[str, float] = {}
     """Lesions, of which nothing else is expected, and their volumes."""
+    lesions_in: dict[str, str] = {}
+    """Lesions, and the organ that clearly holds each."""
     overlaps: dict[tuple[str, str], float] = {}
     """Pairs of masks that share voxels → the shared part of the smaller."""
     bitten: dict[tuple[str, str], float] = {}

@@ -89,6 +89,7 @@ def scene_of(ledger: Ledger, ct: NDArray[Any] | None, mr: NDArray[Any] | None = 
             for name in ledger.structures
             if ledger.terms[name].kind == "lesion"
         },
+        lesions_in=dict(_lesions_in(ledger)),
         overlaps=_overlaps(ledger),
         bitten=_bitten(ledger),
         flat=dict(flat_faces(ledger)),
@@ -219,6 +220,14 @@ def _tissues(ledger: Ledger, image: NDArray[Any]) -> dict[str, tuple[float, floa
             if counts[value] >= _FEWEST_VOXELS:
                 result[name] = float(sums[value] / counts[value]), float(fat[value] / counts[value])
     return result
+
+
+def _lesions_in(ledger: Ledger) -> Iterator[tuple[str, str]]:
+    for name in ledger.structures:
+        if ledger.terms[name].kind == "lesion":
+            holder = ledger.fact("organ_of", name).value
+            if holder is not None:
+                yield name, str(holder)
 
 
 def _overlaps(ledger: Ledger) -> dict[tuple[str, str], float]:
