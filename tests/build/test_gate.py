@@ -21,7 +21,7 @@ from situs.anatomy.plausible.places import Fit
 from situs.bench import open_bench
 from situs.build.trust import trusted_studies
 from situs.facts import Ledger
-from situs.facts.masks.cores import second_core
+from situs.facts.masks.cores import second_core, spur_mm
 from situs.facts.masks.edges import edge_contrast, edge_offset
 from situs.facts.masks.scene import scene_of
 from situs.items import TASKS, Item, NotAsked, Number, Question
@@ -697,6 +697,23 @@ def test_an_edge_near_the_border_is_told_as_in_a_mirror(axis: int, from_border: 
         )
     assert told[0] == pytest.approx(told[1])
     assert told[0] == pytest.approx([0.0, 1.0])
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("sticks_out_mm", [0.0, 24.0, 36.0])
+def test_a_thin_spur_is_as_long_as_it_sticks_out(axis: int, sticks_out_mm: float) -> None:
+    """A ball of 24 mm with a rod 6 mm wide, in voxels of three sizes."""
+    spacing = np.array([1.5, 2.0, 3.0])
+    grid = Grid((64, 48, 32), Affine(np.diag([*spacing, 1.0])))
+    places = np.stack(np.indices(grid.shape), axis=-1) * spacing
+    middle = np.full(3, 30.0)
+    mask = np.linalg.norm(places - middle, axis=-1) <= 24.0
+    beside = np.delete(np.abs(places - middle), axis, axis=-1).max(axis=-1)
+    along = places[..., axis] - middle[axis]
+    mask |= (beside <= 3.0) & (along > 0.0) & (along <= 24.0 + sticks_out_mm)
+    labels = LabelMap(grid, (mask.astype(np.uint8),), (Structure(1, "spleen", 0, 1),))
+    # Balls of 1 cm leave the outermost layer of voxels, of 3 mm at the most, on either side.
+    assert spur_mm(Regions(labels)["spleen"]) == pytest.approx(sticks_out_mm, abs=6.5)
 
 
 def test_an_edge_on_other_masks_tells_nothing() -> None:

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from situs.facts import Fact, Measured
+from situs.score.explain import budget_of
 from situs.score.explain.closed import _touching
 from situs.score.explain.numbers import _joined, _moved, holds
 from situs.score.explain.steps import _held
 from situs.score.explain.tails import upper_tail
+from situs.score.scored_run import open_replies, read_run
 
 
 def fact(kind: str, value: float, interval: tuple[float, float] | None, unit: str = "mm") -> Fact:
     return Fact(
         "f1", "s1", "ct", kind, ("liver", "stomach"), value, unit, interval, Measured("", {}, ())
     )
+
+
+def test_the_budget_does_not_hang_on_how_many_answers_are_looked_at_together(
+    bench: Path, tmp_path: Path, situs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert situs("run", bench, "--model", "random", "--out", tmp_path / "run").code == 0
+    run = read_run(open_replies(tmp_path / "run", bench))
+    whole = budget_of(run)
+    assert whole.wrong > 20
+    for module in ("answers", "gathering"):
+        monkeypatch.setattr(f"situs.score.explain.{module}._BATCH", 7)
+    assert budget_of(run) == whole
 
 
 def test_a_window_holds_its_ends_and_nothing_below_zero() -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from situs.score.read.frames import parse_frames
 from situs.score.read.number import parse_number
 from situs.score.read.numbers.literals import numeral
 from situs.score.read.prose.lexicon import english
@@ -48,3 +49,10 @@ def test_thirty_powers_of_ten_are_a_number_and_more_are_none(sign: str) -> None:
 def test_a_bare_number_at_the_head_gives_way_to_one_with_its_unit(text: str) -> None:
     question = "How far apart are the liver and the spleen, in mm?"
     assert parse_number(text, "mm", question=question) == Parsed(Fraction(12))
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(1, True), (4, True), (5, False)])
+def test_frames_lie_at_most_four_objects_deep(depth: int, is_read: bool) -> None:
+    reply = '{"answer": ' * depth + '{"frames": [3, 5, 9]}' + "}" * depth
+    result = parse_frames(reply, 1, 20, contiguous=False)
+    assert result == Parsed((2, 4, 8)) if is_read else not isinstance(result, Parsed)
