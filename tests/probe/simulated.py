@@ -54,8 +54,15 @@ class Cohort:
     """Patients × questions, with the truth under every probe."""
 
     def __init__(
-        self, seed: int = 0, patients: int = 40, texts: int = 24, numbers: int = 7
+        self,
+        seed: int = 0,
+        patients: int = 40,
+        texts: int = 24,
+        numbers: int = 7,
+        usual: float = 0.0,
     ) -> None:
+        """`usual`: the share of answers that are the prior's, beside those that are by luck."""
+        self._usual = usual
         rng = np.random.default_rng(seed)
         self.items: list[Item] = []
         self.truth: dict[tuple[str, str], str] = {}
@@ -113,6 +120,8 @@ class Cohort:
         values: Any,
     ) -> None:
         truth = str(rng.choice(values))
+        if self._usual and rng.random() < self._usual:
+            truth = self.prior[text]
         name = f"{patient}-{place}"
         needs = ("sees:largest:kidney_lesion" if lesion else "sees:kidney_left",)
         needs += {

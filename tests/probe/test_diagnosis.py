@@ -106,6 +106,16 @@ def test_a_planted_reader_is_named(name: str) -> None:
     assert_named(case, cohort().diagnosed(case.make(cohort())))
 
 
+@pytest.mark.parametrize("name", ["gives up changed scans", "honest"])
+def test_right_answers_that_are_the_usual_ones_show_no_prior(name: str) -> None:
+    """Where most patients have the usual answer, whoever is right mostly gives it."""
+    of = Cohort(7, usual=0.6)
+    findings = of.diagnosed(PLANTED[name].make(of)).findings
+    assert findings["follows_the_prior"].verdict == "no"
+    findings = of.diagnosed(prior(of)).findings
+    assert findings["follows_the_prior"].verdict == "yes"
+
+
 def noisy_prior(of: Cohort) -> Reader:
     known = prior(of)
     return lambda shown, rng: known(shown, rng) if rng.random() < 0.7 else guess(shown, rng)

@@ -247,6 +247,7 @@ def test_lists_by_other_authors(name, least_read):
         ("new_hands_fourth.json", 0.98),
         ("lone_author.json", 0.98),
         ("lone_author_again.json", 0.98),
+        ("lone_author_third.json", 0.96),
     ],
 )
 def test_lists_by_question(name, least_read):

@@ -199,8 +199,10 @@ def _prior(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
     measure = "agreement with a confident prior, less a guess's"
     blind_groups = [name for name, group in reader.groups.items() if group.verdict == "none shown"]
     # Right answers are often the usual ones, too: where they are known, only groups without sight
-    # tell of a prior.
-    tested = blind_groups if kind.name in ("looks", "memorised") else [ALL_ITEMS]
+    # tell of a prior. What is right with pictures only is no prior whatever the kind.
+    gains = reader.all.gain.above(HABIT_SIZE)
+    knows = kind.name in ("looks", "memorised") or gains
+    tested = blind_groups if knows else [ALL_ITEMS]
     followed = []
     for name in tested:
         prior = reader.evidence.prior.get(name)
@@ -216,12 +218,12 @@ def _prior(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
             effect,
         )
     errors = _of_cause(row, "its wrong answers are those of the prior")
-    if kind.name == "looks" and errors.verdict == "yes":
+    if (kind.name == "looks" or gains) and errors.verdict == "yes":
         return errors
     prior = reader.evidence.prior.get(ALL_ITEMS)
     if prior is None or not prior.excess.known:
         return Finding("not tested", "too few questions on which other patients agree", measure)
-    verdict: Verdict = "no" if kind.name == "looks" else _not_shown(prior.excess)
+    verdict: Verdict = "no" if kind.name == "looks" or gains else _not_shown(prior.excess)
     return finding_of(
         verdict, f"agreement over a guess {prior.excess.words}", measure, prior.excess
     )
