@@ -282,6 +282,21 @@ def test_a_dead_writer_falls_back_and_the_published_filter_leaves_a_sound_bench(
     assert all("routed:readers" in item.tags for item in items)
 
 
+def test_nothing_is_said_of_what_a_dead_critic_or_panel_knows(source, situs, tmp_path, monkeypatch):
+    """Nought of nothing is no rate."""
+    wait_little(monkeypatch)
+    dead = "openai:x@http://127.0.0.1:9/v1"
+    given = ("--critic", dead, "--panel", f"{dead}?name=p", "--tries", "1", "--no-cache")
+    ran = situs("author", source / "bench", "--out", tmp_path / "bench", *given, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["panel"]["families"] == []
+    card = (tmp_path / "bench" / "README.md").read_text("utf-8")
+    assert "Critic x: judged nothing." in card
+    assert "Blind panel: no member answered" in card
+    assert "planted defects" not in card
+    assert "held-out" not in card
+
+
 def test_turns_without_a_reply_are_told(source, situs, tmp_path):
     """A critic that every third question makes ill: what it did not read waits for readers."""
     seen: list[str] = []

@@ -56,19 +56,10 @@ def card_notes(
         turns = f" {' and '.join(lost)}." if lost else ""
         played = f"{name} ({state.model})" if state.model else name
         notes.append(f"Role {played}: {state.state}{why}.{fallback}{turns}")
-    for one in findings.critics:
-        notes.append(
-            f"Critic {one.name}: finds {one.sensitivity:.0%} of planted defects, passes "
-            f"{one.specificity:.0%} of the others; {_found(one)}."
-        )
+    notes += [_of_critic(one) for one in findings.critics]
     panel, protocol = findings.panel, findings.protocol
     if panel is not None:
-        notes.append(
-            f"Blind panel ({', '.join(panel.families)}): knows {panel.known_b:.0%} on held-out "
-            f"patients, {panel.luck:.0%} by luck, {panel.corrected_b:.0%} after correction; "
-            f"{panel.trivial:,} of {panel.templates:,} templates are textbook. A contestant of "
-            "the same family as a panel member is not independent of this filter."
-        )
+        notes.append(_of_panel(panel))
     if protocol:
         notes.append(
             "Filtered item by item as SpatialMed was (two of three), so that no question has twins"
@@ -84,6 +75,27 @@ def card_notes(
             "(wordings.toml)."
         )
     return notes
+
+
+def _of_critic(one: CriticReport) -> str:
+    if not one.seen:
+        return f"Critic {one.name}: judged nothing."
+    return (
+        f"Critic {one.name}: finds {one.sensitivity:.0%} of planted defects, passes "
+        f"{one.specificity:.0%} of the others; {_found(one)}."
+    )
+
+
+def _of_panel(panel: PanelReport) -> str:
+    textbook = f"{panel.trivial:,} of {panel.templates:,} templates are textbook"
+    if not panel.families:
+        return f"Blind panel: no member answered; {textbook}, by their labels alone."
+    return (
+        f"Blind panel ({', '.join(panel.families)}): knows {panel.known_b:.0%} on held-out "
+        f"patients, {panel.luck:.0%} by luck, {panel.corrected_b:.0%} after correction; "
+        f"{textbook}. A contestant of the same family as a panel member is not independent of "
+        "this filter."
+    )
 
 
 def _found(one: CriticReport) -> str:

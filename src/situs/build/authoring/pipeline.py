@@ -255,7 +255,7 @@ class _Authoring:
             id_: p for id_, p in prompts.items() if len(p.options) > 1 and p.stratum != "textbook"
         }
         known, first = ask_panel(self._desk, self._roles.panel, answerable)
-        names = [member.name for member in self._roles.panel]
+        names = [name for name, chosen in first.items() if any(chosen.values())]
         trivial, report = find_trivial(answerable, known, names)
         self._tell()
         if self._options.protocol == "spatialmed":

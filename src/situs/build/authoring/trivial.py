@@ -47,7 +47,7 @@ class PanelReport(msgspec.Struct, frozen=True):
     kept_b: float | None
     """Share known in fold B among what was kept: inside luck if the filter is fair."""
     families: tuple[str, ...] = ()
-    """Panel members by name; a contestant of the same family is flagged."""
+    """Members that answered, by name; a contestant of the same family is flagged."""
 
 
 Answers = dict[str, dict[str, str]]
