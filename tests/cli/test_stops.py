@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ctypes
 import importlib
+import logging
 import os
 import signal
 import subprocess
@@ -21,7 +22,7 @@ import click
 import pytest
 
 from situs import cli
-from situs.base.stopping import held
+from situs.base.stopping import Stops, held
 from situs.clients import run_to_end
 
 _LONG_SECONDS = 300
@@ -207,3 +208,18 @@ def test_ctrl_c_while_the_program_loads_is_no_traceback(
     )
     assert ran.returncode == (-signal.SIGINT if stop_at else 0), ran.stderr
     assert {Path(line).parts[-2:] for line in ran.stderr.splitlines()} <= {("situs", "__init__.py")}
+
+
+def test_libraries_that_log_a_stop_are_not_heard(caplog: pytest.LogCaptureFixture) -> None:
+    """A pool of connections catches whatever ends the closing of one, and logs its traceback."""
+    log = logging.getLogger("a library")
+    with pytest.raises(KeyboardInterrupt), Stops():
+        log.warning("before")
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        except BaseException:
+            log.exception("Exception closing connection")
+            raise
+    log.warning("after")
+    assert [record.getMessage() for record in caplog.records] == ["before", "after"]

@@ -49,6 +49,8 @@ class Stops:
         self._is_due = False
         """A thread is about to send the signal again."""
         self._holds = 0
+        self._logged_above: int | None = None
+        """The level that logging was disabled to before a stop came."""
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Stops:
@@ -68,6 +70,8 @@ class Stops:
             return
         # From here on nobody delivers a stop again, and the next one ends the program as any other.
         _current = self._outer
+        if self._logged_above is not None:
+            sys.modules["logging"].disable(self._logged_above)
         _listen_again(self._before)
         sys.unraisablehook = self._hook
 
@@ -76,7 +80,15 @@ class Stops:
         self._is_due = False
         if self.number is None:
             self._since = time.monotonic()
+            self._silence_logs()
         self.number = number
+
+    def _silence_logs(self) -> None:
+        """Libraries that catch every error log a stop as one, with its traceback."""
+        logging = sys.modules.get("logging")
+        if logging is not None:
+            self._logged_above = logging.root.manager.disable
+            logging.disable()
 
     def deliver_again(self) -> None:
         """Send the last signal once more, in a moment."""
