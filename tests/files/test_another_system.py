@@ -21,7 +21,8 @@ POSIX_ONLY = ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty")
 
 def test_no_module_of_one_system_is_imported_with_the_package() -> None:
     at_import = re.compile(rf"(?m)^(?:import|from) (?:{'|'.join(POSIX_ONLY)})\b")
-    for path in Path(situs.__file__).parent.rglob("*.py"):
+    shared = Path(__file__).parents[1].glob("*.py")  # what tests of the core share
+    for path in (*Path(situs.__file__).parent.rglob("*.py"), *shared):
         assert not at_import.search(path.read_text("utf-8")), path
 
 
