@@ -128,3 +128,33 @@ def test_regions_know_their_names():
     assert labels.structures[0].name in regions
     assert "spleen" not in regions
     assert regions["s0_1"] is regions["s0_1"]
+
+
+@pytest.mark.parametrize("connectivity", [6, 18, 26])
+def test_each_part_has_its_size_its_box_and_its_centre(connectivity: int) -> None:
+    """Against scipy; largest first."""
+    from scipy import ndimage
+
+    rng = np.random.default_rng(connectivity)
+    array = (rng.random((12, 10, 8)) < 0.12).astype(np.uint8)
+    array[2:6, 3:7, 1:4] = 1
+    affine = Affine(np.array([[0, -2.0, 0, 5], [1.5, 0, 0, -7], [0, 0, 3.0, 11], [0, 0, 0, 1]]))
+    labels = LabelMap(Grid(array.shape, affine), (array,), (Structure(1, "liver", 0, 1),))
+    parts = Regions(labels)["liver"].components(connectivity)
+    rank = {6: 1, 18: 2, 26: 3}[connectivity]
+    numbered, count = ndimage.label(array, ndimage.generate_binary_structure(3, rank))
+    voxels = np.bincount(numbered.ravel())[1:]
+    assert [part.voxels for part in parts] == sorted(voxels.tolist(), reverse=True)
+    assert sum(part.volume_ml for part in parts) == pytest.approx(array.sum() * 9.0 / 1000.0)
+    middles = ndimage.center_of_mass(array, numbered, range(1, count + 1))
+    boxes = [
+        (tuple(s.start for s in box), tuple(s.stop for s in box))
+        for box in ndimage.find_objects(numbered)
+    ]
+    expected = {
+        (int(n), box): np.array(affine.matrix)[:3] @ [*middle, 1.0]
+        for n, box, middle in zip(voxels, boxes, middles)
+    }
+    for part in parts:
+        key = part.voxels, (tuple(part.box_index.lo), tuple(part.box_index.hi))
+        np.testing.assert_allclose(part.centroid_mm, expected[key])

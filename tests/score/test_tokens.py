@@ -56,3 +56,14 @@ def test_frames_lie_at_most_four_objects_deep(depth: int, is_read: bool) -> None
     reply = '{"answer": ' * depth + '{"frames": [3, 5, 9]}' + "}" * depth
     result = parse_frames(reply, 1, 20, contiguous=False)
     assert result == Parsed((2, 4, 8)) if is_read else not isinstance(result, Parsed)
+
+
+def test_the_first_of_a_list_of_sizes_counts_nothing() -> None:
+    """ "12 and 18 mm": both are sizes, though only the last has a unit."""
+    question = "How many lesions are there?"
+    for reply in (
+        "There are 2 lesions of 12 and 18 mm.",
+        "2 lesions, which measure 12, 15 and 18 mm",
+        "They measure 12 and 18 mm, so there are 2.",
+    ):
+        assert parse_number(reply, "", question=question) == Parsed(Fraction(2)), reply
