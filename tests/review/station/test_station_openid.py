@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
+import json
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,6 +23,18 @@ from situs.review.station.web.openid import Provider
 ISSUER = "https://provider.test"
 
 
+def forged(claims: dict[str, Any], algorithm: str, secret: bytes) -> str:
+    """A token that is not signed at all, or by a secret that others know too."""
+
+    def coded(content: bytes) -> str:
+        return urlsafe_b64encode(content).rstrip(b"=").decode()
+
+    header = {"alg": algorithm, "kid": "1"}
+    start = ".".join(coded(json.dumps(part).encode()) for part in (header, claims))
+    signature = hmac.digest(secret, start.encode(), "sha256") if secret else b""
+    return f"{start}.{coded(signature)}"
+
+
 class Fake:
     """A provider behind a transport:
     it checks PKCE as the standard asks, and signs what it is told to."""
@@ -31,6 +46,7 @@ class Fake:
         self.asked: dict[str, str] = {}
         self.lies: dict[str, Any] = {}
         self.signed_by = self.key
+        self.forged_with: tuple[str, bytes] | None = None
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         if request.url.path == "/.well-known/openid-configuration":
@@ -52,6 +68,8 @@ class Fake:
             "preferred_username": "R1",
         }
         token = jwt.encode({"alg": "RS256", "kid": "1"}, claims | self.lies, self.signed_by)
+        if self.forged_with is not None:
+            token = forged(claims, *self.forged_with)
         return httpx.Response(
             200, json={"id_token": token, "access_token": "x", "token_type": "bearer"}
         )
@@ -122,3 +140,17 @@ def test_a_foreign_signature_is_not_believed(provided: tuple[Running, Fake]) -> 
     person = begin(running, fake)
     fake.signed_by = RSAKey.generate_key(2048, {"kid": "1"}, private=True)
     assert back(person, fake.asked["state"]).status_code == 401
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS256"])
+def test_no_signature_and_no_shared_secret_is_believed(
+    provided: tuple[Running, Fake], algorithm: str
+) -> None:
+    """Also not the public key taken for a secret (algorithm confusion)."""
+    running, fake = provided
+    secrets = (b"",) if algorithm == "none" else (b"the client's", fake.key.as_pem(private=False))
+    for secret in secrets:
+        person = begin(running, fake)
+        fake.forged_with = algorithm, secret
+        assert back(person, fake.asked["state"]).status_code == 401
+        assert person.get("/me").status_code == 401
