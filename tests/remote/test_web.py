@@ -89,3 +89,26 @@ def test_a_file_address_is_a_path(situs, scans, tmp_path) -> None:
     ran = situs(*command)
     assert ran.code == 0, ran.err
     assert (out / "bench.json").is_file()
+
+
+def test_files_beside_shipped_names_have_addresses_too(situs, scans, tmp_path) -> None:
+    """A name map, a profile, a room and a bank are named, or are files anywhere."""
+    import shutil
+    from importlib.resources import files
+
+    from situs.anatomy import load_vocabulary
+    from situs.anatomy.banks import load_bank
+    from situs.profiles import load_profile
+    from situs.room import load_room
+
+    names = tmp_path / "names.csv"
+    names.write_text("label,name\n1,liver\n2,spleen\n")
+    assert load_vocabulary(names.as_uri()).labels == {1: "liver", 2: "spleen"}
+    for package, name, load in (
+        ("situs.profiles", "default", load_profile),
+        ("situs.room", "frugal", load_room),
+        ("situs.anatomy.banks", "moaks-knee", load_bank),
+    ):
+        file = tmp_path / f"{name}.toml"
+        shutil.copyfile(str(files(package).joinpath("data", f"{name}.toml")), file)
+        assert load(file.as_uri()) == load(name)  # type: ignore[operator]

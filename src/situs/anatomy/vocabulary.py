@@ -7,12 +7,12 @@ import functools
 import io
 from collections.abc import Mapping
 from importlib.resources import files
-from pathlib import Path
 
 from situs.anatomy.name_map import read_name_map
 from situs.anatomy.patterns import NamePattern, NameRules
 from situs.anatomy.terms import Term, parse_terms
 from situs.anatomy.terms import term as shipped_term
+from situs.base.remote import named_file
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["Vocabulary", "load_vocabulary", "shipped_vocabularies"]
@@ -90,7 +90,7 @@ def load_vocabulary(spec: str | None) -> Vocabulary:
         return Vocabulary("none", {})
     if spec in shipped_vocabularies():
         return _shipped(spec)
-    path = Path(spec)
+    path = named_file(spec)
     if not path.exists():
         known = shipped_vocabularies()
         raise SitusError("no such vocabulary or file", where=spec, fix=did_you_mean(spec, known))

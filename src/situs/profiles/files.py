@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from pathlib import Path
 
 import msgspec
 
 from situs.base.files import parse_toml, read_text
+from situs.base.remote import named_file
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles.gives import derived_gives
@@ -35,8 +35,8 @@ def load_profile(spec: str) -> Profile:
     """A shipped profile by name, or the user's own TOML file."""
     if spec in _folder():
         text = files("situs.profiles").joinpath("data", f"{spec}.toml").read_text("utf-8")
-    elif Path(spec).is_file():
-        text = read_text(Path(spec))
+    elif (path := named_file(spec)).is_file():
+        text = read_text(path)
     else:
         raise SitusError("no such profile or file", where=spec, fix=did_you_mean(spec, _folder()))
     try:

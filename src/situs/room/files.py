@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 
 import msgspec
 
 from situs.base.files import parse_toml, read_text
+from situs.base.remote import named_file
 from situs.errors import SitusError, did_you_mean
 from situs.room.schema import Room
 from situs.room.tools.ladder import parse_tools
@@ -39,8 +39,8 @@ def load_room(spec: str) -> Room:
     """A shipped room by name, or the user's own TOML file."""
     if spec in _folder():
         text = files("situs.room").joinpath("data", f"{spec}.toml").read_text("utf-8")
-    elif Path(spec).is_file():
-        text = read_text(Path(spec))
+    elif (path := named_file(spec)).is_file():
+        text = read_text(path)
     else:
         raise SitusError("no such room or file", where=spec, fix=did_you_mean(spec, _folder()))
     try:

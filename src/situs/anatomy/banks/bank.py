@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from situs.anatomy.banks.scale import Scale
 from situs.base.files import canonical_json, digest, parse_toml, read_text
+from situs.base.remote import named_file
 from situs.errors import SitusError, did_you_mean
 
 __all__ = [
@@ -231,8 +231,8 @@ def load_bank(spec: str) -> Bank:
     """A shipped bank by name, or the user's own TOML file; every problem in it is told at once."""
     if spec in shipped_banks():
         text = files("situs.anatomy.banks").joinpath("data", f"{spec}.toml").read_text("utf-8")
-    elif Path(spec).is_file():
-        text = read_text(Path(spec))
+    elif (path := named_file(spec)).is_file():
+        text = read_text(path)
     else:
         raise SitusError(
             "no such bank or file", where=spec, fix=did_you_mean(spec, shipped_banks())

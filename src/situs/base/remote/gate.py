@@ -6,9 +6,9 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from situs.base.remote.urls import url_of
+from situs.base.remote.urls import is_url, url_of
 
-__all__ = ["STAND_IN", "arrive", "is_stand_in", "local_input", "present"]
+__all__ = ["STAND_IN", "arrive", "is_stand_in", "local_input", "named_file", "present"]
 
 STAND_IN = 0o200
 """Mode of a file of the cache whose content is still elsewhere: its owner may not read it."""
@@ -47,3 +47,9 @@ def local_input(url: str) -> Path:
     from situs.base.remote.inputs import mirrored
 
     return mirrored(url)
+
+
+def named_file(text: str) -> Path:
+    """The path of a file that may be named by its address, where a shipped name could stand as
+    well."""
+    return local_input(text) if is_url(text) else Path(text)
