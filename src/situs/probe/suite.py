@@ -287,7 +287,7 @@ class _Suite:
             profile = one_slice(profile)
         withheld = WITHHOLDING[name](self._presenter(profile), hidden, self._bench)
         self._asked(name, self._bench, withheld, profile, withhold=name if name in ALWAYS else "")
-        return read_answers(self._out / name, self._bench.folder, hidden=hidden)
+        return read_answers(self._out / name, self._bench.folder, hidden=hidden, beside=self._full)
 
     def _swapped(self, name: str) -> ProbeRow:
         return swap_row(self._full, seed=self._options.seed)
@@ -304,7 +304,7 @@ class _Suite:
     def _represented(self, name: str) -> ProbeRow:
         profile = REPRESENTATIONS[name](self._profile)
         self._asked(name, self._bench, self._presenter(profile), profile)
-        answers = read_answers(self._out / name, self._bench.folder)
+        answers = read_answers(self._out / name, self._bench.folder, beside=self._full)
         rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
         return row_of("representation", rows, runs=(name,))
 
@@ -381,7 +381,7 @@ class _Suite:
         for number in range(len(WORDINGS)):
             run, profile = f"wording-{number + 1}", worded(self._profile, number)
             self._asked(run, self._bench, self._presenter(profile), profile)
-            runs[run] = read_answers(self._out / run, self._bench.folder)
+            runs[run] = read_answers(self._out / run, self._bench.folder, beside=self._full)
         rows = compared(self._full, runs["wording-1"], None, lambda item_id: item_id)
         note = "of the first wording; all of them are summed up under wordings"
         self._wording_table = wordings_of(runs)

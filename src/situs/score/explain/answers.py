@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 import numpy as np
@@ -26,12 +27,24 @@ _BATCH = 2000
 """Items looked at together; of no more is what is seen of their pictures remembered."""
 
 
+_OF_ITEM = ("task", "form", "stratum", "tags", "question", "twin_group")
+"""What a score repeats of its item; the longest of it by far are the words of the question."""
+
+
 class Answered(msgspec.Struct, frozen=True):
     """One item with its answer and what became of it."""
 
     item: Item
-    row: AnswerRow | None
+    reply: AnswerRow | Mapping[str, AnswerRow] | None
+    """The reply, or all of the run, in which it is looked up when asked for: those of a large run
+    stay on disk."""
     scored: Scored
+
+    @property
+    def row(self) -> AnswerRow | None:
+        """The reply; None if there is none."""
+        reply = self.reply
+        return reply.get(self.item.item_id) if isinstance(reply, Mapping) else reply
 
     @property
     def right(self) -> bool:
@@ -85,25 +98,46 @@ class Answers:
         return columns_of([scored_table([one.scored for one in self.by_id.values()])])
 
 
+_NONE: Mapping[str, Answered] = MappingProxyType({})
+
+
 def read_answers(
-    run: Path, bench: Path, *, hidden: Mapping[str, tuple[str, ...]] | None = None
+    run: Path,
+    bench: Path,
+    *,
+    hidden: Mapping[str, tuple[str, ...]] | None = None,
+    beside: Answers | None = None,
 ) -> Answers:
-    """The scored answers of a run. With `hidden` given, those items are set aside and no others."""
+    """The scored answers of a run. With `hidden` given, those items are set aside and no others.
+
+    Many runs are held at once: of items that are in the run `beside` it, both hold the same record.
+    """
     replies = open_replies(run, bench)
     if hidden is None:
         scored = read_run(replies)
     else:
         replies = dataclasses.replace(replies, hidden=hidden)
         scored = ScoredRun.of(replies)
-    by_id = {one.item.item_id: one for one in answered_in(scored)}
+    known = {} if beside is None else beside.by_id
+    by_id = {one.item.item_id: one for one in answered_in(scored, known)}
+    replies.let_items_go()
     return Answers(by_id, replies.viewing, replies.hidden)
 
 
-def answered_in(run: ScoredRun) -> Iterator[Answered]:
-    """Every item of a run with its reply and its score by rule, in the order of the bench."""
-    scored = records_of(run.columns)
-    for item, own in zip(run.replies.items(), scored, strict=True):
-        yield Answered(item, run.replies.rows.get(item.item_id), own)
+def answered_in(run: ScoredRun, known: Mapping[str, Answered] = _NONE) -> Iterator[Answered]:
+    """Every item of a run with its reply and its score by rule, in the order of the bench.
+
+    Items that are `known` already are not held a second time.
+    """
+    rows = run.replies.rows
+    for item, own in zip(run.replies.items(), records_of(run.columns), strict=True):
+        before = known.get(item.item_id)
+        if before is not None and before.item == item:
+            item = before.item
+        for name in _OF_ITEM:  # each row of a table comes with words of its own
+            if getattr(own, name) == getattr(item, name):
+                msgspec.structs.force_setattr(own, name, getattr(item, name))
+        yield Answered(item, rows, own)
 
 
 def judged_in(run: ScoredRun, wanted: Callable[[Item, bool], bool]) -> Iterator[Judged]:
