@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 
+from situs.items import Option
+from situs.score.read.choice import parse_choice
 from situs.score.read.frames import parse_frames
 from situs.score.read.number import parse_number
 from situs.score.read.numbers.literals import numeral
 from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.tokens import Mention, tokenise
-from situs.score.read.result import Parsed
+from situs.score.read.result import CONTRADICTION, Parsed
 
 
 def kinds(text: str, *named: str) -> list[str]:
@@ -67,3 +69,17 @@ def test_the_first_of_a_list_of_sizes_counts_nothing() -> None:
         "They measure 12 and 18 mm, so there are 2.",
     ):
         assert parse_number(reply, "", question=question) == Parsed(Fraction(2)), reply
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The answer is A. The answer is not A.",
+        "Answer: A. Answer: not A.",
+        "The answer is not A. The answer is A.",
+        "The answer is B, the answer is not B.",
+    ],
+)
+def test_an_answer_that_is_given_and_denied_is_none(reply: str) -> None:
+    options = (Option("left", "left"), Option("right", "right"), Option("both", "both"))
+    assert parse_choice(reply, options, "Which side?") == CONTRADICTION
