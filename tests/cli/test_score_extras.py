@@ -76,6 +76,27 @@ def test_the_terminal_shows_causes(folder: Path, situs: Situs) -> None:
     assert "Why answers are wrong" in out
     assert "Where it differs most" in out
     assert "Results by structure" not in out, "every facet is in the written tables"
+    assert "Accuracy by task" not in out, "what was asked for stays on the screen"
+    assert len(out.splitlines()) < 100
+    plain = situs("score", folder / "bench", folder / "r1", *QUICK).out
+    assert out.splitlines()[0] == plain.splitlines()[0], "the main table stands above both"
+    assert "Accuracy by task" in plain
+
+
+def test_causes_that_cannot_be_tested_are_named_below(folder: Path, situs: Situs) -> None:
+    words = ("score", folder / "bench", folder / "r1", *QUICK, "--signatures")
+    rows = situs(*words, "--json").json["signatures"]["rows"]
+    idle = {
+        row["cause"]
+        for row in rows
+        if not row["first"] and row.get("expected") is not None and row.get("p_holm") is None
+    }
+    shown = situs(*words).out.split("Why answers are wrong")[1]
+    table, caption = shown.split("A cause fits", 1)
+    assert idle
+    for cause in idle:
+        assert cause not in table
+        assert cause in caption
 
 
 def test_an_unknown_paper_is_refused(folder: Path, situs: Situs) -> None:

@@ -85,13 +85,16 @@ if TYPE_CHECKING:
     "--breakdowns",
     "break_down",
     is_flag=True,
-    help="By structure, system, side, size, difficulty and more.",
+    help=(
+        "Below the headline: by structure, system, side, size, difficulty and more. The other"
+        " tables are shown without this option."
+    ),
 )
 @click.option(
     "--signatures",
     "explain",
     is_flag=True,
-    help="Why answers are wrong, and whether stated steps hold.",
+    help="Below the headline: why answers are wrong, and whether stated steps hold.",
 )
 @click.option(
     "--compare-published",
@@ -238,7 +241,9 @@ def command(
     print_asked(asked.asked)
     for text in scores.warnings:
         warn(text)
-    for table in [*score_tables(scores, answers.name, brief=True), *of_room]:
+    of_score = score_tables(scores, answers.name, brief=True)
+    # With all other tables, the answers to "where?" and "why?" would be off the screen.
+    for table in [*(of_score[:1] if break_down or explain else of_score), *of_room]:
         print_table(table)
     if extras.signatures is not None:
         for text in extras.signatures.warnings:

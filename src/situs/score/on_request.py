@@ -76,6 +76,7 @@ def extra_tables(extras: Extras, *, brief: bool = False) -> list[Table]:
     """Everything as tables; `brief`: as much as a terminal has room for."""
     broken = extras.breakdowns
     tables = [] if broken is None else breakdown_tables(broken, brief=brief)
-    tables += [] if extras.signatures is None else [budget_table(extras.signatures)]
+    if extras.signatures is not None:
+        tables.append(budget_table(extras.signatures, brief=brief))
     tables += [] if extras.faithfulness is None else faithfulness_tables(extras.faithfulness)
     return [table for table in (*tables, *(extras.published_beside or [])) if table.rows]

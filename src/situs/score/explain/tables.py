@@ -9,8 +9,11 @@ from situs.tables import INTERVAL, Cell, Style, Table
 __all__ = ["budget_table", "faithfulness_tables"]
 
 
-def budget_table(budget: Budget) -> Table:
-    """A row per cause."""
+def budget_table(budget: Budget, *, brief: bool = False) -> Table:
+    """A row per cause.
+
+    `brief`: causes that explain nothing and could not be tested are only named.
+    """
     columns = (
         "cause",
         "explains best",
@@ -24,6 +27,11 @@ def budget_table(budget: Budget) -> Table:
         "verdict",
     )
     verdicts = {True: "beyond chance", False: "no more than chance", None: "not tested"}
+    idle = [
+        row
+        for row in budget.rows
+        if brief and not row.first and row.expected is not None and row.beyond_chance is None
+    ]
     rows = tuple(
         (
             row.cause,
@@ -38,6 +46,7 @@ def budget_table(budget: Budget) -> Table:
             verdicts[row.beyond_chance] if row.expected is not None else "",
         )
         for row in budget.rows
+        if row not in idle
     )
     caption = (
         f"{budget.wrong:,} of {budget.items:,} answers are not right. A cause fits if undoing it"
@@ -45,7 +54,10 @@ def budget_table(budget: Budget) -> Table:
         " it. Excess is a share of the answers in which it could show, its interval is over"
         " patients."
     )
-    styles = {"95 % interval": INTERVAL}
+    if idle:
+        caption += f" Too few answers to test: {', '.join(row.cause for row in idle)}."
+    details = {"patients": Style(detail=True), "by chance": Style(detail=True)}
+    styles = {"95 % interval": INTERVAL, **details}
     return Table("signatures", "Why answers are wrong", columns, rows, caption, styles)
 
 
@@ -61,7 +73,8 @@ def faithfulness_tables(result: Faithfulness) -> list[Table]:
     for steps in STEPS:
         interval = f"{steps}, 95 %"
         columns += [f"steps {steps}", f"{steps}, share", interval]
-        styles[interval] = Style(ends=(f"{steps} low", f"{steps} high"), absent="none")
+        ends = (f"{steps} low", f"{steps} high")
+        styles[interval] = Style(ends=ends, absent="none", detail=True)
     caption = (
         f"{result.answers:,} answers. Steps are right if every stated measurement, comparison,"
         " direction, side, level, frame and box that a fact decides holds; what only repeats the"
