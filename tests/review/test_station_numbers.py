@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -218,8 +219,6 @@ def many(count: int) -> list[PlannedUnit]:
 @pytest.mark.parametrize(("readers", "reads"), [(3, 2), (5, 2), (6, 3)])
 def test_plans_are_balanced(readers: int, reads: int) -> None:
     """Loads and pairs differ little; twins share no block, and no patient follows himself."""
-    import msgspec
-
     protocol = msgspec.structs.replace(load_protocol("default"), reads=reads)
     codes = [f"R{n}" for n in range(readers)]
     units = many(300)
@@ -416,3 +415,41 @@ def test_the_collector_of_cycles_goes_on_afterwards() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_a_plan_says_which_repeats_come_late() -> None:
+    """Fewer than 100 cases before a repeat: it comes after two weeks, and the preview says so."""
+    protocol = msgspec.structs.replace(load_protocol("default"), pair_units=0)
+    units = [PlannedUnit(n, f"p{n}") for n in range(60)]
+    short = plan_reads(units, ["R1", "R2"], protocol, 3)
+    (warning,) = short.warnings
+    assert warning.startswith("6 hidden repeats come 14 days after the first reading")  # 2 x 5 %
+    longer = [PlannedUnit(n, f"p{n}") for n in range(400)]
+    assert plan_reads(longer, ["R1", "R2"], protocol, 3).warnings == []
+    at_once = msgspec.structs.replace(protocol, repeat_gap_days=0.0)
+    assert plan_reads(units, ["R1", "R2"], at_once, 3).warnings == []
+
+
+def test_each_form_of_answer_has_its_own_categories() -> None:
+    """Whoever is asked for yes or no could not have said B: chance agreement differs by form."""
+    said = [("yes_no", "yes", "yes")] * 4 + [("yes_no", "yes", "no")] * 2
+    said += [("yes_no", "no", "no")] * 4
+    said += [("choice", "A", "A")] * 3 + [("choice", "B", "B")] * 3 + [("choice", "A", "B")] * 4
+    rows = [
+        ReadRow(unit, f"i{unit}", reader, f"p{unit}", form, 1.0, "item", "t", form, (), {"": reply})
+        for unit, (form, *replies) in enumerate(said)
+        for reader, reply in zip(("R1", "R2"), replies)
+    ]
+    agreement = project_statistics(rows, [], load_protocol("default")).agreement
+    assert "answer" not in agreement  # nothing pools letters with yes and no
+    for form, raw in (("yes or no", Fraction(8, 10)), ("one option", Fraction(6, 10))):
+        entry = agreement[f"answer ({form})"]
+        assert {"raw", "ac1", "alpha", "kappa", "n"} <= set(entry)
+        # Half of all ratings are of either kind, so chance is one half for every coefficient.
+        assert entry["n"] == 10
+        assert entry["raw"] == pytest.approx(float(raw), abs=EXACT)
+        for name in ("ac1", "kappa"):
+            assert entry[name] == pytest.approx(float(2 * raw - 1), abs=EXACT)
+        assert entry["alpha"] == pytest.approx(
+            float(1 - (2 - 2 * raw) * Fraction(19, 20)), abs=EXACT
+        )

@@ -174,3 +174,66 @@ def test_a_draft_that_is_nested_too_deeply_is_refused(reading: Running) -> None:
     answer = reader.send(path, body, version=view["version"], method="PUT")
     assert answer.status_code == 422
     assert reader.case() == view
+
+
+def test_what_is_no_number_is_not_locked(new_station: Any) -> None:
+    """Words for a number would be neither right nor wrong for good: refused, in plain words."""
+    running = new_station(items=60, training=0)
+    running.freeze("R1", "R2")
+    reader, (name, unit), view = running.person("R1"), ("", ""), None
+    while not unit:
+        view = reader.case()
+        assert view is not None, "the sample asks for a number with a unit"
+        parts = view["parts"] if view["kind"] == "item" else []
+        name, unit = next(
+            ((p["name"], p["unit"]) for p in parts if p["form"] == "number"), ("", "")
+        )
+        if not unit:
+            reader.read(view)
+
+    def answered(said: str) -> Any:
+        body = {"answers": {name: said}, "confidence": 2}
+        path = f"/assignments/{view['id']}/answer"
+        return reader.send(path, body, version=view["version"])
+
+    for said in ("purple", "12 kg", "10-12", "12;5", "?", "nan", "1e999"):
+        refused = answered(said)
+        assert refused.status_code == 409, said
+        assert "the answer is one number in " in refused.text
+        assert said not in refused.text
+    assert ok(reader.get(f"/assignments/{view['id']}"))["stage"] == 1
+    assert ok(answered(f"12,5 {unit}"))["stage"] == 2
+
+
+@pytest.mark.parametrize(
+    ("form", "said", "is_taken"),
+    [
+        ("number", "12,5", True),
+        ("number", "1,2 cm", True),
+        ("number", "-3.5", True),
+        ("number", "purple", False),
+        ("choices", "A, C", True),
+        ("choices", "purple", False),
+        ("choices", "A, Z", False),
+        ("grades", '{"a": 1}', True),
+        ("grades", '{"a": "purple"}', False),
+        ("frames", "2-3", True),
+        ("frames", "purple", False),
+        ("boxes", "purple", False),
+        ("text", "purple", True),
+    ],
+)
+def test_every_form_refuses_what_cannot_be_read(form: str, said: str, is_taken: bool) -> None:
+    from situs.errors import SitusError
+    from situs.review.station.given import check_answer
+
+    part = {"name": "", "form": form, "unit": "mm" if form == "number" else "", "grades": ["a"]}
+    options = [["A", "liver"], ["B", "spleen"], ["C", "left kidney"]]
+    shown = {"parts": [part], "options": options, "size": [9, 9, 9]}
+    body = {"answers": {"": said}, "cannot": "", "confidence": 1}
+    if is_taken:
+        check_answer(body, shown)
+        return
+    with pytest.raises(SitusError):
+        check_answer(body, shown)
+    check_answer(body | {"answers": {}, "cannot": "cut off"}, shown)

@@ -104,7 +104,7 @@ def plan_reads(
         loads={reader: sum(p.reader == reader for p in places) for reader in readers},
         pairs=_pairs(lists),
         read_by_all=for_all if len(readers) > protocol.reads else len(order),
-        warnings=_warnings(lists, protocol),
+        warnings=[*_warnings(lists, protocol), *_late_repeats(places, protocol)],
     )
 
 
@@ -266,3 +266,21 @@ def _warnings(lists: Mapping[str, Sequence[PlannedUnit]], protocol: ReadingProto
     more = f" and {counted(len(few) - 1, 'more pair')}" if len(few) > 1 else ""
     fix = "import more items, or plan fewer readers"
     return [f"{few[0]}{more} share fewer than {protocol.pair_units} units: {fix}"]
+
+
+def _late_repeats(places: Sequence[Place], protocol: ReadingProtocol) -> list[str]:
+    """What to say of repeats that too few cases separate from their first reading."""
+    first = {(p.reader, p.unit): p.position for p in places if p.block and not p.repeat}
+    late = sum(
+        place.position - first[place.reader, place.unit] < protocol.repeat_gap_cases
+        for place in places
+        if place.repeat
+    )
+    if not late or protocol.repeat_gap_days <= 0:
+        return []
+    comes = "comes" if late == 1 else "come"
+    return [
+        f"{counted(late, 'hidden repeat')} {comes} {protocol.repeat_gap_days:g} days after the"
+        f" first reading, as fewer than {protocol.repeat_gap_cases} cases lie between: readers can"
+        " finish and sign without, and look in again then"
+    ]

@@ -36,6 +36,8 @@ __all__ = [
 
 _RANDOM_READERS = 5
 _BOOTSTRAPS = 1000
+_CHOSEN = {"yes_no": "yes or no", "choice": "one option"}
+"""Forms whose answers are chosen, and can be compared by name."""
 
 
 class ProjectStatistics(msgspec.Struct, frozen=True):
@@ -69,9 +71,8 @@ def project_statistics(
     readers = sorted({row.reader for row in counted})
     agreement: dict[str, dict[str, Any]] = {}
     pairs: dict[str, dict[str, Any]] = {}
-    for name, of_row in _questions(protocol, rows).items():
-        kind = "wording" if name.startswith("wording") else "item"
-        rated = ratings_of([row for row in rows if row.kind == kind], of_row)
+    for name, (of_question, of_row) in _questions(protocol, rows).items():
+        rated = ratings_of(of_question, of_row)
         ordered = name.endswith("score")
         agreement[name] = coefficients(rated, ordered, seed)
         strata = sorted(set(rated.strata))
@@ -102,26 +103,40 @@ def project_statistics(
     )
 
 
-def _questions(protocol: ReadingProtocol, rows: Iterable[ReadRow]) -> dict[str, Rating]:
-    """Every question that was rated, and how a reading answers it as a number."""
-    result: dict[str, Rating] = {}
-    if protocol.stages == 2:
-        codes: dict[str, int] = {}
-
-        def answer(row: ReadRow) -> float | None:
-            choice = row.choice
-            return None if choice is None else codes.setdefault(choice, len(codes))
-
-        result["answer"] = answer
+def _questions(
+    protocol: ReadingProtocol, rows: Iterable[ReadRow]
+) -> dict[str, tuple[list[ReadRow], Rating]]:
+    """Every question that was rated: the rows it was put in, and how a reading answers it as a
+    number."""
+    items = [row for row in rows if row.kind == "item"]
+    wordings = [row for row in rows if row.kind == "wording"]
+    result: dict[str, tuple[list[ReadRow], Rating]] = {}
+    for form, words in _CHOSEN.items() if protocol.stages == 2 else ():
+        # Each form by itself: chance agreement depends on how many answers there are to choose
+        # from, and nobody who is asked for yes or no could have said B.
+        of_form = [row for row in items if row.form == form]
+        if of_form:
+            result[f"answer ({words})"] = of_form, _choice()
     if protocol.questions:
         for name in protocol.questions:
-            result[name] = _verdict(name)
+            result[name] = items, _verdict(name)
     else:
-        result["score"] = lambda row: row.score
-        result["key wrong"] = lambda row: float(row.says_wrong)
-    if any(row.kind == "wording" for row in rows):
-        result["wording score"] = lambda row: row.score
+        result["score"] = items, lambda row: row.score
+        result["key wrong"] = items, lambda row: float(row.says_wrong)
+    if wordings:
+        result["wording score"] = wordings, lambda row: row.score
     return result
+
+
+def _choice() -> Rating:
+    """What was chosen, numbered as it comes: names have no order."""
+    codes: dict[str, int] = {}
+
+    def chosen(row: ReadRow) -> float | None:
+        choice = row.choice
+        return None if choice is None else codes.setdefault(choice, len(codes))
+
+    return chosen
 
 
 def _verdict(name: str) -> Rating:

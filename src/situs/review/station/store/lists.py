@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 import msgspec
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session as Connection
 
 from situs.review.station.store.projects import protocol_of
@@ -21,7 +21,7 @@ from situs.review.station.store.tables import (
     User,
 )
 
-__all__ = ["CaseSeries", "case_series", "next_assignment"]
+__all__ = ["CaseSeries", "case_series", "is_waiting", "next_assignment"]
 
 _AT_ONCE = 20
 _ORDER = (
@@ -83,8 +83,19 @@ def next_assignment(db: Connection, user: User, now: float | None = None) -> Ass
     return None
 
 
+def is_waiting(db: Connection, user: User, project: int, block: int, now: float) -> bool:
+    """Whether all open cases of a block are hidden repeats whose time has not come."""
+    within = (Assignment.project_id == project, Assignment.block == block)
+    return _first_due(db, user, "open", "read", now, *within) is None
+
+
 def _first_due(
-    db: Connection, user: User, state: str, purpose: str, moment: float
+    db: Connection,
+    user: User,
+    state: str,
+    purpose: str,
+    moment: float,
+    *within: ColumnElement[bool],
 ) -> Assignment | None:
     """The first due case of one state and purpose;
     the index gives them in order, so few rows are read."""
@@ -97,6 +108,7 @@ def _first_due(
             Assignment.purpose == purpose,
             Assignment.state == state,
             Project.state == "reading",
+            *within,
         )
         .order_by(Assignment.block, Assignment.position)
     )
@@ -126,6 +138,6 @@ def _is_due(db: Connection, user: User, unit: Unit, now: float) -> bool:
     since = db.scalar(
         select(func.count(func.distinct(Reading.assignment_id)))
         .join(Assignment, Assignment.id == Reading.assignment_id)
-        .where(Assignment.user_id == user.id, Reading.at > first)
+        .where(Assignment.user_id == user.id, Reading.at >= first)
     )
     return (since or 0) >= protocol.repeat_gap_cases

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session as Connection
 
 from situs.base.files import canonical_json
 from situs.errors import SitusError
-from situs.review.station.places import place_problem
+from situs.review.station.given import check_answer
 from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.store.adjudicating import open_adjudication
 from situs.review.station.store.chain import append_event, row_digest
@@ -39,7 +39,6 @@ __all__ = [
     "own_assignment",
     "remember_answer",
     "save_draft",
-    "sign_block",
     "stage_of",
     "stages_of",
     "submit",
@@ -202,35 +201,6 @@ def amend(
     return assignment
 
 
-def sign_block(db: Connection, user: User, project: Project, block: int) -> int:
-    """Sign a finished block of a project: nothing in it is amended any more."""
-    rows = db.scalars(
-        select(Assignment).where(
-            Assignment.project_id == project.id,
-            Assignment.user_id == user.id,
-            Assignment.block == block,
-            Assignment.purpose == "read",
-            Assignment.state != "withdrawn",
-        )
-    ).all()
-    if not rows or any(row.state not in ("done", "signed") for row in rows):
-        raise SitusError("the block is not finished", fix="read its open cases first")
-    unsigned = [row for row in rows if row.state == "done"]
-    for row in unsigned:
-        row.state = "signed"
-        row.version += 1
-    if unsigned:
-        append_event(
-            db,
-            user.code,
-            "block signed",
-            project=project.name,
-            block=block,
-            cases=len(unsigned),
-        )
-    return len(unsigned)
-
-
 def _expect(assignment: Assignment, version: int) -> None:
     if assignment.version != version:
         raise Conflict(assignment)
@@ -241,7 +211,7 @@ def _check(
 ) -> None:
     """Refuse what the form could not have sent."""
     if stage == 1:
-        _check_answer(body, snapshot.shown)
+        check_answer(body, snapshot.shown)
         return
     questions = protocol.questions if unit.kind != "wording" else ()
     if questions:
@@ -250,39 +220,6 @@ def _check(
             raise SitusError("every question needs a yes or no", fix=", ".join(questions))
     elif body.get("score") not in (0, 1, 2):
         raise SitusError("a score of 0, 1 or 2 is needed", fix="press 0, 1 or 2")
-
-
-def _check_answer(body: dict[str, Any], visible: dict[str, Any]) -> None:
-    if body.get("confidence") not in (1, 2, 3):
-        raise SitusError("a confidence of 1, 2 or 3 is needed", fix="choose one")
-    if str(body.get("cannot", "")).strip():
-        return
-    answers = body.get("answers", {})
-    names = [part["name"] for part in visible["parts"]]
-    if sorted(answers) != sorted(names) or not all(str(v).strip() for v in answers.values()):
-        raise SitusError("the answer is incomplete", fix="answer, or say why it cannot be told")
-    letters = {letter for letter, _ in visible["options"]}
-    for part in visible["parts"]:
-        reply = str(answers[part["name"]])
-        if part["form"] == "yes_no" and reply not in ("yes", "no"):
-            raise SitusError("the answer is yes or no", fix="choose one")
-        if part["form"] == "choice" and reply not in letters:
-            raise SitusError("the answer is one of the letters", fix="choose one")
-        if part["form"] in ("boxes", "frames"):
-            problem = place_problem(part["form"], reply, tuple(visible["size"]))
-            if problem:
-                raise SitusError(problem, fix="mark it again")
-        if part["form"] == "grades":
-            _check_grades(reply, part["grades"])
-
-
-def _check_grades(reply: str, names: Sequence[str]) -> None:
-    try:
-        grades = msgspec.json.decode(reply.encode(), type=dict[str, int])
-    except msgspec.DecodeError:
-        grades = {}
-    if sorted(grades) != sorted(names) or any(grade < 0 for grade in grades.values()):
-        raise SitusError("every grade is a whole number", fix=", ".join(names))
 
 
 def answered_before(

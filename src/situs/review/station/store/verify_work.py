@@ -50,8 +50,10 @@ class Told(msgspec.Struct):
     projects: dict[str, dict[str, Any]] = {}
     """Name → protocol, bench, seed, state, and digests of its units."""
     snapshots: set[str] = set()
-    signed: set[tuple[str, str, int]] = set()
-    """Reader, project and block."""
+    signed: dict[tuple[str, str, int], int] = {}
+    """Reader, project and block → the event of its last signature."""
+    last_said: dict[str, int] = {}
+    """Case → the event of what was said of it last; a signature closes what was said before it."""
 
     def hear(self, event: Event) -> None:
         """Take in one event."""
@@ -59,6 +61,7 @@ class Told(msgspec.Struct):
         if "table" in body:
             key = body["table"], body["row"]
             self.written[key] = event.actor, body["case"], body.get("unit")
+            self.last_said[body["case"]] = event.sequence
         elif event.kind in ("user added", "user changed"):
             self.accounts[body["user"]] = body["roles"], body.get("active", True)
         elif event.kind == "password set":
@@ -68,7 +71,7 @@ class Told(msgspec.Struct):
         elif event.kind == "signed in":
             self.sessions.append((event.actor, event.at, body.get("token_digest", "")))
         elif event.kind == "block signed":
-            self.signed.add((event.actor, body["project"], body["block"]))
+            self.signed[event.actor, body["project"], body["block"]] = event.sequence
         elif "project" in body:
             self._hear_of_project(event)
 
@@ -247,6 +250,7 @@ def _of_one(
     if work.state not in expected and not (work.state == "withdrawn" and not stages):
         yield f"{case} of {work.reader} is {work.state}, and its readings say otherwise"
     if work.purpose == "read" and work.state in _FINISHED:
-        is_signed = (work.reader, work.project, work.block) in told.signed
+        signature = told.signed.get((work.reader, work.project, work.block), -1)
+        is_signed = signature > told.last_said.get(work.case, -1)
         if is_signed != (work.state == "signed"):
             yield f"{case} of {work.reader} is {work.state}, and its block says otherwise"

@@ -202,6 +202,8 @@ class BlockView(BaseModel):
     done: int
     cases: int
     signed: bool
+    can_sign: bool = False
+    """Something is unsigned, and nothing can be read now."""
 
 
 class BlocksView(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -13,7 +14,12 @@ from sqlalchemy.orm import Session as Connection
 from situs.errors import SitusError
 from situs.review.station.slices import open_volume_map
 from situs.review.station.store.adjudicating import decide
-from situs.review.station.store.lists import CaseSeries, case_series, next_assignment
+from situs.review.station.store.lists import (
+    CaseSeries,
+    case_series,
+    is_waiting,
+    next_assignment,
+)
 from situs.review.station.store.readings import (
     Conflict,
     Looked,
@@ -22,9 +28,9 @@ from situs.review.station.store.readings import (
     own_assignment,
     remember_answer,
     save_draft,
-    sign_block,
     submit,
 )
+from situs.review.station.store.signing import sign_block
 from situs.review.station.store.tables import Assignment, Project
 from situs.review.station.web.cases import case_view
 from situs.review.station.web.messages import (
@@ -105,28 +111,41 @@ def _all_blocks(request: Request, actor: Actor) -> list[BlockView]:
             .group_by(Assignment.project_id, Assignment.purpose, Assignment.block, Assignment.state)
         ).all()
         projects = {project.id: project for project in db.scalars(select(Project))}
-    # What is still being read comes first.
-    rows = sorted(rows, key=lambda row: (projects[row[0]].state != "reading", *row[:3]))
-    result: dict[tuple[int, str, int], BlockView] = {}
-    for project, purpose, block, state, count in rows:
-        name = "adjudication" if purpose == "adjudicate" else f"block {block}"
-        name = "training" if purpose == "read" and block == 0 else name
-        view = result.setdefault(
-            (project, purpose, block),
-            BlockView(
-                project=projects[project].public_id,
-                project_name=projects[project].name,
-                block=block,
-                name=name,
-                done=0,
-                cases=0,
-                signed=True,
-            ),
-        )
-        view.cases += count
-        view.done += count if state in ("done", "signed") else 0
-        view.signed = view.signed and state == "signed"
-    return list(result.values())
+        counts: dict[tuple[int, str, int], dict[str, int]] = {}
+        # What is still being read comes first.
+        for *block, state, count in sorted(
+            rows, key=lambda row: (projects[row[0]].state != "reading", *row[:3])
+        ):
+            counts.setdefault(tuple(block), {})[state] = count
+        now = time.time()
+        waiting = {
+            (project, purpose, block)
+            for (project, purpose, block), states in counts.items()
+            if purpose == "read"
+            and "open" in states
+            and states.keys() & {"done", "signed"}
+            and is_waiting(db, actor.user, project, block, now)
+        }
+    return [_block_view(projects[key[0]], key, counts[key], key in waiting) for key in counts]
+
+
+def _block_view(
+    project: Project, key: tuple[int, str, int], states: dict[str, int], waits: bool
+) -> BlockView:
+    """A block with so many cases in each state; what waits for its time holds up no signature."""
+    _, purpose, block = key
+    name = "adjudication" if purpose == "adjudicate" else f"block {block}"
+    unfinished = "revealed" in states or ("open" in states and not waits)
+    return BlockView(
+        project=project.public_id,
+        project_name=project.name,
+        block=block,
+        name="training" if purpose == "read" and block == 0 else name,
+        done=states.get("done", 0) + states.get("signed", 0),
+        cases=sum(states.values()),
+        signed=not unfinished and "done" not in states,
+        can_sign=purpose == "read" and block > 0 and not unfinished and "done" in states,
+    )
 
 
 @router.get("/next")

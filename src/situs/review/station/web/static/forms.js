@@ -25,7 +25,10 @@ export function answerProblem(view, draft) {
     const said = String(draft.answers[part.name] || '').trim();
     return part.form === 'grades' ? part.grades.every((name) => name in gradesIn(said)) : said !== '';
   };
-  return view.parts.every(given) ? '' : 'Answer, or say why it cannot be told.';
+  if (!view.parts.every(given)) return 'Answer, or say why it cannot be told.';
+  // Only what is surely none: the station reads numbers as the scores do, and has the last word.
+  const unread = view.parts.find((part) => part.form === 'number' && !/\d/.test(draft.answers[part.name]));
+  return unread ? `${unread.name ? unread.name + ': give' : 'Give'} one number${unread.unit ? ' in ' + unread.unit : ''}, e.g. 12.5 or 12,5, or say why it cannot be told.` : '';
 }
 export function ratingProblem(view, draft, amending) {
   if (view.questions.length && view.questions.some((q) => draft.verdicts[q] === undefined)) return 'Answer every question with yes or no.';

@@ -39,7 +39,7 @@ function Password({ me, why, done }) {
   return html`<main class="sign-in"><form ref=${form} onSubmit=${send} aria-labelledby="sign-title">
     <p class="kicker">Situs reading station</p>
     <h1 id="sign-title">${locked ? 'Locked' : why === 'ended' ? 'Sign in again' : 'Sign in'}</h1>
-    ${why ? html`<p class="note">Your work on this case is kept.</p>` : null}
+    ${why ? html`<p class="note">${location.hash.startsWith('#case/') ? 'Your work on this case is kept.' : 'Your work is kept.'}</p>` : null}
     ${invited ? html`<label>Invitation<input value=${invite} onInput=${(e) => setInvite(e.target.value)} autocomplete="off" required autofocus /></label>`
       : html`<label>Code<input value=${code} onInput=${(e) => setCode(e.target.value)} autocomplete="username" required disabled=${locked || (why && me)} autofocus=${!me} /></label>`}
     <label>${invited ? 'New password (12 characters or more)' : 'Password'}<input type="password" value=${password} onInput=${(e) => setPassword(e.target.value)} autocomplete=${invited ? 'new-password' : 'current-password'} required minlength=${invited ? 12 : null} autofocus=${!!me} /></label>
