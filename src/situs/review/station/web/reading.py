@@ -113,10 +113,9 @@ def _all_blocks(request: Request, actor: Actor) -> list[BlockView]:
         projects = {project.id: project for project in db.scalars(select(Project))}
         counts: dict[tuple[int, str, int], dict[str, int]] = {}
         # What is still being read comes first.
-        for *block, state, count in sorted(
-            rows, key=lambda row: (projects[row[0]].state != "reading", *row[:3])
-        ):
-            counts.setdefault(tuple(block), {})[state] = count
+        rows = sorted(rows, key=lambda row: (projects[row[0]].state != "reading", *row[:3]))
+        for project, purpose, block, state, count in rows:
+            counts.setdefault((project, purpose, block), {})[state] = count
         now = time.time()
         waiting = {
             (project, purpose, block)
