@@ -26,6 +26,28 @@ lacks = {doing: table.missing() for doing, table in ByKind.tables.items()}
 print(json.dumps({**lacks, "asking": [] if "side" in Prompt.__struct_fields__ else ["Side"]}))
 """
 
+SAID = """
+import json
+from situs.errors import SitusError
+from situs.items import Item
+from situs.items.record import Option, Side
+from situs.run.baselines import guessers, learners
+from situs.run.baselines.speaker import Speaker
+
+options = (Option("left", "left"), Option("right", "right"))
+item = Item("i", "s", "ct", "p", "task", "side", "Which?", Side("left"), options=options)
+said = {}
+for module in (guessers, learners):
+    for name in module.__all__:
+        speaker = object.__new__(getattr(module, name))
+        speaker._seed = 0
+        try:
+            said[name] = speaker.answer(item)
+        except SitusError as error:
+            said[name] = str(error)
+print(json.dumps(said))
+"""
+
 
 @pytest.fixture(scope="module")
 def copy(outside):
@@ -67,6 +89,13 @@ def test_the_tests_name_what_a_new_kind_lacks_until_the_guide_is_followed(copy):
     for edit in edits[1:]:
         apply(copy.site, *edit)
     assert set(map(tuple, lacking(copy).values())) == {()}
+    heard = copy.python("-c", SAID)
+    assert heard.returncode == 0, heard.stderr
+    said = json.loads(heard.stdout)
+    assert len(said) >= 7
+    for name, error in said.items():
+        assert "'side'" in error, f"{name} says {error}"
+        assert f"_words of {name}" in error
 
 
 def apply(site: Path, name: str, anchor: str, code: str) -> None:

@@ -4,6 +4,7 @@ every question is answered once or plainly failed, whatever happens."""
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections import Counter
 from pathlib import Path
@@ -55,6 +56,25 @@ def test_every_question_is_answered_in_a_job(words, asked, tmp_path) -> None:
     assert not any(item_id.encode() in server.files["file-0"] for item_id in rows)
     # Nothing of the upload is left.
     assert not (tmp_path / "run" / ".batch.part").exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_the_upload_of_a_run_of_others_is_written_nowhere_else(
+    words, asked, tmp_path, kind
+) -> None:
+    diary, file = tmp_path / "diary.txt", tmp_path / "run" / ".batch.part"
+    diary.write_text("mine")
+    bench = words(3)
+    with BatchServer(line_fault=lambda text: CRASHED) as server:
+        asked(bench, server)
+        if kind == "link":
+            file.symlink_to(diary)
+        else:
+            os.mkfifo(file)
+        ran = asked(bench, server)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f".batch.part: is a {kind}" in ran.err
+    assert diary.read_text() == "mine"
 
 
 def test_answers_go_to_the_questions_they_were_given_to(words, asked, tmp_path) -> None:

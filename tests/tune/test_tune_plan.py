@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
+from situs.errors import SitusError
 from situs.tune import open_data
 from situs.tune.training.config import load_config
+from situs.tune.training.folder import last_checkpoint
 from situs.tune.training.log import last_loss, trim_log
 from situs.tune.training.plan import make_plan
 from tune_cohort import reseal
@@ -152,6 +155,37 @@ def test_a_log_is_cut_back_to_the_checkpoint(tmp_path: Path) -> None:
     assert last_loss(tmp_path) == 4.5
     trim_log(tmp_path, 0)
     assert log.read_text() == ""
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe"])
+@pytest.mark.parametrize(
+    "name", ["log.jsonl", "training.json", "checkpoints/checkpoint-2/model.safetensors", "model"]
+)
+def test_a_training_run_of_others_leads_nowhere_else(tmp_path: Path, kind: str, name: str) -> None:
+    """Resuming adds to its log, replaces its checkpoints and writes its model."""
+    run, diary = tmp_path / "run", tmp_path / "diary.txt"
+    (run / "checkpoints" / "checkpoint-2").mkdir(parents=True)
+    (run / "log.jsonl").write_text("")
+    (run / name).unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(run / name)
+    else:
+        (run / name).symlink_to(diary)
+        if kind == "link":
+            diary.write_text("mine")
+    with pytest.raises(SitusError, match=r"is a link|is a pipe"):
+        last_checkpoint(run)
+    if name == "log.jsonl":
+        with pytest.raises(SitusError, match=r"is a link|is a pipe"):
+            trim_log(run, 4)
+    assert diary.exists() == (kind == "link")
+
+
+def test_lines_of_a_log_that_are_no_steps_are_dropped(tmp_path: Path) -> None:
+    odd = ["[" * 100_000, '{"step": Infinity}', '{"step": []}', "3"]
+    (tmp_path / "log.jsonl").write_text("\n".join([*odd, '{"step": 1, "loss": 2.0}', ""]))
+    trim_log(tmp_path, 4)
+    assert (tmp_path / "log.jsonl").read_text() == '{"step": 1, "loss": 2.0}\n'
 
 
 def _manifest(data: Path) -> Any:

@@ -32,6 +32,8 @@ Content = bytes | str | tuple[bytes | memoryview, ...]
 __all__ = [
     "bounded_lines",
     "canonical_json",
+    "check_own_file",
+    "check_own_folder",
     "check_regular",
     "digest",
     "file_digest",
@@ -246,6 +248,23 @@ def check_regular(path: Path) -> None:
         raise SitusError(
             "is a pipe or device, not a file", where=path, fix="save it as a file first"
         )
+
+
+def check_own_file(path: Path) -> None:
+    """Refuse to write to what is no file of its folder: a folder may come from anybody, and a link
+    in it leads to what lies elsewhere on this machine."""
+    check_regular(path)
+    if path.is_symlink():
+        raise SitusError("is a link, not a file", where=path, fix="put the file itself there")
+
+
+def check_own_folder(folder: Path, *, fix: str) -> None:
+    """Refuse a folder of others, however deep, that is more than folders and files."""
+    for entry in folder.rglob("*"):
+        if entry.is_symlink():
+            raise SitusError("is a link", where=entry, fix=fix)
+        if not entry.is_dir():
+            check_regular(entry)
 
 
 def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:

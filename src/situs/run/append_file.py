@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import check_regular
+from situs.base.files import check_own_file
 from situs.base.locks import try_lock
 from situs.errors import SitusError
 
@@ -21,11 +21,7 @@ class AppendFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._encoder = msgspec.json.Encoder()
-        check_regular(path)
-        if path.is_symlink():
-            # A run folder may come from anybody, and what is added here is cut to whole lines
-            # first.
-            raise SitusError("is a link, not a file", where=path, fix="put the file itself there")
+        check_own_file(path)  # what is added to is cut to whole lines first
         try:
             # Unbuffered: after a failed write nothing is left over that closing would try to write
             # again.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
-from situs.base.files import bounded_lines, check_regular
+from situs.base.files import bounded_lines, check_own_file, check_regular
 from situs.clients import (
     Asked,
     BatchTrouble,
@@ -289,6 +289,7 @@ class BatchJobs:
 
     async def _hand_over(self, requests: Iterable[Request], folder: Path) -> None:
         """Put requests into files of a job's size, and start a job on each."""
+        check_own_file(folder / _SPOOL)
         ready = iter(requests)
         more = True
         while more and not self._stopped:

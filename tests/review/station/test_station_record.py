@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sqlite3
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,22 @@ def test_a_chain_computed_anew_is_found(read: Running) -> None:
     assert "heads.log:1 was changed" in problems(read)
     read.folder.heads.unlink()
     assert problems(read) == ["heads.log is missing"]
+
+
+def test_a_log_of_heads_takes_no_memory_however_long_it_is(read: Running) -> None:
+    log = read.folder.heads
+    whole, lines = log.read_bytes(), 1_000_000
+    log.write_bytes(whole + b"1 of nobody\n" * lines)
+    tracemalloc.start()
+    try:
+        found = problems(read)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    first = whole.count(b"\n") + 1
+    assert found[0] == f"heads.log:{first} was changed"
+    assert (len(found), found[-1]) == (51, f"and {lines - 50} more")
+    assert peak < log.stat().st_size / 2
 
 
 def test_a_dropped_guard_is_found(new_station: Callable[..., Running]) -> None:

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session as Connection
 from situs import __version__
 from situs.base.files import (
     canonical_json,
-    check_regular,
+    check_own_folder,
     file_name,
     read_json,
     write_atomic,
@@ -337,7 +337,8 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
         path = export / name
         if not path.is_file() or _file_hash(path) != expected:
             raise SitusError(f"{name} was changed or is missing", where=export, fix="export again")
-    _refuse_strange_files(export)
+    # A link would bring in what lies elsewhere on this machine.
+    check_own_folder(export, fix="export again")
     counts: dict[str, int] = {}
     folder: StationFolder = database.folder
     with database.write() as db:
@@ -361,15 +362,6 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
     if (export / "volumes").is_dir():
         shutil.copytree(export / "volumes", folder.volumes, dirs_exist_ok=True)
     return counts
-
-
-def _refuse_strange_files(export: Path) -> None:
-    """An export is folders and files: a link would bring in what lies elsewhere on this machine."""
-    for entry in export.rglob("*"):
-        if entry.is_symlink():
-            raise SitusError("is a link", where=entry, fix="export again")
-        if not entry.is_dir():
-            check_regular(entry)
 
 
 def _restore_table(db: Connection, table: Table, path: Path) -> int:

@@ -8,11 +8,12 @@ import hmac
 import os
 import re
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from situs.base.files import check_regular, read_json, write_atomic
+from situs.base.files import bounded_lines, check_regular, read_json, write_atomic
 from situs.errors import SitusError
 
 __all__ = ["OpenId", "Settings", "StationFolder", "create_folder", "open_folder"]
@@ -41,6 +42,25 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     secret: str
     """Signs slice addresses and the list of chain heads; made at random, never shipped."""
     openid: OpenId | None = None
+
+
+class Heads:
+    """The lines of `heads.log` up to where it ended when this was made, one at a time: who may
+    write it may make it longer than the memory."""
+
+    def __init__(self, path: Path) -> None:
+        check_regular(path)
+        self._path = path
+        self._size = path.stat().st_size
+
+    def __iter__(self) -> Iterator[str]:
+        read = 0
+        with self._path.open("rb") as stream:
+            for line in bounded_lines(stream, self._path):
+                read += len(line)
+                if read > self._size:
+                    return
+                yield line.rstrip(b"\n").decode("ascii", "replace")
 
 
 class StationFolder:
@@ -90,13 +110,18 @@ class StationFolder:
         finally:
             os.close(descriptor)
 
+    def note_heads(self) -> Heads | None:
+        """The heads as they are noted now; None without their file."""
+        return Heads(self.heads) if self.heads.exists() else None
+
     def forget_heads(self) -> None:
         """Another chain is about to take the place of this one: its heads are no promise any more,
         and still vouch for it should that not come to pass."""
-        if not self.heads.is_file():
+        heads = self.note_heads()
+        if heads is None:
             return
         kept = []
-        for line in self.heads.read_text("ascii", "replace").splitlines():
+        for line in heads:
             match = _HEAD.match(line)
             known = match and (int(match["sequence"]), match["head"])
             if known and f"{line}\n" in (

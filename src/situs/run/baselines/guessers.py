@@ -7,7 +7,6 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from situs.errors import SitusError
 from situs.items import (
     Boxes,
     Choice,
@@ -72,7 +71,7 @@ class Oracle(Speaker):
             case Text(references):
                 return references[0]
             case _:
-                raise SitusError(f"the oracle cannot say a {item.form} answer", where=item.item_id)
+                raise self._undeclared(item, answer)
 
     def _say_boxes(
         self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random
@@ -110,6 +109,8 @@ class Random(Speaker):
         if isinstance(answer, Number):
             most = unit_named(answer.unit).largest_guess
             return f"{math.exp(rng.uniform(0.0, math.log(most))):.1f} {answer.unit}".strip()
+        if not isinstance(answer, YesNo | Choice | Text):
+            raise self._undeclared(item, answer)
         return option_words(item, rng.choice(offered_keys(item)))
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:

@@ -56,6 +56,8 @@ class Majority(Speaker):
                 "texts", lambda: MajorityText(self._bench.items(steps=False))
             )
             return texts.answer(item)
+        if not isinstance(answer, YesNo | Choice):
+            raise self._undeclared(item, answer)
         return option_words(item, guessed(item, self._seed, self.purpose, self.standing_out(item)))
 
     def standing_out(self, item: Item) -> list[str]:
@@ -135,7 +137,7 @@ class Prior(Majority):
             return (
                 super()._words(item, answer, rng) if mean is None else f"{mean:.1f} {answer.unit}"
             )
-        if isinstance(answer, Text):
+        if not isinstance(answer, YesNo | Choice):
             return super()._words(item, answer, rng)
         return option_words(item, guessed(item, self._seed, self.purpose, self.left_open(item)))
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 from situs.base.files import digest
 from situs.bench import Bench
 from situs.clients import Spec
+from situs.errors import SitusError
 from situs.items import (
     Boxes,
     ByKind,
@@ -25,6 +26,7 @@ from situs.items import (
     Text,
     YesNo,
     has_places,
+    kind_of,
     letter_of,
     parts_of,
 )
@@ -197,6 +199,15 @@ class Speaker:
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         raise NotImplementedError
+
+    def _undeclared(self, item: Item, answer: Simple) -> SitusError:
+        """What to raise for a kind that has words, of which this baseline knows none."""
+        kind, name = kind_of(answer), type(self).__name__
+        return SitusError(
+            f"nothing is declared for what {self.purpose} says to an answer of the kind {kind!r}",
+            where=item.item_id,
+            fix=f"say it in _words of {name} (run/baselines)",
+        )
 
 
 SPEECH: ByKind[Callable[[Speaker, Item, Any, random.Random], str]] = ByKind(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import canonical_json, read_json, write_atomic
+from situs.base.files import canonical_json, check_own_folder, read_json, write_atomic
 from situs.errors import SitusError
 from situs.tune.training.config import Config
 from situs.tune.training.plan import Plan
@@ -110,7 +110,12 @@ def model_data(plan: Plan) -> dict[str, tuple[str, ...] | str]:
 
 
 def last_checkpoint(out: Path) -> Path | None:
-    """The newest checkpoint that is complete; one that a kill left half-written is passed over."""
+    """The newest checkpoint that is complete; one that a kill left half-written is passed over.
+
+    Refused where anything in the folder leads out of it: what continues there adds to its log,
+    removes old checkpoints and writes the model.
+    """
+    check_own_folder(out, fix="put the file or folder itself there")
     folder = out / "checkpoints"
     checkpoints = sorted(
         (int(match[1]), entry)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from situs.base.files import write_atomic
+from situs.base.files import check_own_file, write_atomic
 from situs.errors import SitusError
 from situs.tune.training.plan import Plan
 
@@ -58,6 +58,7 @@ def trim_log(out: Path, last_step: int) -> None:
     A kill may have cut the last line short.
     """
     path = out / "log.jsonl"
+    check_own_file(path)
     if not path.is_file():
         return
     lines = path.read_text("utf-8", errors="replace").splitlines(keepends=True)
@@ -69,7 +70,7 @@ def _step_in(line: str) -> int:
     """The step of a line; 0 if it is not whole."""
     try:
         return int(json.loads(line)["step"]) if line.endswith("\n") else 0
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return 0
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import hmac
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Self
 
 import msgspec
 from sqlalchemy import inspect, select, text
 from sqlalchemy.orm import Session as Connection
 
-from situs.review.station.folder import StationFolder
+from situs.review.station.folder import Heads, StationFolder
 from situs.review.station.protocol import ReadingProtocol
 from situs.review.station.store.chain import FIRST, event_hash, row_digest, snapshot_hash
 from situs.review.station.store.tables import (
@@ -38,11 +39,31 @@ class Verified(msgspec.Struct, frozen=True):
     problems: list[str]
 
 
+class _Problems:
+    """The first problems, and how many there are: a file of others may have any number."""
+
+    def __init__(self) -> None:
+        self._first: list[str] = []
+        self.count = 0
+
+    def __iadd__(self, found: Iterable[str]) -> Self:
+        for problem in found:
+            self.count += 1
+            if self.count <= _MOST:
+                self._first.append(problem)
+        return self
+
+    def told(self) -> list[str]:
+        """The first of them and the number of the others."""
+        more = self.count - _MOST
+        return [*self._first, f"and {more} more"] if more > 0 else self._first
+
+
 def verify(db: Connection, folder: StationFolder) -> Verified:
     """Walk the whole chain, also while people write: the heads are read before anything of the
     database is, so that none is of a later link."""
-    heads = _lines(folder)
-    problems: list[str] = []
+    heads = folder.note_heads()
+    problems = _Problems()
     previous, count = FIRST, 0
     vouched: dict[tuple[str, int], str] = {}
     hashes: dict[int, str] = {}
@@ -52,12 +73,12 @@ def verify(db: Connection, folder: StationFolder) -> Verified:
     ):
         count += 1
         if event.sequence != count:
-            problems.append(f"event {count} is missing")
+            problems += [f"event {count} is missing"]
             count = event.sequence
         if event.previous != previous:
-            problems.append(f"event {event.sequence} does not follow the one before")
+            problems += [f"event {event.sequence} does not follow the one before"]
         if event.hash != event_hash(event):
-            problems.append(f"event {event.sequence} was changed")
+            problems += [f"event {event.sequence} was changed"]
         previous = event.hash
         hashes[event.sequence] = event.hash
         try:
@@ -65,17 +86,14 @@ def verify(db: Connection, folder: StationFolder) -> Verified:
                 vouched[event.body["table"], event.body["row"]] = event.body["digest"]
             told.hear(event)
         except (KeyError, TypeError, ValueError):  # only a body written by somebody else
-            problems.append(f"event {event.sequence} does not say what it should")
+            problems += [f"event {event.sequence} does not say what it should"]
     problems += _rows(db, vouched)
     problems += _frozen(db, told)
     problems += work_problems(db, told)
     problems += _heads(folder, heads, hashes)
     problems += _last_head(folder, count, previous)
     problems += _triggers(db)
-    first_problems = problems[:_MOST] + (
-        [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
-    )
-    return Verified(count, not problems, previous, first_problems)
+    return Verified(count, not problems.count, previous, problems.told())
 
 
 def _rows(db: Connection, vouched: dict[tuple[str, int], str]) -> list[str]:
@@ -132,20 +150,14 @@ def _is_protocol(protocol: Protocol) -> bool:
         return False
 
 
-def _lines(folder: StationFolder) -> list[str] | None:
-    """The heads noted outside the database; None without their file."""
-    if not folder.heads.is_file():
-        return None
-    return folder.heads.read_text("ascii", "replace").splitlines()
-
-
-def _heads(folder: StationFolder, lines: list[str] | None, hashes: dict[int, str]) -> list[str]:
+def _heads(folder: StationFolder, heads: Heads | None, hashes: dict[int, str]) -> Iterator[str]:
     """Heads noted outside the database that the chain no longer has:
     it was cut short or computed anew."""
-    if lines is None:
-        return ["heads.log is missing"] if hashes else []
-    problems = []
-    for number, line in enumerate(lines, 1):
+    if heads is None:
+        if hashes:
+            yield "heads.log is missing"
+        return
+    for number, line in enumerate(heads, 1):
         words = line.split(" ")
         is_next = words[3:] == ["next"]
         if len(words) != 3 + is_next or not words[0].isdigit():
@@ -153,14 +165,13 @@ def _heads(folder: StationFolder, lines: list[str] | None, hashes: dict[int, str
         sequence, head, mac = words[:3]
         wanted = folder.mac("next" if is_next else "head", sequence, head)
         if not hmac.compare_digest(wanted.encode(), mac.encode()):
-            problems.append(f"heads.log:{number} was changed")
+            yield f"heads.log:{number} was changed"
         elif is_next:
             continue  # its event need not have been kept
         elif int(sequence) not in hashes:
-            problems.append(f"event {sequence} and what follows it were removed")
+            yield f"event {sequence} and what follows it were removed"
         elif hashes[int(sequence)] != head:
-            problems.append(f"event {sequence} is not the one that was written")
-    return problems
+            yield f"event {sequence} is not the one that was written"
 
 
 def _last_head(folder: StationFolder, sequence: int, head: str) -> list[str]:
@@ -170,9 +181,9 @@ def _last_head(folder: StationFolder, sequence: int, head: str) -> list[str]:
     A head is noted before its event is kept, too, so that it is there whenever a program was
     killed.
     """
-    lines = _lines(folder)
+    heads = folder.note_heads()
     noted = {folder.head_line(sequence, head, is_next=is_next).strip() for is_next in (True, False)}
-    if not sequence or lines is None or noted.intersection(lines):
+    if not sequence or heads is None or any(line in noted for line in heads):
         return []
     return [f"heads.log does not hold the newest event ({sequence}): it was cut"]
 
