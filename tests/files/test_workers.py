@@ -52,6 +52,10 @@ def test_results_in_the_order_of_the_jobs() -> None:
     assert list(map_jobs(_open_square, jobs, 2)) == [job * job for job in jobs]
 
 
+def test_more_workers_than_any_machine_has_are_no_more_than_there_are_jobs() -> None:
+    assert list(map_jobs(_open_square, range(3), 10**20)) == [0, 1, 4]
+
+
 def test_a_killed_worker_costs_one_more_try(tmp_path: Path) -> None:
     assert list(map_jobs(partial(_open_killer, tmp_path, 1), range(6), 2)) == list(range(6))
 

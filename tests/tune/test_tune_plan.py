@@ -113,6 +113,15 @@ def test_a_launch_file_finds_its_config_from_anywhere(
     ]
 
 
+def test_launch_files_are_written_all_or_none(situs: Situs, tmp_path: Path) -> None:
+    launch = tmp_path / "launch"
+    (launch / "launch.sh").mkdir(parents=True)
+    ran = situs("tune", "run", "sgmri-qwen3-vl-8b", "--launch-files", launch)
+    assert ran.code == 2
+    assert "launch.sh" in ran.err
+    assert [entry.name for entry in launch.iterdir()] == ["launch.sh"]
+
+
 def test_other_devices_leave_a_step_its_examples(situs: Situs, tmp_path: Path) -> None:
     """The recipe takes 64 examples a step, on eight cards."""
     loaded = load_config("sgmri-qwen3-vl-8b", devices=2, shard="fsdp", whole=False)

@@ -38,6 +38,8 @@ _PR_SET_PDEATHSIG = 1
 """Linux' `prctl`: the signal that a process gets when the thread that started it ends."""
 _UNGUARDED = 78
 """How a worker ends that was asked for workers of its own while it imported the caller's script."""
+_MOST_WORKERS = 4096
+"""No machine gains from more, and a larger number may be no number of things at all."""
 _AHEAD = 4
 """Jobs a worker that may be finished before the oldest one;
 bounds the memory that waiting results take."""
@@ -61,7 +63,7 @@ def map_jobs(
     job, all is done in this process.
     """
     drawn = iter(jobs)
-    first = list(itertools.islice(drawn, max(1, workers)))
+    first = list(itertools.islice(drawn, min(max(1, workers), _MOST_WORKERS)))
     if workers <= 1 or len(first) <= 1:
         yield from map(open_worker(), itertools.chain(first, drawn))
         return

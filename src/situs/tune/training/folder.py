@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.base.files import canonical_json, check_own_folder, read_json, write_atomic
+from situs.base.files import canonical_json, check_own_folder, read_json, write_files
 from situs.errors import SitusError
 from situs.tune.training.config import Config
 from situs.tune.training.plan import Plan
@@ -61,10 +61,12 @@ def start_training(out: Path, run: TrainingRun, plan: Plan, *, resume: bool) -> 
         raise SitusError("holds no run to resume", where=out, fix="leave --resume out")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise SitusError("exists and is not empty", where=out, fix="choose another --out")
-    out.mkdir(parents=True, exist_ok=True)
     last = plan.data[plan.order[0][len(plan) - 1]]
-    write_atomic(out / "profile.toml", (last.folder / "profile.toml").read_bytes())
-    write_atomic(path, msgspec.json.format(canonical_json(run), indent=2) + b"\n")
+    contents = {
+        "profile.toml": (last.folder / "profile.toml").read_bytes(),
+        path.name: msgspec.json.format(canonical_json(run), indent=2) + b"\n",
+    }
+    write_files(out, contents)
 
 
 def open_training(out: Path) -> TrainingRun:

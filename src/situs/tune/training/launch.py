@@ -6,7 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
-from situs.base.files import write_atomic
+from situs.base.files import write_files
 from situs.tune.training.config import Config
 
 __all__ = ["write_launch_files"]
@@ -38,9 +38,7 @@ def write_launch_files(config: Config, spec: str, folder: Path) -> list[str]:
             "",
         ]
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        write_atomic(folder / name, text)
+    write_files(folder, files)
     return sorted(files)
 
 
