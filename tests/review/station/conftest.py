@@ -97,7 +97,7 @@ def ok(answer: Any) -> Any:
 
 
 def first_answer(view: Any, said: str | None = None, confidence: int = 2) -> dict[str, Any]:
-    usual = {"yes_no": "yes", "choice": "A", "number": "12", "boxes": "[]"}
+    usual = {"yes_no": "yes", "choice": "A", "choices": "A", "number": "12", "boxes": "[]"}
     answers = {}
     for part in view["parts"]:
         grades = json.dumps(dict.fromkeys(part["grades"], 1)) if part["form"] == "grades" else "1"

@@ -166,6 +166,71 @@ def test_a_complaint_is_seen_and_a_reason_is_typed_as_one(desk: Desk) -> None:
     page.wait_for_selector("text=No cases have been assigned to you yet.")
 
 
+def test_a_word_is_no_number_and_a_lock_speaks_of_what_is_open(
+    new_station: Callable[..., Running], chromium: Any
+) -> None:
+    """The form says at once what it wants; over the list, no case is said to be kept."""
+    desk = Desk(new_station(items=60, training=0), chromium)
+    try:
+        desk.running.freeze("R1", "R2")
+        page = desk.sit("R1")
+        page.wait_for_selector("a.primary")
+        page.keyboard.press("Shift+L")
+        assert page.inner_text(".cover .note") == "Your work is kept."
+        page.fill("input[type=password]", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".cover", state="detached")
+        page.goto(f"{desk.address}/#case/{number_case(desk.running)}")
+        field = page.locator("input[inputmode=decimal]")
+        field.fill("purple")
+        page.get_by_label("2 fairly sure").check()
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".sheet .problem")
+        assert page.inner_text(".sheet .problem").startswith("Give one number in ")
+        field.fill("12;5")  # figures, and yet no number: the station says so
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("text=the answer is one number in ")
+        shots = os.environ.get("SITUS_SHOTS")
+        if shots:
+            page.screenshot(path=f"{shots}/number-refused.png")
+        page.keyboard.press("Shift+L")
+        assert page.inner_text(".cover .note") == "Your work on this case is kept."
+        page.fill("input[type=password]", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".cover", state="detached")
+        field.fill("12,5")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("Enter")
+        in_view(page, 2)
+        assert desk.errors == []
+    finally:
+        desk.close()
+
+
+def number_case(running: Running) -> str:
+    """A case of R1 that asks for one number with a unit."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.tables import Assignment, Snapshot, Unit, User
+
+    query = (
+        select(Assignment.public_id, Snapshot.shown)
+        .join(Unit, Unit.id == Assignment.unit_id)
+        .join(Snapshot, Snapshot.hash == Unit.snapshot_hash)
+        .join(User, User.id == Assignment.user_id)
+        .where(User.code == "R1", Unit.kind == "item")
+    )
+    with running.database.read() as db:
+        rows = db.execute(query).all()
+    return next(
+        case
+        for case, shown in rows
+        if [(p["form"], bool(p["unit"])) for p in shown["parts"]] == [("number", True)]
+    )
+
+
 def test_places_along_the_spine_read_as_vertebrae(chromium: Any) -> None:
     """The names are those of the vocabulary; halfway between two, both are named."""
     from situs.facts.masks.kinds_spine import LEVELS, level_name

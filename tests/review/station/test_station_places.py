@@ -221,7 +221,9 @@ TRAINED = [
     ({"right": ["B"]}, "A", False),
     ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "84,9", True),
     ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "111", False),
-    ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "about ten", None),
+    ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "about ten", False),
+    ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "9,5 cm", True),
+    ({"detail": {"number": [94.4, 84.9, 110.0, "mm"]}}, "purple", None),
     ({"places": {"": {"form": "frames", "key": "3, 4, 5"}}}, "3-4", True),
     ({"places": {"": {"form": "frames", "key": "3, 4, 5"}}}, "5-9", False),
     ({}, "in words", None),
@@ -232,10 +234,13 @@ TRAINED = [
 def test_training_tells_right_from_wrong(hidden: Any, said: str, is_right: bool | None) -> None:
     from situs.review.station.web.cases import _feedback
 
-    words = _feedback({"right": [], "detail": {}} | hidden, {"answers": {"": said}})
+    told, words = _feedback({"right": [], "detail": {}} | hidden, {"answers": {"": said}})
     start = {True: "Your answer was", False: "Your answer differs", None: "Compare"}[is_right]
+    assert told is is_right
     assert words.startswith(start)
-    assert _feedback({"right": ["A"], "detail": {}}, {"cannot": "cut"}).startswith("Compare")
+    untold, words = _feedback({"right": ["A"], "detail": {}}, {"cannot": "cut"})
+    assert untold is None
+    assert words.startswith("Compare")
 
 
 def located_rows(running: Running) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -254,7 +259,9 @@ def stored_mask(folder: Path, name: str) -> tuple[list[int], np.ndarray]:
     """A structure's voxels as they were stored beside a volume, and where they begin."""
     from situs.base.files import file_name
 
-    with np.load(folder / f"mask-{file_name(name)}.npz") as stored:
+    # Behind the name stand digits of the labels' hash.
+    (path,) = folder.glob(f"mask-{file_name(name)}-*.npz")
+    with np.load(path) as stored:
         shape = tuple(int(n) for n in stored["shape"])
         bits = np.unpackbits(stored["bits"], count=int(np.prod(shape))).astype(bool)
         return [int(n) for n in stored["low"]], bits.reshape(shape)

@@ -124,7 +124,7 @@ def _reader(seed: int, right: float, sees: float) -> tuple[Judge, Judge]:
         for part in view["parts"]:
             if part["form"] == "yes_no":
                 answers[part["name"]] = draw.choice(["yes", "no"])
-            elif part["form"] == "choice":
+            elif part["form"] in ("choice", "choices"):
                 answers[part["name"]] = draw.choice(view["options"])[0]
             elif part["form"] in ("boxes", "frames", "grades"):
                 answers[part["name"]] = _pointed(part, view["series"]["shape"], draw)

@@ -21,6 +21,7 @@ from situs.review.station.store.readings import latest, stage_of, stages_of
 from situs.review.station.store.tables import Assignment, Project, Snapshot, Unit, User
 from situs.review.station.web.messages import CaseView, Reveal, SeriesView
 from situs.review.station.web.station import Station
+from situs.score.read import Parsed, parse_number
 
 __all__ = ["case_view"]
 
@@ -137,13 +138,9 @@ def _is_right(hidden: dict[str, Any], answers: dict[str, str]) -> bool | None:
         return bool(set(answers.values()) & set(hidden["right"]))
     number = hidden["detail"].get("number")
     if number is not None and len(answers) == 1:
-        _, low, high, _ = number
-        try:
-            return (
-                float(low) <= float(next(iter(answers.values())).replace(",", ".")) <= float(high)
-            )
-        except ValueError:
-            return None
+        _, low, high, unit = number
+        said = parse_number(next(iter(answers.values())), unit)
+        return low <= float(said.value) <= high if isinstance(said, Parsed) else None
     places = msgspec.convert(hidden.get("places", {}), dict[str, KeyPlace])
     if places and set(places) == set(answers):
         return all(
