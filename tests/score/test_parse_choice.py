@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from situs.items.record import Option
 from situs.score.read.choice import parse_choice
+from situs.score.read.choices import parse_choices
 from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 
 KIDNEYS = tuple(
@@ -319,3 +320,37 @@ def test_any_text_gives_a_result(text):
 def test_any_options_give_a_result(texts, reply):
     options = tuple(Option(str(i), text) for i, text in enumerate(texts))
     assert isinstance(parse_choice(reply, options), Parsed | Unparsed | RefusedInWords)
+
+
+@pytest.mark.parametrize("sign", ["≠", "!=", "! =", "=/=", "<>", "\\neq", "\\ne"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "A {} C", "(A) {} (C)", "**A** {} **C**", "Answer: A {} C", "The answer is A {} C.",
+        "A {0} B {0} C", "liver {} left", "The liver {} the spleen.", "C. liver {} D. spleen",
+        "C {} spleen",
+    ],
+)  # fmt: skip
+def test_options_that_are_not_equal_are_no_answer(form, sign) -> None:
+    for read in (parse_choice, parse_choices):
+        assert isinstance(read(form.format(sign), ORGANS, "Which is larger?"), Unparsed)
+
+
+@pytest.mark.parametrize(
+    ("reply", "chosen"),
+    [
+        ("B ≠ C. Answer: D", "spleen"),
+        ("Since A ≠ C, the answer is D.", "spleen"),
+        ("liver ≠ spleen, so the liver.", "liver"),
+        ("A ≠ C, answer: C", "liver"),
+        ("C (liver ≠ spleen)", "liver"),
+        ("C > D", "liver"),
+    ],
+)
+def test_an_answer_beside_what_is_not_equal_is_read(reply, chosen) -> None:
+    assert parse_choice(reply, ORGANS, "Which is larger?") == Parsed(chosen)
+
+
+def test_an_option_may_have_the_sign_in_its_words() -> None:
+    options = (Option("x", "left ≠ right"), Option("y", "left = right"))
+    assert parse_choice("left ≠ right", options) == Parsed("x")

@@ -26,6 +26,7 @@ from situs.score.read.likelihoods import likeliest
 from situs.score.read.option_names import ALPHABET, OptionNames, as_options_write
 from situs.score.read.option_names.referred import former_and_latter
 from situs.score.read.option_names.runs import without_runs
+from situs.score.read.option_names.unequal import only_unequal
 from situs.score.read.option_names.verdict_marks import verdicts_apart
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
@@ -101,6 +102,8 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
     mentions = names.mentions(plain)
+    if only_unequal(plain, mentions, names.cores):
+        return _NOTHING
     first = first_ranked(plain, mentions, names.count, question)
     if first is not None:
         return Parsed(options[first].value)

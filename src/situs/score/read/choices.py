@@ -10,6 +10,7 @@ from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
 from situs.score.read.option_names.phrases import both_sides_named
 from situs.score.read.option_names.runs import written_runs
+from situs.score.read.option_names.unequal import only_unequal
 from situs.score.read.option_names.verdict_marks import verdicts_apart, with_words_for_marks
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import FINAL_CLOSE, FINAL_OPEN, visible
@@ -169,6 +170,8 @@ def _read_choices(
     names.several = True
     glued = _glued(plain, names)
     mentions = glued or names.mentions(plain)
+    if only_unequal(plain, mentions, names.cores):
+        return Unparsed("no option named")
     sentences = statements(plain, mentions, english(), question="", offered=names.offered)
     set_aside_plans(sentences, plain, question)
     _deny_under_headings(sentences, plain)
