@@ -166,6 +166,8 @@ def test_a_damaged_outcome_is_worked_out_anew(tmp_path, monkeypatch) -> None:
         assert odd != written
         path.write_bytes(odd)
         assert 1 not in spool
+    os.truncate(path, 1 << 40)  # more than any memory holds, and nothing on the disk
+    assert 1 not in spool
     path.unlink()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

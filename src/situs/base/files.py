@@ -35,6 +35,7 @@ __all__ = [
     "check_own_file",
     "check_own_folder",
     "check_regular",
+    "check_size",
     "digest",
     "file_digest",
     "file_name",
@@ -267,14 +268,19 @@ def check_own_folder(folder: Path, *, fix: str) -> None:
             check_regular(entry)
 
 
+def check_size(path: Path, limit_bytes: int) -> None:
+    """Refuse what is no file, or too large to be read whole."""
+    check_regular(path)
+    if path.stat().st_size > limit_bytes:
+        raise SitusError(
+            f"is larger than {limit_bytes >> 20} MiB", where=path, fix="is it the right file?"
+        )
+
+
 def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
     """A whole text file as UTF-8, refused when missing, unreadable, oversized or not text."""
     try:
-        check_regular(path)
-        if path.stat().st_size > limit_bytes:
-            raise SitusError(
-                f"is larger than {limit_bytes >> 20} MiB", where=path, fix="is it the right file?"
-            )
+        check_size(path, limit_bytes)
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise SitusError("is not UTF-8 text", where=path, fix="save it as UTF-8") from error

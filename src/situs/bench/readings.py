@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from situs.base.files import canonical_json, read_json, write_atomic
+from situs.base.files import canonical_json, read_json, read_text, write_atomic
 
 __all__ = ["KeyReading", "KeyVerdict", "read_readings", "settle_keys", "write_readings"]
 
@@ -77,7 +77,7 @@ def write_readings(bench: Path, readings: list[KeyReading], sentence: str) -> No
     """Keep the readings, and say on the card what they found."""
     write_atomic(bench / _FILE, msgspec.json.format(canonical_json(readings), indent=1) + b"\n")
     card = bench / "README.md"
-    text = card.read_text("utf-8") if card.is_file() else ""
+    text = read_text(card) if card.is_file() else ""
     line = f"**Reader-verified**: {sentence} {_who_read_what(readings)}".rstrip()
     written = (
         _LINE.sub(lambda _: line, text, count=1)

@@ -16,7 +16,7 @@ import msgspec
 
 from situs import __version__
 from situs.base.engines import Engine, map_on
-from situs.base.files import check_regular, digest
+from situs.base.files import check_size, digest
 from situs.base.workers import Lost
 from situs.errors import Problem, Severity, SitusError
 
@@ -33,6 +33,8 @@ class _StudyWork(Protocol):
 Job = TypeVar("Job", bound=_StudyWork)
 T = TypeVar("T")
 _Stamp = tuple[str, int, int]
+_LARGEST = 256 << 20
+"""Bytes of an entry: that of a study with all its masks has some millions."""
 _MORE_MEMORY = "give it more memory (fewer --jobs), or leave it out"
 
 
@@ -95,7 +97,7 @@ class Spool(Generic[T]):
 
     def _entry(self, number: int) -> _Entry[T]:
         file = self._file(number)
-        check_regular(file)  # a part of a build may come from another machine
+        check_size(file, _LARGEST)  # a part of a build may come from another machine
         sealed = msgspec.json.decode(file.read_bytes(), type=_Sealed)
         if digest(sealed.entry) != sealed.digest:
             raise ValueError("damaged")

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from situs.base.files import check_regular
+from situs.base.files import check_regular, read_text
 from situs.bench import Bench
 from situs.bench.tables import table_schema
 from situs.export.about import About
@@ -81,7 +81,7 @@ def write_croissant(bench: Bench, scope: Scope, folder: Path, about: About) -> W
         check_regular(bench.folder / name)
         shutil.copyfile(bench.folder / name, folder / name)
     if about.banner:
-        card = (folder / "README.md").read_text("utf-8")
+        card = read_text(folder / "README.md")
         (folder / "README.md").write_text(f"{card}\n**{about.banner}**\n", "utf-8")
     document = _document(bench, folder, about)
     (folder / "croissant.json").write_bytes(

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session as Connection
 
 from situs import __version__
 from situs.base.files import (
+    bounded_lines,
     canonical_json,
     check_own_folder,
     file_name,
@@ -367,7 +368,8 @@ def restore_station(database: Database, export: Path) -> dict[str, int]:
 def _restore_table(db: Connection, table: Table, path: Path) -> int:
     """Put the rows of a file into a table; how many they are."""
     try:
-        rows = [msgspec.json.decode(line, type=dict) for line in path.read_bytes().splitlines()]
+        with path.open("rb") as stream:
+            rows = [msgspec.json.decode(line, type=dict) for line in bounded_lines(stream, path)]
         if rows:
             db.execute(insert(table), rows)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, SQLAlchemyError) as error:
