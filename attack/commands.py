@@ -16,7 +16,7 @@ Words = tuple[str, ...]
 _OUT = ("--out", "{out}")
 _ITEMS = "{corpus}/benches/items"
 _SCANS = "{corpus}/benches/scans"
-_RUN = "{corpus}/runs/items"
+_JUDGED = "{corpus}/runs/judged"
 _TRUST = ("--trust", "s1")  # five balls look like nobody's anatomy
 _KNEE = ("{corpus}/split.csv", "{corpus}/knee.json")
 _MASKS = ("--names", "{corpus}/names.csv", "--annotation", "manual", *_OUT)
@@ -74,8 +74,8 @@ FILES: tuple[tuple[str, Words], ...] = (
     ("knee.json", ("import", "3dreasonknee", "{corpus}/split.csv", "{file}", "--images", "{corpus}", *_OUT)),
     ("fields.toml", ("import", "3dreasonknee", *_KNEE, "--fields", "{file}", *_OUT)),
     ("answers.jsonl", ("run", _ITEMS, "--model", "replay:{file}", *_OUT)),
-    ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={file}")),
-    ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={corpus}/verdicts.jsonl", "--human", "{file}")),
+    ("verdicts.jsonl", ("score", _ITEMS, _JUDGED, "--verdicts", "v={file}")),
+    ("verdicts.jsonl", ("score", _ITEMS, _JUDGED, "--verdicts", "v={corpus}/verdicts.jsonl", "--human", "{file}")),
     ("room.toml", ("run", _SCANS, "--model", "peeker", "--room", "{file}", "--limit", "2", *_OUT)),
     ("sessions/turns.jsonl", ("score", _SCANS, "{folder}/sessions", "--json")),
     ("sessions/turns.jsonl", ("report", "{folder}/sessions", "--bench", _SCANS, "--out", "{out}.html")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import shutil
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,8 @@ def make(folder: Path) -> None:
         bench, run = folder / "benches" / name, folder / "runs" / name
         must(*words, *open_licence, "--out", bench)
         must("run", bench, "--model", "random", "--out", run)
+    # A run remembers what judges said of it: those that are judged are not those that others read.
+    shutil.copytree(folder / "runs" / "items", folder / "runs" / "judged")
     _restricted(folder, sources)
     _lessons(folder)
     _parts(folder)

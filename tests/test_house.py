@@ -161,6 +161,12 @@ def test_no_folder_of_tests_is_passed_over(pytestconfig: pytest.Config) -> None:
     assert passed_over == []
 
 
+def test_no_two_test_modules_have_one_name() -> None:
+    """pytest imports them by name alone: the second of a pair is not collected."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert {name for name in names if names.count(name) > 1} == set()
+
+
 def test_no_test_function_is_left_out_by_the_draw(not_run: list[str]) -> None:
     """However few of its like cases run, one does."""
     assert not_run == []
