@@ -323,7 +323,8 @@ def test_lines_of_one_unit_share_a_scale(body: Path, visit: Callable[..., Any]) 
     for place, lines in enumerate(proofs):
         for label, length in lines:
             if length and (read := told.match(label + " ")):
-                low, high = (float(end.replace(",", "")) for end in read.groups()[1:])
+                ends = (end.replace(",", "").replace("−", "-") for end in read.groups()[1:])
+                low, high = map(float, ends)
                 lengths.setdefault((place, read[1]), []).append(length / (high - low))
     several = [scales for scales in lengths.values() if len(scales) > 1]
     assert several
