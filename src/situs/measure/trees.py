@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ __all__ = ["CENTRES", "Tree", "frame_of", "gap_mode", "is_square", "nearest_of_p
 
 CENTRES = 0
 """Distance between voxel centres; other modes come from `gap_mode`."""
-_STACK = 256
 _SQUARE = 1e-6
 """Largest cosine between two voxel axes;
 what rounding to float32 in a header leaves is ten times smaller."""
@@ -102,61 +100,32 @@ def nearest_of_pairs(
 
     `apart` says of each pair that it shares no voxel and lies on axes at right angles.
     """
-    from situs.measure.kernels import trees as tree_kernels
-    from situs.measure.kernels.steps import ENDS, STARTS
+    from situs.measure.kernels.steps import Steps
+    from situs.measure.kernels.trees import Forest
+    from situs.measure.kernels.trees import nearest_of_pairs as nearest_of_forest
 
+    used, pairs = np.unique(pairs, return_inverse=True)
+    trees, pairs = [trees[i] for i in used], pairs.reshape(-1, 2)
+    first = np.cumsum([0, *(len(tree.points) for tree in trees)], dtype=np.int64)
+    box_first = np.cumsum([0, *(len(tree.boxes) for tree in trees)])
+    forest = Forest(
+        points=np.concatenate([tree.points for tree in trees]).reshape(-1),
+        boxes=np.concatenate([tree.boxes for tree in trees]).reshape(-1),
+        steps=np.concatenate([tree.steps for tree in trees]).reshape(-1),
+        levels=np.concatenate([tree.level_start + at for tree, at in zip(trees, box_first)]),
+        first=first,
+        level=np.cumsum([0, *(tree.level_start.size for tree in trees)], dtype=np.int64),
+    )
     squared = np.empty(len(pairs))
     witness = np.zeros((len(pairs), 2), dtype=np.int64)
-    if len(pairs) == 1:
-        a, b = (trees[i] for i in pairs[0])
-        stack, bounds, flat = (
-            np.empty(4 * _STACK, dtype=np.int64),
-            np.empty(_STACK),
-            witness.reshape(-1),
-        )
-        squared[0] = tree_kernels.nearest(
-            *_arguments(a),
-            *_arguments(b),
-            frame,
-            STARTS,
-            ENDS,
-            mode,
-            bool(apart[0]),
-            stack,
-            bounds,
-            flat,
-            0,
-        )
-        return np.sqrt(squared), a.points[witness[:, 0], :3], b.points[witness[:, 1], :3]
-    first = np.cumsum([0, *(len(tree.points) for tree in trees)], dtype=np.int64)
-    level_first = np.cumsum([0, *(tree.level_start.size for tree in trees)], dtype=np.int64)
-    box_first = np.cumsum([0, *(len(tree.boxes) for tree in trees)])
-    points = np.concatenate([tree.points for tree in trees])
-    tree_kernels.nearest_of_pairs(
-        points.reshape(-1),
-        np.concatenate([tree.boxes for tree in trees]).reshape(-1),
-        np.concatenate([tree.steps for tree in trees]).reshape(-1),
-        np.concatenate([tree.level_start + at for tree, at in zip(trees, box_first)]),
-        first,
-        level_first,
-        np.ascontiguousarray(pairs).reshape(-1),
-        frame,
-        STARTS,
-        ENDS,
-        mode,
+    nearest_of_forest(
+        forest,
+        pairs.reshape(-1),
+        Steps(frame, mode),
         np.ascontiguousarray(apart),
         squared,
         witness.reshape(-1),
     )
+    points = forest.points.reshape(-1, 4)
     a_points, b_points = (points[first[pairs[:, side]] + witness[:, side], :3] for side in (0, 1))
     return np.sqrt(squared), a_points, b_points
-
-
-def _arguments(tree: Tree) -> tuple[Any, ...]:
-    flat = (
-        tree.points.reshape(-1),
-        tree.boxes.reshape(-1),
-        tree.steps.reshape(-1),
-        tree.level_start,
-    )
-    return *flat, 0, len(tree.points), 0, tree.level_start.size - 2

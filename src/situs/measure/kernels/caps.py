@@ -7,20 +7,19 @@ direction. No step is shorter than its part along u. So a nearer pair starts wit
 across u that touches b, and ends within D of the one that touches a; where these two caps hold few
 points, all their pairs are tried.
 
-A tree comes as (points, boxes, levels, first, count, level, depth); see `_tree_kernels`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from situs.base.jit import kernel
-from situs.measure.kernels.steps import ALL, DOWN, UP, facing, length2, step2
+from situs.measure.kernels.steps import ALL, DOWN, UP, Steps, facing, length2, step2
 
-__all__ = ["nearest_in_caps"]
+__all__ = ["Branch", "Scratch", "nearest_in_caps"]
 
 _TURNS = 8
 """Times to go to and fro; it seldom takes more than three."""
@@ -30,6 +29,29 @@ _MOST_TESTS = 30_000
 _ROUNDING = 1e-9
 _UP_X, _UP_Y, _UP_Z = UP
 _DOWN_X, _DOWN_Y, _DOWN_Z = DOWN
+
+
+class Branch(NamedTuple):
+    """One tree of a forest whose trees lie one after another in the same arrays."""
+
+    points: NDArray[np.int32]
+    boxes: NDArray[np.float64]
+    steps: NDArray[np.int32]
+    levels: NDArray[np.int64]
+    first: int
+    """Its first point."""
+    count: int
+    level: int
+    """`levels[level + k]` is where the boxes of its level k + 1 begin."""
+    depth: int
+    """The level of its one outermost box, from 0."""
+
+
+class Scratch(NamedTuple):
+    """Memory for the boxes that a search has yet to open."""
+
+    stack: NDArray[np.int64]
+    bounds: NDArray[np.float64]
 
 
 @kernel
@@ -62,16 +84,11 @@ def _box2(boxes: NDArray[np.float64], node: int, x: float, y: float, z: float) -
 
 @kernel
 def _closest(
-    tree: Any,
-    frame: NDArray[np.float64],
-    x: int,
-    y: int,
-    z: int,
-    stack: NDArray[np.int64],
-    bounds: NDArray[np.float64],
+    tree: Branch, frame: NDArray[np.float64], x: int, y: int, z: int, scratch: Scratch
 ) -> int:
     """The point of a tree nearest to a voxel, centre to centre."""
-    points, boxes, levels, first, count, first_level, depth = tree
+    points, boxes, _, levels, first, count, first_level, depth = tree
+    stack, bounds = scratch
     px = frame[0] * x + frame[1] * y + frame[2] * z
     py = frame[4] * y + frame[5] * z
     pz = frame[8] * z
@@ -107,7 +124,7 @@ def _closest(
 
 @kernel
 def _reach(
-    tree: Any,
+    tree: Branch,
     frame: NDArray[np.float64],
     ux: float,
     uy: float,
@@ -117,7 +134,7 @@ def _reach(
 ) -> float:
     """How far the points of a tree reach along a direction;
     one of them is known to reach `known`."""
-    points, boxes, levels, first, count, first_level, depth = tree
+    points, boxes, _, levels, first, count, first_level, depth = tree
     most = known
     stack[0], stack[1] = depth, 0
     top = 1
@@ -138,7 +155,7 @@ def _reach(
 
 @kernel
 def _cap(
-    tree: Any,
+    tree: Branch,
     frame: NDArray[np.float64],
     ux: float,
     uy: float,
@@ -152,7 +169,7 @@ def _cap(
 ) -> int:
     """The points beyond `least` along a direction that may start (or end) such a step;
     -1 if they are too many."""
-    points, boxes, levels, first, count, first_level, depth = tree
+    points, boxes, _, levels, first, count, first_level, depth = tree
     total = 0
     stack[0], stack[1] = depth, 0
     top = 1
@@ -222,27 +239,25 @@ def _fitting(
 
 @kernel
 def nearest_in_caps(
-    a: Any,
-    b: Any,
-    frame: NDArray[np.float64],
-    starts: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    mode: int,
+    a: Branch,
+    b: Branch,
+    steps: Steps,
     apart: bool,
-    stack: NDArray[np.int64],
-    bounds: NDArray[np.float64],
+    scratch: Scratch,
     out: NDArray[np.int64],
     out_at: int,
 ) -> tuple[float, bool]:
     """Square of the distance of a good pair of voxels,
     whose places go to `out`, and whether no pair is nearer."""
-    a_points, b_points, a_first, b_first = a[0], b[0], 4 * a[3], 4 * b[3]
-    q, best, x, y, z = b[4] // 2, np.inf, 0, 0, 0
+    frame, mode, starts, ends = steps
+    stack = scratch.stack
+    a_points, b_points, a_first, b_first = a.points, b.points, 4 * a.first, 4 * b.first
+    q, best, x, y, z = b.count // 2, np.inf, 0, 0, 0
     for _ in range(_TURNS):
         bq = b_first + 4 * q
-        p = _closest(a, frame, b_points[bq], b_points[bq + 1], b_points[bq + 2], stack, bounds)
+        p = _closest(a, frame, b_points[bq], b_points[bq + 1], b_points[bq + 2], scratch)
         ap = a_first + 4 * p
-        q = _closest(b, frame, a_points[ap], a_points[ap + 1], a_points[ap + 2], stack, bounds)
+        q = _closest(b, frame, a_points[ap], a_points[ap + 1], a_points[ap + 2], scratch)
         bq = b_first + 4 * q
         dx, dy = b_points[bq] - a_points[ap], b_points[bq + 1] - a_points[ap + 1]
         dz = b_points[bq + 2] - a_points[ap + 2]
@@ -261,9 +276,9 @@ def nearest_in_caps(
     if mode > 0:
         near += abs(ux) * (abs(frame[0]) + abs(frame[1]) + abs(frame[2]))
         near += abs(uy) * (abs(frame[4]) + abs(frame[5])) + abs(uz) * abs(frame[8])
-    root_a, root_b = a[2][a[5] + a[6]], b[2][b[5] + b[6]]
+    root_a, root_b = a.levels[a.level + a.depth], b.levels[b.level + b.depth]
     near += _ROUNDING * (
-        near + abs(_front(a[1], root_a, ux, uy, uz)) + abs(_front(b[1], root_b, ux, uy, uz))
+        near + abs(_front(a.boxes, root_a, ux, uy, uz)) + abs(_front(b.boxes, root_b, ux, uy, uz))
     )
 
     a_place, b_place = a_first + 4 * out[out_at], b_first + 4 * out[out_at + 1]
@@ -271,7 +286,7 @@ def nearest_in_caps(
     b_reach = _reach(
         b, frame, -ux, -uy, -uz, _along(frame, -ux, -uy, -uz, b_points, b_place), stack
     )
-    triples = facing(a[1], root_a, b[1], root_b, frame) if apart else ALL
+    triples = facing(a.boxes, root_a, b.boxes, root_b, frame) if apart else ALL
     a_found, a_heights = (
         np.empty(_MOST_POINTS, dtype=np.int64),
         np.empty(_MOST_POINTS, dtype=np.float64),

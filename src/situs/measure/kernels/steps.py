@@ -8,12 +8,14 @@ were nearer. So each voxel has a set of the 27 sign triples of a step that it ma
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from situs.base.jit import kernel
 
-__all__ = ["ALL", "DOWN", "ENDS", "STARTS", "UP", "facing", "length2", "step2"]
+__all__ = ["ALL", "DOWN", "ENDS", "STARTS", "UP", "Steps", "facing", "length2", "step2"]
 
 _TRIPLES = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
 ALL = (1 << 27) - 1
@@ -44,6 +46,17 @@ ENDS = np.array(
     [_starts((s & 0b10101) << 1 | (s & 0b101010) >> 1) for s in range(64)], dtype=np.int32
 )
 """By open sides, the triples of steps that may end there."""
+
+
+class Steps(NamedTuple):
+    """How steps between voxels are measured, and which of them a voxel's open sides allow."""
+
+    frame: NDArray[np.float64]
+    """Upper triangular map from a step along x, y, z to millimetres."""
+    mode: int
+    """What the distance is between; see `step2`."""
+    starts: NDArray[np.int32] = STARTS
+    ends: NDArray[np.int32] = ENDS
 
 
 @kernel

@@ -13,14 +13,16 @@ passed over.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from situs.base.jit import kernel
-from situs.measure.kernels.caps import nearest_in_caps
-from situs.measure.kernels.steps import ALL, facing, length2, step2
+from situs.measure.kernels.caps import Branch, Scratch, nearest_in_caps
+from situs.measure.kernels.steps import ALL, Steps, facing, length2, step2
 
-__all__ = ["build_tree", "farthest", "morton", "nearest", "nearest_of_pairs"]
+__all__ = ["Forest", "build_tree", "farthest", "morton", "nearest_of_pairs"]
 
 _SAFE = 1.0 - 1e-12
 """A bound is computed in another order than a distance;
@@ -128,45 +130,23 @@ def _near(
 
 @kernel
 def nearest(
-    a_points: NDArray[np.int32],
-    a_boxes: NDArray[np.float64],
-    a_steps: NDArray[np.int32],
-    a_levels: NDArray[np.int64],
-    a_first: int,
-    a_count: int,
-    a_level: int,
-    a_depth: int,
-    b_points: NDArray[np.int32],
-    b_boxes: NDArray[np.float64],
-    b_steps: NDArray[np.int32],
-    b_levels: NDArray[np.int64],
-    b_first: int,
-    b_count: int,
-    b_level: int,
-    b_depth: int,
-    frame: NDArray[np.float64],
-    starts: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    mode: int,
+    a: Branch,
+    b: Branch,
+    steps: Steps,
     apart: bool,
-    stack: NDArray[np.int64],
-    bounds: NDArray[np.float64],
+    scratch: Scratch,
     out: NDArray[np.int64],
     out_at: int,
 ) -> float:
     """Square of the least distance between two trees' voxels; the two points' places go to `out`.
 
-    `*_first` and `*_count` are the points of a tree in its array, `*_levels[*_level + l]` where
-    level l + 1 begins. `apart` says that the structures share no voxel and the axes are at right
-    angles.
+    `apart` says that the structures share no voxel and the axes are at right angles.
     """
-    a = (a_points, a_boxes, a_levels, a_first, a_count, a_level, a_depth)
-    b = (b_points, b_boxes, b_levels, b_first, b_count, b_level, b_depth)
-    best, is_done = nearest_in_caps(
-        a, b, frame, starts, ends, mode, apart, stack, bounds, out, out_at
-    )
+    best, is_done = nearest_in_caps(a, b, steps, apart, scratch, out, out_at)
     if is_done:
         return best
+    frame, mode, starts, ends = steps
+    stack, bounds = scratch
     rx = ry = rz = 0.0
     if mode > 0:
         rx = abs(frame[0]) + abs(frame[1]) + abs(frame[2])
@@ -174,7 +154,7 @@ def nearest(
         rz = abs(frame[8])
     order = np.empty(4, dtype=np.int64)
     limit = np.empty(4, dtype=np.float64)
-    stack[0], stack[1], stack[2], stack[3] = a_depth, 0, b_depth, 0
+    stack[0], stack[1], stack[2], stack[3] = a.depth, 0, b.depth, 0
     bounds[0] = 0.0
     top = 1
     while top > 0:
@@ -182,24 +162,24 @@ def nearest(
         if bounds[top] >= best:
             continue
         la, i, lb, j = stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3]
-        node_a, node_b = a_levels[a_level + la] + i, b_levels[b_level + lb] + j
+        node_a, node_b = a.levels[a.level + la] + i, b.levels[b.level + lb] + j
         if la == 0 and lb == 0:
-            towards = facing(a_boxes, node_a, b_boxes, node_b, frame) if apart else ALL
-            for p in range(4 * i, min(a_count, 4 * i + 4)):
-                ap = 4 * (a_first + p)
-                if apart and (starts[a_points[ap + 3]] & towards) == 0:
+            towards = facing(a.boxes, node_a, b.boxes, node_b, frame) if apart else ALL
+            for p in range(4 * i, min(a.count, 4 * i + 4)):
+                ap = 4 * (a.first + p)
+                if apart and (starts[a.points[ap + 3]] & towards) == 0:
                     continue
                 x, y, z = (
-                    np.int64(a_points[ap]),
-                    np.int64(a_points[ap + 1]),
-                    np.int64(a_points[ap + 2]),
+                    np.int64(a.points[ap]),
+                    np.int64(a.points[ap + 1]),
+                    np.int64(a.points[ap + 2]),
                 )
-                for q in range(4 * j, min(b_count, 4 * j + 4)):
-                    bq = 4 * (b_first + q)
-                    if apart and (ends[b_points[bq + 3]] & towards) == 0:
+                for q in range(4 * j, min(b.count, 4 * j + 4)):
+                    bq = 4 * (b.first + q)
+                    if apart and (ends[b.points[bq + 3]] & towards) == 0:
                         continue
                     found = step2(
-                        frame, b_points[bq] - x, b_points[bq + 1] - y, b_points[bq + 2] - z, mode
+                        frame, b.points[bq] - x, b.points[bq + 1] - y, b.points[bq + 2] - z, mode
                     )
                     if found < best:
                         best = found
@@ -208,10 +188,10 @@ def nearest(
             continue
         split_a = la >= lb
         if split_a:
-            base, end = a_levels[a_level + la - 1], a_levels[a_level + la]
+            base, end = a.levels[a.level + la - 1], a.levels[a.level + la]
             first = 4 * i
         else:
-            base, end = b_levels[b_level + lb - 1], b_levels[b_level + lb]
+            base, end = b.levels[b.level + lb - 1], b.levels[b.level + lb]
             first = 4 * j
         count = 0
         for child in range(first, min(end - base, first + 4)):
@@ -219,15 +199,15 @@ def nearest(
                 node_a = base + child
             else:
                 node_b = base + child
-            bound = _near(a_boxes, node_a, b_boxes, node_b, rx, ry, rz)
+            bound = _near(a.boxes, node_a, b.boxes, node_b, rx, ry, rz)
             if bound >= best:
                 continue
             if (
                 apart
                 and (
-                    a_steps[2 * node_a]
-                    & b_steps[2 * node_b + 1]
-                    & facing(a_boxes, node_a, b_boxes, node_b, frame)
+                    a.steps[2 * node_a]
+                    & b.steps[2 * node_b + 1]
+                    & facing(a.boxes, node_a, b.boxes, node_b, frame)
                 )
                 == 0
             ):
@@ -250,55 +230,43 @@ def nearest(
     return best
 
 
+class Forest(NamedTuple):
+    """Trees one after another in the same arrays."""
+
+    points: NDArray[np.int32]
+    boxes: NDArray[np.float64]
+    steps: NDArray[np.int32]
+    levels: NDArray[np.int64]
+    first: NDArray[np.int64]
+    """The first point of each tree, and the end of the last."""
+    level: NDArray[np.int64]
+    """Where the levels of each tree begin in `levels`, and their end."""
+
+
+@kernel
+def _branch(forest: Forest, tree: int) -> Branch:
+    """One tree of a forest."""
+    points, boxes, steps, levels, first, level = forest
+    # Levels end with where the last one ends: two fewer steps lead from the lowest to the top.
+    depth = level[tree + 1] - level[tree] - 2
+    count = first[tree + 1] - first[tree]
+    return Branch(points, boxes, steps, levels, first[tree], count, level[tree], depth)
+
+
 @kernel
 def nearest_of_pairs(
-    points: NDArray[np.int32],
-    boxes: NDArray[np.float64],
-    steps: NDArray[np.int32],
-    levels: NDArray[np.int64],
-    first: NDArray[np.int64],
-    level_first: NDArray[np.int64],
+    forest: Forest,
     pairs: NDArray[np.int64],
-    frame: NDArray[np.float64],
-    starts: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    mode: int,
+    steps: Steps,
     apart: NDArray[np.bool_],
     squared: NDArray[np.float64],
     witness: NDArray[np.int64],
 ) -> None:
     """`nearest` for many pairs of a forest; `pairs` holds two tree numbers a pair."""
-    stack = np.empty(4 * 256, dtype=np.int64)
-    bounds = np.empty(256, dtype=np.float64)
+    scratch = Scratch(np.empty(4 * 256, dtype=np.int64), np.empty(256, dtype=np.float64))
     for pair in range(squared.size):
-        a, b = pairs[2 * pair], pairs[2 * pair + 1]
-        squared[pair] = nearest(
-            points,
-            boxes,
-            steps,
-            levels,
-            first[a],
-            first[a + 1] - first[a],
-            level_first[a],
-            level_first[a + 1] - level_first[a] - 2,
-            points,
-            boxes,
-            steps,
-            levels,
-            first[b],
-            first[b + 1] - first[b],
-            level_first[b],
-            level_first[b + 1] - level_first[b] - 2,
-            frame,
-            starts,
-            ends,
-            mode,
-            apart[pair],
-            stack,
-            bounds,
-            witness,
-            2 * pair,
-        )
+        a, b = _branch(forest, pairs[2 * pair]), _branch(forest, pairs[2 * pair + 1])
+        squared[pair] = nearest(a, b, steps, apart[pair], scratch, witness, 2 * pair)
 
 
 @kernel
