@@ -4,9 +4,11 @@ Draws seeded changes to the formulas of `measure`, `score` and `facts` (an opera
 sign, a constant) and puts each to the tests that call the changed function, cheapest first:
 
     python benchmarks/mutants.py --count 300 --seed 1 --map calls.json
+    python benchmarks/mutants.py --at src/situs/score/stats/limits.py --tests score --map calls.json
 
 The tests are collected once. One run of them, traced, tells which test calls which function and at
-what cost (`--map` keeps that for the next time). Each change is then made in a fork of the
+what cost (`--map` keeps that for the next time, when only tests that it lacks are run). A test that
+noticed one change to a function is the first to be tried on the next one. Each change is then made in a fork of the
 collected session, in the code of the live function, so that it costs no more than the tests that
 are run. Only what a test sees in its own process is tried: a change that only a child process would
 meet lives.
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import contextlib
 import copy
 import faulthandler
 import gc
@@ -252,8 +255,31 @@ def make(mutant: Mutant, live: Live) -> None:
     for kernel in live.kernels:
         if any(one.py_func in alive for one in called_by(kernel)):
             kernel._cache = NullCache()
+    definitions = {
+        (node.name, line): node.args
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for line in (node.lineno, *(one.lineno for one in node.decorator_list))
+    }
     for function in alive:
-        function.__code__ = changed[mutant.function, function.__code__.co_firstlineno]
+        first = function.__code__.co_firstlineno
+        function.__code__ = changed[mutant.function, first]
+        give_defaults(function, definitions[function.__name__, first])
+
+
+def give_defaults(function: types.FunctionType, arguments: ast.arguments) -> None:
+    """What a function takes where nothing is given, as its changed definition has it; names that only
+    a class knows are left."""
+
+    def value(node: ast.expr) -> object:
+        return eval(compile(ast.Expression(node), "<default>", "eval"), function.__globals__)
+
+    with contextlib.suppress(NameError):
+        function.__defaults__ = tuple(map(value, arguments.defaults)) or None
+        keywords = zip(arguments.kwonlyargs, arguments.kw_defaults)
+        function.__kwdefaults__ = {
+            one.arg: value(node) for one, node in keywords if node is not None
+        } or None
 
 
 def codes(module: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
@@ -308,7 +334,9 @@ class Session:
     ) -> None:
         self.mutants, self.map_file, self.scratch, self.most_s = mutants, map_file, scratch, most_s
         self.built = map_file.with_suffix(".built")
-        self.killed = 0
+        self.killed: collections.Counter[str] = collections.Counter()
+        self.noticed: dict[Key, list[str]] = collections.defaultdict(list)
+        """The tests that noticed changes to a function, the latest first."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Called by pytest when everything is collected."""
@@ -320,29 +348,42 @@ class Session:
                 )
         live = Live.found()
         gc.freeze()  # else every fork would walk through all that is loaded again and again
-        if not self.map_file.exists():
-            self.built.mkdir()
-            code = in_a_fork(
-                lambda: trace(session.items, live, self.map_file),
-                session.config,
-                self.built,
-                7200.0,
-            )
-            if code:
-                raise SystemExit(f"the tests could not be traced (exit code {code})")
-        calls = Calls(**json.loads(self.map_file.read_text("utf-8")))
         items = {item.nodeid: item for item in session.items}
+        calls = self.traced(session, live)
         for number, mutant in self.mutants:
-            tests = chosen(calls, mutant, items, self.most_s)
-            end = self.outcome(session, mutant, live, [items[test] for test in tests])
-            self.killed += end.startswith("killed")
+            tests = chosen(calls, mutant, items, self.most_s, self.noticed[mutant.key])
+            cost = sum(calls.cost[test] for test in tests)
+            end = self.outcome(session, mutant, live, [items[test] for test in tests], cost)
+            self.killed[str(mutant.path.relative_to(ROOT))] += end.startswith("killed")
             print(
                 f"{number:4} {end}  {mutant.where}  {mutant.before}  →  {mutant.after}", flush=True
             )
         return True
 
+    def traced(self, session: pytest.Session, live: Live) -> Calls:
+        """Which test calls what: as the map has it, and of tests that it lacks by running them."""
+        if not self.map_file.exists():
+            self.built.mkdir()
+            self.map_file.write_text(json.dumps({"tests": {}, "cost": {}}), encoding="utf-8")
+        known = Calls(**json.loads(self.map_file.read_text("utf-8")))
+        unknown = [item for item in session.items if item.nodeid not in known.cost]
+        if unknown:
+            folder = self.built if len(unknown) == len(session.items) else self.scratch / "traced"
+            folder.mkdir(exist_ok=True)
+            code = in_a_fork(
+                lambda: trace(unknown, live, known, self.map_file), session.config, folder, 7200.0
+            )
+            if code:
+                raise SystemExit(f"the tests could not be traced (exit code {code})")
+        return Calls(**json.loads(self.map_file.read_text("utf-8")))
+
     def outcome(
-        self, session: pytest.Session, mutant: Mutant, live: Live, items: Sequence[pytest.Item]
+        self,
+        session: pytest.Session,
+        mutant: Mutant,
+        live: Live,
+        items: Sequence[pytest.Item],
+        cost_s: float,
     ) -> str:
         """`killed` by a test, a crash or by never ending;
         `LIVED` through so many tests; `NOT RUN` by any."""
@@ -361,8 +402,12 @@ class Session:
                     return 1
             return 0
 
-        code = in_a_fork(work, session.config, folder, 3 * self.most_s + 60)
-        name = killer.read_text("utf-8") if killer.exists() else "crashed or never ended"
+        code = in_a_fork(work, session.config, folder, 3 * cost_s + 20)
+        name = "crashed or never ended"
+        if killer.exists():
+            name = killer.read_text("utf-8")
+            first = self.noticed[mutant.key]
+            first[:] = [name, *(other for other in first if other != name)]
         shutil.rmtree(folder, ignore_errors=True)
         return {0: f"LIVED ({len(items)})", 99: "NOT RUN"}.get(code, f"killed ({name})")
 
@@ -375,9 +420,11 @@ def lend(built: Path, folder: Path) -> None:
             (folder / f"{name}.done").touch()
 
 
-def chosen(calls: Calls, mutant: Mutant, known: Collection[str], most_s: float) -> list[str]:
-    """The tests for a change: a few of each module, then the others, cheapest first, while they
-    cost less than allowed.
+def chosen(
+    calls: Calls, mutant: Mutant, known: Collection[str], most_s: float, first: Sequence[str]
+) -> list[str]:
+    """The tests for a change: some that noticed another one, a few of each module, then the others,
+    cheapest first, while they cost less than allowed.
 
     Tests of a module stay together, so that its fixtures are made once or twice.
     """
@@ -386,9 +433,10 @@ def chosen(calls: Calls, mutant: Mutant, known: Collection[str], most_s: float) 
         if test in known:
             modules.setdefault(test.partition("::")[0], []).append(test)
     few, result, spent = 5, [], 0.0
-    for test in [test for tests in modules.values() for test in tests[:few]] + [
-        test for tests in modules.values() for test in tests[few:]
-    ]:
+    ordered = [*first[:few]]
+    ordered += [test for tests in modules.values() for test in tests[:few]]
+    ordered += [test for tests in modules.values() for test in tests[few:]]
+    for test in dict.fromkeys(ordered):
         if spent + calls.cost[test] <= most_s or not result:
             spent += calls.cost[test]
             result.append(test)
@@ -438,8 +486,11 @@ class Called:
         return {self._names[number] for number in now} - {""}
 
 
-def trace(items: Sequence[pytest.Item], live: Live, out: Path) -> int:
-    """Run all tests and write which functions each calls, and at what cost."""
+def trace(items: Sequence[pytest.Item], live: Live, known: Calls, out: Path) -> int:
+    """Run tests and write which functions each calls, and at what cost, beside what is known.
+
+    Of a test that did not pass it is written that it calls nothing.
+    """
     from numba.core.registry import CPUDispatcher
 
     called = Called(live)
@@ -469,7 +520,7 @@ def trace(items: Sequence[pytest.Item], live: Live, out: Path) -> int:
             return result
 
     extra: set[Key] = set()
-    tests, cost = {}, {}
+    tests, cost = dict(known.tests), dict(known.cost)
     CPUDispatcher.__call__ = noted_call
     sys.settrace(note)
     items[0].config.pluginmanager.register(Shared())
@@ -479,8 +530,8 @@ def trace(items: Sequence[pytest.Item], live: Live, out: Path) -> int:
         extra.clear()
         for defs in item._fixtureinfo.name2fixturedefs.values():  # type: ignore[attr-defined]
             keys |= shared.get(id(defs[-1]), set())
-        if passed:
-            tests[item.nodeid], cost[item.nodeid] = sorted(keys), round(cpu_s() - start, 3)
+        tests[item.nodeid] = sorted(keys) if passed else []
+        cost[item.nodeid] = round(cpu_s() - start, 3)
         start = cpu_s()
     sys.settrace(None)
     out.write_text(json.dumps({"tests": tests, "cost": cost}), encoding="utf-8")
@@ -497,7 +548,7 @@ def main() -> None:
     )
     parser.add_argument("--tests", nargs="*", default=TESTS, help="folders or files under tests/")
     parser.add_argument(
-        "--at", nargs="*", default=(), help="all changes of these lines (FILE:LINE), none drawn"
+        "--at", nargs="*", default=(), help="all changes of these FILEs or FILE:LINEs, none drawn"
     )
     parser.add_argument("--package", choices=PACKAGES, default=None, help="only of this package")
     parser.add_argument(
@@ -508,7 +559,11 @@ def main() -> None:
     )
     given = parser.parse_args()
     known = [mutant for mutant in candidates() if given.package in (None, mutant.package)]
-    drawn = [mutant for mutant in known if mutant.where in given.at]
+    drawn = [
+        mutant
+        for mutant in known
+        if mutant.where in given.at or mutant.where.rpartition(":")[0] in given.at
+    ]
     drawn = drawn or random.Random(given.seed).sample(known, min(given.count, len(known)))
     print(f"{len(drawn)} of {len(known):,} changes, seed {given.seed}", flush=True)
     tried = list(enumerate(drawn, start=1))[given.start - 1 :]
@@ -531,7 +586,11 @@ def main() -> None:
             [*options, f"--rootdir={ROOT}", f"--basetemp={folder}/collected", *folders],
             plugins=[session],
         )
-    print(f"killed {session.killed} of {len(tried)} ({session.killed / max(1, len(tried)):.1%})")
+    drawn_of = collections.Counter(str(mutant.path.relative_to(ROOT)) for _, mutant in tried)
+    for path, count in drawn_of.most_common() if len(drawn_of) > 1 and given.at else ():
+        print(f"{path}: killed {session.killed[path]} of {count}")
+    killed = session.killed.total()
+    print(f"killed {killed} of {len(tried)} ({killed / max(1, len(tried)):.1%})")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from situs.score.metrics.boxes import (
     BOX_IOU_3D,
     BOX_MEAN_IOU,
     BOX_PANOPTIC,
+    BOX_PRICED_IOU,
     BOX_TUBE_IOU,
     Matches,
     Solids,
@@ -121,6 +122,7 @@ def test_many_answers_score_what_each_does(kind: str) -> None:
             BOX_TUBE_IOU: alone.tube_iou,
             BOX_PANOPTIC: alone.panoptic_quality(),
             BOX_MEAN_IOU: alone.mean_iou(),
+            BOX_PRICED_IOU: alone.priced_iou(),
             BOX_CENTRE_HIT: alone.centre_f1(),
             BOX_FRAME_F1: alone.frame_f1(),
             BOX_FRAME_IOU: alone.frame_iou(),
@@ -137,3 +139,26 @@ def test_many_answers_score_what_each_does(kind: str) -> None:
         }
         assert {name: values[name][row] for name in expected} == expected
     assert len({values[BOX_TUBE_IOU][row] for row in matched}) > 30, "the cases differ"
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_a_centre_on_the_border_lies_inside(axis: int, direction: int) -> None:
+    """Cubes of 4 mm on voxels of 1 mm: moved by 2 mm they overlap by half, a third of the union.
+
+    The second answer says nothing of what is asked about.
+    """
+    shown = Shown(layout_of(load_profile("full-stack"), Grid((16, 16, 16), Affine(np.eye(4)))))
+    step = direction * 2.0 * np.eye(3)[axis]
+    low, high = np.full(3, 5.5), np.full(3, 9.5)
+    truth = Boxes((WorldBox(tuple(low), tuple(high), "tear"),))
+    item = Item("i", "s", "mr", "p", "t", "boxes", "?", truth)
+    moved = shown.boxes(item, [WorldBox(tuple(low + step), tuple(high + step), "tear")])
+    given = [Given(item, truth, said, shown) for said in (moved, [], moved[:0])]
+    values = match_boxes(given, [0.5] * 3).values
+    assert values[BOX_CENTRE_HIT_3D].tolist() == [1.0, 0.0, 0.0]
+    assert values[BOX_IOU_3D].tolist() == pytest.approx([1 / 3, 0.0, 0.0])
+    assert (Solids(given[0]).centre_hit(), Solids(given[0]).iou()) == (1.0, pytest.approx(1 / 3))
+    assert [values[name].tolist() for name in BOX_HIT_3D.values()] == [
+        [float(threshold <= 1 / 3), 0.0, 0.0] for threshold in BOX_HIT_3D
+    ]

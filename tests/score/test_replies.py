@@ -143,118 +143,116 @@ def rates(rows):
         if found is not None and not right and not (means is None and loose):
             misread += 1
         if not right and not (loose and (found is None or means is None)):
-            wrong.append((form, reply, means, found))
+            wrong.append((question, reply, means, found))
     return read_right / meant, misread / total, wrong
 
 
-@pytest.mark.parametrize(
-    "name", ["written.txt", "held_out.txt", "third.txt", "fourth.txt", "fifth.txt", "sixth.txt"]
-)
+LISTS = {
+    "written.txt": LEAST_READ,
+    "held_out.txt": LEAST_READ,
+    "third.txt": LEAST_READ,
+    "fourth.txt": LEAST_READ,
+    "fifth.txt": LEAST_READ,
+    "sixth.txt": LEAST_READ,
+    # Written before a first look. Each was read for the first time with the reader of its day;
+    # docs/statistics.md has those rates.
+    "seventh.txt": 0.97,
+    "eighth.txt": 0.95,
+    "ninth.txt": 0.96,
+    "tenth.txt": 0.97,
+    "eleventh.txt": 0.93,
+    "twelfth.txt": 0.98,
+    "thirteenth.txt": 0.96,
+    "fourteenth.txt": 0.97,
+    "fifteenth.txt": 0.97,
+    "sixteenth.txt": 0.97,
+    "seventeenth.txt": 0.99,
+    "eighteenth.txt": 0.55,
+    "nineteenth.txt": 0.97,
+    "twentieth.txt": 0.97,
+    "twentyfirst.txt": 0.97,
+    "voices_chatty.txt": 0.97,
+    "voices_reasoning.txt": 0.97,
+    "voices_dictated.txt": 0.93,
+    "bench_voices.txt": 0.97,
+    "bench_voices_again.txt": 0.97,
+    "lecture.txt": 0.97,
+    "ward.txt": 0.97,
+    "thinkers.txt": 0.97,
+    "tutors.txt": 0.95,
+    "twenty_models.txt": 0.97,
+    "twenty_models_again.txt": 0.97,
+    "third_sitting.txt": 0.95,
+    "walk_in.txt": 0.98,
+    "walk_in_intricate.txt": 0.91,
+    "walk_in_again.txt": 0.98,
+    "walk_in_third.txt": 0.95,
+    # Written by authors who had not seen the reader (but for "tried.json"); the intricate ones are not all
+    # read yet.
+    "chatty.json": LEAST_READ,
+    "terse.json": LEAST_READ,
+    "intricate.json": 0.95,
+    "broad.json": 0.99,
+    "guarded.json": 0.955,
+    "plain.json": LEAST_READ,
+    "tried.json": 0.965,
+    "models.json": 0.99,
+    "reasoned.json": LEAST_READ,
+    "trapped.json": 0.985,
+    "argued.json": 0.94,
+    "mingled.json": LEAST_READ,
+    "families.json": LEAST_READ,
+    "explained.json": 0.965,
+    "plainest.json": 0.99,
+    "halves.json": 0.95,
+    "bench_questions.json": 0.99,
+    "asked_again.json": 0.99,
+    "model_styles.json": 0.99,
+    "brain_and_body.json": 0.98,
+    "once_more.json": 0.98,
+    "unusual.json": 0.94,
+    "fresh_author.json": 0.94,
+    "many_voices.json": 0.99,
+    "many_voices_again.json": 0.97,
+    "new_hands.json": 0.98,
+    "new_hands_again.json": 0.98,
+    "new_hands_third.json": 0.97,
+    "new_hands_fourth.json": 0.98,
+    "lone_author.json": 0.98,
+    "lone_author_again.json": 0.98,
+    "lone_author_third.json": 0.96,
+}
+"""Lists of replies, and the share of each that is read at least."""
+GAPS = HERE / "gaps.json"
+"""Of each list the replies that are not read as their author meant, and what they are read as."""
+
+
+def rows_of(name):
+    """The replies of a list, in the terms of `written`."""
+    if name.endswith(".txt"):
+        return written(name)
+    return (recorded if name in BY_REPLY else grouped)(HERE / name)
+
+
+@pytest.mark.parametrize("name", LISTS)
 def test_lists_of_replies(name):
-    share, misread, wrong = rates(written(name))
-    assert share >= LEAST_READ, wrong
+    """Nearly all are read, none is misread, and none that was read as meant is lost: a change to the
+    reader that trades replies is to be seen as such (`python tests/score/test_replies.py` writes
+    the gaps anew)."""
+    share, misread, wrong = rates(rows_of(name))
+    assert share >= LISTS[name], wrong
     assert misread <= MOST_MISREAD, wrong
+    known = json.loads(GAPS.read_text("utf-8")).get(name, [])
+    assert [gap for gap in gaps(wrong) if gap not in known] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "least_read"),
-    [
-        ("seventh.txt", 0.97),
-        ("eighth.txt", 0.95),
-        ("ninth.txt", 0.96),
-        ("tenth.txt", 0.97),
-        ("eleventh.txt", 0.93),
-        ("twelfth.txt", 0.98),
-        ("thirteenth.txt", 0.96),
-        ("fourteenth.txt", 0.97),
-        ("fifteenth.txt", 0.97),
-        ("sixteenth.txt", 0.97),
-        ("seventeenth.txt", 0.99),
-        ("eighteenth.txt", 0.55),
-        ("nineteenth.txt", 0.97),
-        ("twentieth.txt", 0.97),
-        ("twentyfirst.txt", 0.97),
-        ("voices_chatty.txt", 0.97),
-        ("voices_reasoning.txt", 0.97),
-        ("voices_dictated.txt", 0.93),
-        ("bench_voices.txt", 0.97),
-        ("bench_voices_again.txt", 0.97),
-        ("lecture.txt", 0.97),
-        ("ward.txt", 0.97),
-        ("thinkers.txt", 0.97),
-        ("tutors.txt", 0.95),
-        ("twenty_models.txt", 0.97),
-        ("twenty_models_again.txt", 0.97),
-        ("third_sitting.txt", 0.95),
-        ("walk_in.txt", 0.98),
-        ("walk_in_intricate.txt", 0.91),
-        ("walk_in_again.txt", 0.98),
-        ("walk_in_third.txt", 0.95),
-    ],
-)
-def test_lists_written_before_a_first_look(name, least_read):
-    """Each was read for the first time with the reader of its day;
-    docs/statistics.md has those rates."""
-    share, misread, wrong = rates(written(name))
-    assert share >= least_read, wrong
-    assert misread <= MOST_MISREAD, wrong
+def gaps(wrong):
+    """Question, reply and what it is read as, as JSON has them."""
+    return json.loads(json.dumps([[question, reply, found] for question, reply, _, found in wrong]))
 
 
-@pytest.mark.parametrize(
-    ("name", "least_read"),
-    [
-        ("chatty.json", LEAST_READ),
-        ("terse.json", LEAST_READ),
-        ("intricate.json", 0.95),
-    ],
-)
-def test_lists_by_other_authors(name, least_read):
-    """Written by authors who had not seen the reader;
-    the intricate ones are not all read yet, but none is misread."""
-    share, misread, wrong = rates(recorded(HERE / name))
-    assert share >= least_read, wrong
-    assert misread <= MOST_MISREAD, wrong
-
-
-@pytest.mark.parametrize(
-    ("name", "least_read"),
-    [
-        ("broad.json", 0.99),
-        ("guarded.json", 0.955),
-        ("plain.json", LEAST_READ),
-        ("tried.json", 0.965),
-        ("models.json", 0.99),
-        ("reasoned.json", LEAST_READ),
-        ("trapped.json", 0.985),
-        ("argued.json", 0.94),
-        ("mingled.json", LEAST_READ),
-        ("families.json", LEAST_READ),
-        ("explained.json", 0.965),
-        ("plainest.json", 0.99),
-        ("halves.json", 0.95),
-        ("bench_questions.json", 0.99),
-        ("asked_again.json", 0.99),
-        ("model_styles.json", 0.99),
-        ("brain_and_body.json", 0.98),
-        ("once_more.json", 0.98),
-        ("unusual.json", 0.94),
-        ("fresh_author.json", 0.94),
-        ("many_voices.json", 0.99),
-        ("many_voices_again.json", 0.97),
-        ("new_hands.json", 0.98),
-        ("new_hands_again.json", 0.98),
-        ("new_hands_third.json", 0.97),
-        ("new_hands_fourth.json", 0.98),
-        ("lone_author.json", 0.98),
-        ("lone_author_again.json", 0.98),
-        ("lone_author_third.json", 0.96),
-    ],
-)
-def test_lists_by_question(name, least_read):
-    """By authors who had not seen the reader, but for the fourth."""
-    share, misread, wrong = rates(grouped(HERE / name))
-    assert share >= least_read, wrong
-    assert misread <= MOST_MISREAD, wrong
+BY_REPLY = ("chatty.json", "terse.json", "intricate.json")
+"""Lists that name the question with each reply."""
 
 
 def grouped(path):
@@ -440,3 +438,9 @@ def test_boxes_that_are_denied_or_left_again_do_not_count(reply, count):
     assert isinstance(result, Parsed)
     assert len(result.value) == count
     assert (50.0, 60.0) in {(box.x0, box.y0) for box in result.value}
+
+
+if __name__ == "__main__":
+    unread = {name: gaps(rates(rows_of(name))[2]) for name in LISTS}
+    unread = {name: rows for name, rows in unread.items() if rows}
+    GAPS.write_text(json.dumps(unread, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")

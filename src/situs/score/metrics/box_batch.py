@@ -286,7 +286,7 @@ class BoxBatch:
 
     def f1_at(self, threshold: float) -> FloatArray:
         """See `boxes.Matches.f1_at`."""
-        return self._f1(self._pairs_with((self._overlaps >= threshold) & (self._overlaps > 0)))
+        return self._f1(self._pairs_with(self._overlaps >= threshold))
 
     def _overlap_sums(self, threshold: float) -> FloatArray:
         chosen = np.where(self._overlaps >= threshold, self._overlaps, 0.0)

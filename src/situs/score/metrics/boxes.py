@@ -152,7 +152,7 @@ class Matches:
         Weakness: size does not count.
         """
         inside = [(rows, _centres_inside(*pair)) for rows, pair in self._places]
-        return _f1(len(_matched(inside, 0.5)), *self._counts)
+        return _f1(len(_matched(inside, 1.0)), *self._counts)
 
     @functools.cached_property
     def _places(self) -> list[tuple[list[int], tuple[FloatArray, FloatArray]]]:
@@ -331,7 +331,7 @@ def _matched(places: Sequence[tuple[list[int], FloatArray]], threshold: float) -
             continue
         best = int(overlaps.argmax())
         value = float(overlaps.flat[best])
-        if value >= threshold and value > 0:
+        if value >= threshold:
             found.append((rows[best // overlaps.shape[1]], value))
     return [value for _, value in sorted(found)]
 
@@ -340,12 +340,11 @@ def _assigned(overlaps: FloatArray, threshold: float) -> list[tuple[int, float]]
     """The same on one picture with several of both: the row of each pair, and its overlap."""
     from scipy.optimize import linear_sum_assignment
 
-    allowed = (overlaps >= threshold) & (overlaps > 0)
+    allowed = overlaps >= threshold
     if not allowed.any():
         return []
-    # A pair more outweighs any sum of overlaps, which are at most 1 each; without a threshold only
-    # the sum counts.
-    bonus = float(min(overlaps.shape) + 1) if threshold > 0 else 0.0
+    # A pair more outweighs any sum of overlaps, which are at most 1 each.
+    bonus = float(len(overlaps))
     rows, columns = linear_sum_assignment(np.where(allowed, overlaps + bonus, 0.0), maximize=True)
     return [
         (int(row), float(overlaps[row, column]))

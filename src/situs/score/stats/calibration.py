@@ -14,6 +14,9 @@ from situs.score.stats.prediction_powered import PredictionPowered, prediction_p
 
 __all__ = ["Calibration", "calibrate"]
 
+_NORMAL_95 = 1.959963984540054
+"""How many standard errors a normal interval of 95 % reaches to either side."""
+
 
 class Calibration(msgspec.Struct, frozen=True):
     """A judge (or the jury) compared with human verdicts on the same answers."""
@@ -65,7 +68,7 @@ def calibrate(
         variance = accuracy * (1 - accuracy) / int(judged.sum())
         variance += raw**2 * sensitivity * (1 - sensitivity) / positives
         variance += (1 - raw) ** 2 * specificity * (1 - specificity) / negatives
-        half = 1.959963984540054 * float(np.sqrt(variance)) / youden
+        half = _NORMAL_95 * float(np.sqrt(variance)) / youden
         interval = (max(raw - half, 0.0), min(raw + half, 1.0))
     return Calibration(
         judge,

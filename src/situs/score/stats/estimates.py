@@ -66,6 +66,7 @@ Bounds = tuple[float, float]
 
 _TAIL = 0.025
 _NO_WIDTH = 1e-12
+_NO_VARIANCE = _NO_WIDTH**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +313,7 @@ def cluster_bootstrap_of_samples(
 
 def _unbounded(value: float, n: int, sums: ClusterSums) -> Estimate:
     variance = float(mean_variance(sums, concentration([sums]).alike))
-    if variance <= _NO_WIDTH**2:
+    if variance <= _NO_VARIANCE:
         return _alike(value, n, sums.clusters, None)
     half = float(t_quantile(degrees_of_freedom(sums.residuals), _TAIL)) * math.sqrt(variance)
     return Estimate(
@@ -328,7 +329,7 @@ def _jackknife(
     if not np.isfinite(left_out).all():
         return Estimate(value, n, count, None, "none", "undefined without some patients")
     variance = (count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum())
-    if variance <= _NO_WIDTH**2:
+    if variance <= _NO_VARIANCE:
         return _alike(value, n, count, bounds)
     half = float(t_quantile(count - 1, _TAIL)) * math.sqrt(variance)
     if bounds == (0.0, 1.0) and 0.0 < value < 1.0:
@@ -379,12 +380,10 @@ def _alike(value: float, n: int, count: int, bounds: Bounds | None) -> Estimate:
 
 def _on_logit_scale(share: float, half: float) -> tuple[float, float]:
     """share ± half, carried over to the logit scale by the delta method and back."""
+    from scipy.special import expit
+
     centre, step = math.log(share / (1.0 - share)), half / (share * (1.0 - share))
-    return _logistic(centre - step), _logistic(centre + step)
-
-
-def _logistic(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
+    return float(expit(centre - step)), float(expit(centre + step))
 
 
 def _cut(low: float, high: float, bounds: Bounds | None) -> tuple[float, float]:

@@ -34,6 +34,7 @@ Limits = tuple[FloatArray, FloatArray]
 
 _NOTHING = 1e-12
 """Relative size under which a difference of sums is rounding."""
+_NO_VARIANCE = _NOTHING**2
 _PRIOR = 1.0
 """Weight of the belief that patients are all right or all wrong,
 against the square of how many tell otherwise."""
@@ -41,7 +42,9 @@ _NORMAL_KURTOSIS = 3.0
 _LEAST_DEGREES = 3.0
 """A t with fewer has limits that say nothing;
 two or three patients who differ are then also seen by `doubt`."""
-_LEAST_TAIL = 1e-12
+_LEAST_TAIL, _MOST_TAIL = 1e-12, 0.5
+_EDGE = 1e-15
+"""How near to 0 and 1 a mean is put on the logit scale."""
 _HALVINGS = 45
 """Of the search for p: to the last digit of what is stored."""
 
@@ -76,9 +79,7 @@ def concentration(parts: Sequence[ClusterSums]) -> Concentration:
         own_pairs = (part.weights**2 - part.weight_squares).sum(axis=-1)
         within = within + _ratio(spread.sum(axis=-1), own_pairs)
         between = between + _between(part, spread)
-        constant = constant & (
-            spread <= _NOTHING * np.maximum(part.weights, 1.0) * np.maximum(part.squares, 1.0)
-        )
+        constant = constant & (spread <= _NOTHING * part.weights * part.squares)
         level = level + sign * _ratio(part.weighted, part.weights)
     alike = np.clip(1.0 - _ratio(within, between), 0.0, 1.0)
     telling = parts[0].clusters - _largest_group(np.where(constant, level, np.nan))
@@ -142,9 +143,9 @@ class ShareLimits:
         alike, doubt = known or concentration([sums])
         variance = mean_variance(sums, alike)
         items = sums.total**2 / sums.weight_squares.sum(axis=-1)
-        inside = np.clip(sums.mean, 1e-15, 1.0 - 1e-15)
+        inside = np.clip(sums.mean, _EDGE, 1.0 - _EDGE)
         self.mean = sums.mean
-        self._none = variance <= _NOTHING**2
+        self._none = variance <= _NO_VARIANCE
         self._degrees = degrees_of_freedom(sums.residuals) if degrees is None else degrees
         self._centre = np.log(inside) - np.log1p(-inside)
         self._step = np.sqrt(variance) / (inside * (1.0 - inside))
@@ -205,13 +206,13 @@ class SignedLimits:
 
         def reaches_zero(tail: float) -> bool:
             low, high = self.at(tail)
-            return bool(low <= 0) if mean > 0 else bool(high >= 0)
+            return bool(low <= 0 <= high)
 
-        if mean == 0 or reaches_zero(0.5):
+        if mean == 0 or reaches_zero(_MOST_TAIL):
             return 1.0
         if not reaches_zero(_LEAST_TAIL):
             return 2 * _LEAST_TAIL
-        small, large = np.log(_LEAST_TAIL), np.log(0.5)
+        small, large = np.log(_LEAST_TAIL), np.log(_MOST_TAIL)
         for _ in range(_HALVINGS):
             middle = 0.5 * (small + large)
             small, large = (
@@ -265,7 +266,7 @@ def _extremes(sums: ClusterSums) -> Limits:
 
 def _whole_shares(sums: ClusterSums) -> Limits:
     """The weight of patients whose every value is 1, and of those whose every value is 0."""
-    slack = _NOTHING * np.maximum(sums.weights, 1.0)
+    slack = _NOTHING * sums.weights
     ones = np.where(sums.weights - sums.weighted <= slack, sums.weights, 0.0)
     zeros = np.where(sums.weighted <= slack, sums.weights, 0.0)
     return ones.sum(axis=-1) / sums.total, zeros.sum(axis=-1) / sums.total
