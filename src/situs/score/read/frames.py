@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from situs.score.read.numbers.of_frames import in_digits
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
 from situs.score.read.prose.content import opposites
@@ -247,7 +248,7 @@ def _beside_subject(
 
 
 def _clause_before(plain: str, start: int) -> str:
-    before = plain[max(0, start - 80) : start].lower()
+    before = just_before(plain, start, 80).lower()
     marks = list(_OTHERS.finditer(before))
     return before[marks[-1].end() - (4 if marks[-1][0] == "and the" else 0) :] if marks else before
 
@@ -367,7 +368,7 @@ def _grouped(plain: str) -> list[_Listed]:
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
             group.ranges += joint == "range"
             group.end, group.last = match.end(), value
-        found[-1].behind = plain[match.end() : match.end() + 30].split(".")[0]
+        found[-1].behind = just_after(plain, match.end(), 30).split(".")[0]
         found[-1].open_ended = _OPEN_ENDED.match(plain, match.end()) is not None
         found[-1].measured |= _measured(plain, match)
         end = match.end()
@@ -376,7 +377,7 @@ def _grouped(plain: str) -> list[_Listed]:
 
 def _measured(plain: str, number: re.Match[str]) -> bool:
     """Whether a number is one of something else than frames."""
-    before = plain[max(0, number.start() - 24) : number.start()]
+    before = just_before(plain, number.start(), 24)
     behind = _UNIT.match(plain, number.end()) or _OF_ELSE.match(plain, number.end())
     return behind is not None or _ELSE_BEFORE.search(before) is not None
 

@@ -13,6 +13,7 @@ from situs.score.read.numbers.owners import of_another
 from situs.score.read.numbers.roles import measures_else, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import Unit
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.tokens import Mention
 
 __all__ = ["named_ranges"]
@@ -163,7 +164,7 @@ def _told(plain: str, unit: Unit, question: str) -> Iterator[tuple[int, int, _In
 
 def _opening(plain: str, token: Token) -> int:
     """Where a number begins together with the words that make it a bound."""
-    before = plain[max(0, token.start - 40) : token.start]
+    before = just_before(plain, token.start, 40)
     match = _AT_MOST.search(before) or _AT_LEAST.search(before)
     return token.start - (len(before) - match.start()) if match else token.start
 
@@ -176,7 +177,7 @@ def _ends(text: str, token: Token, unit: Unit | None) -> tuple[Fraction | None, 
         return None, None
     if token.kind is Kind.RANGE:
         return known[0], known[-1]
-    before, after = text[max(0, token.start - 40) : token.start], text[token.end : token.end + 16]
+    before, after = just_before(text, token.start, 40), just_after(text, token.end, 16)
     if _AT_MOST.search(before) or _OR_LESS.match(after):
         return None, known[0]
     if _AT_LEAST.search(before) or _OR_MORE.match(after):

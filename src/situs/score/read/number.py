@@ -32,6 +32,7 @@ from situs.score.read.numbers.words import (
     times_as_numbers,
     without_differences,
 )
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import content_words, noun, stem, words_of
 from situs.score.read.prose.grammar import statements
@@ -236,7 +237,7 @@ class _Reader:
         if token.units != (None,):
             return False
         at = self.numbers.index(token)
-        for before, behind in itertools.pairwise(self.numbers[at : at + _LONGEST_LIST]):
+        for before, behind in itertools.pairwise(just_after(self.numbers, at, _LONGEST_LIST)):
             if not _LISTED.fullmatch(self.plain, before.end, behind.start):
                 return False
             if behind.units != (None,):
@@ -389,7 +390,7 @@ class _Reader:
         """Whether a number in a unit of another kind stands beside; one in brackets explains."""
         return any(
             token.kind is Kind.VALUE
-            and not _IN_BRACKETS.search(self.plain[max(0, token.start - 40) : token.start])
+            and not _IN_BRACKETS.search(just_before(self.plain, token.start, 40))
             and token.units[0] is not None
             and token.units[0].to(self.asked) is None
             and token.units[0].dimension != "slices"

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from situs.score.read.box_forms.record import Mention
+from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role
 from situs.score.read.prose.content import content_words, noun
 from situs.score.read.prose.grammar import statements
@@ -137,6 +138,6 @@ def _words(labels: tuple[str, ...]) -> frozenset[str]:
 
 def _heading(prose: str, box: Mention, asked: frozenset[str]) -> set[str]:
     start = box.span[0]
-    match = _HEADING.search(prose[max(0, start - _LONGEST_HEADING) : start])
+    match = _HEADING.search(just_before(prose, start, _LONGEST_HEADING))
     words = set(content_words(match["name"])) if match else set()
     return set() if words & _NO_NAMES - asked else words

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from situs.score.read.numbers.tokens import Token
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["labelled", "of_another"]
@@ -43,7 +44,7 @@ _LABELLED = re.compile(
 def labelled(plain: str, token: Token, question: str) -> bool:
     """Whether a clause calls its number by the superlative
     that the question asks for ("largest: 41 mm")."""
-    label = _LABELLED.search(plain[max(0, token.start - 60) : token.start])
+    label = _LABELLED.search(just_before(plain, token.start, 60))
     asked = set(re.findall(r"[a-z]+", question.lower()))
     superlative = label is not None and any(
         label["word"].lower() in kind and kind & asked for kind in (_MOST, _LEAST)
@@ -54,7 +55,7 @@ def labelled(plain: str, token: Token, question: str) -> bool:
 def _lies_in_another(plain: str, token: Token, asked: set[str]) -> bool:
     """Whether what has the size lies in a structure that is not asked about ("34 mm in the
     spleen")."""
-    behind = _STRUCTURE_BETWEEN.split(plain[token.end : token.end + 60])[0]
+    behind = _STRUCTURE_BETWEEN.split(just_after(plain, token.end, 60))[0]
     named = {_organ(word) for word in re.findall(r"[a-z]+", behind.lower())} & _structures()
     return bool(named) and named.isdisjoint(_organ(word) for word in asked)
 
@@ -85,7 +86,7 @@ def of_another(plain: str, token: Token, question: str) -> bool:
     if not asked:
         return False
     counted = _COUNTED_AFTER.match(plain, token.end, token.end + 60)
-    before = plain[max(0, token.start - 80) : token.start].lower()
+    before = just_before(plain, token.start, 80).lower()
     if _measures_organ(before, question):
         return True
     cut = max((match.end() for match in _STRUCTURE_BETWEEN.finditer(before)), default=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from situs.score.read.numbers.tokens import Token
+from situs.score.read.prose.beside import just_before
 
 __all__ = ["counts_samples", "describes_scan"]
 
@@ -49,7 +50,7 @@ def describes_scan(plain: str, token: Token, question: str) -> bool:
     """Whether a number is an extent of the scan or of its voxels ("the stack covers 600 mm")."""
     if _ASKS_SCAN.search(question):
         return False
-    before = plain[max(0, token.start - 70) : token.start]
+    before = just_before(plain, token.start, 70)
     if _OF_SAMPLES.search(before):
         return True
     of_scan = _OF_SCAN.search(before)
@@ -66,6 +67,6 @@ def counts_samples(plain: str, token: Token, question: str) -> bool:
     """Whether a number without a unit counts slices or voxels on the way to a measure."""
     if token.units != (None,) or _ASKS_SCAN.search(question):
         return False
-    before = plain[max(0, token.start - 60) : token.start]
+    before = just_before(plain, token.start, 60)
     behind = _SAMPLES_BEHIND.match(plain, token.end, token.end + 12)
     return behind is not None or _SAMPLES_BEFORE.search(before) is not None

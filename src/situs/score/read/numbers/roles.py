@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from situs.score.read.numbers.tokens import Kind, Token
+from situs.score.read.prose.beside import just_after, just_before
 
 __all__ = [
     "OF_WHICH",
@@ -255,7 +256,7 @@ _LONG_BEHIND = re.compile(
 
 def working(plain: str, token: Token, question: str) -> bool:
     """Whether a number only serves to work the answer out."""
-    before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 40]
+    before, after = just_before(plain, token.start, 60), just_after(plain, token.end, 40)
     if _is_coordinate(plain, token, before):
         return True
     if _OPERATOR_AFTER.match(after) or _OPERATOR_BEFORE.search(before[-12:]):
@@ -289,13 +290,13 @@ def working(plain: str, token: Token, question: str) -> bool:
 
 def subtracted(plain: str, token: Token) -> bool:
     """Whether a number is called the difference of two places that stand before it."""
-    before = plain[max(0, token.start - 200) : token.start]
+    before = just_before(plain, token.start, 200)
     return _DIFFERENCE.search(before) is not None and len(_PLACE.findall(before)) > 1
 
 
 def averaged(plain: str, token: Token) -> bool:
     """Whether a number is the mean of at least two that stand before it."""
-    before = plain[max(0, token.start - 200) : token.start]
+    before = just_before(plain, token.start, 200)
     label = _AVERAGED.search(before)
     return label is not None and _MEASURED_TWICE.search(before[: label.start()]) is not None
 
@@ -344,8 +345,8 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
     asked = _asked_measures(question)
     if not asked:
         return False
-    before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
-    if "ratio" in asked and _OF_RATIO.search(plain[max(0, token.start - 120) : token.start]):
+    before, after = just_before(plain, token.start, 60), just_after(plain, token.end, 30)
+    if "ratio" in asked and _OF_RATIO.search(just_before(plain, token.start, 120)):
         return False  # "the ratio of the liver's volume to the kidney's volume is 11"
     if _COUNTED.search(before) and not _ASKS_COUNT.search(question):
         return True
@@ -380,7 +381,7 @@ def _asked_measures(question: str) -> frozenset[str]:
 
 def _named_measures(plain: str, token: Token) -> set[str]:
     """The measures that the words around a number name."""
-    before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
+    before, after = just_before(plain, token.start, 60), just_after(plain, token.end, 30)
     dimensions = {unit.dimension for unit in token.units if unit is not None}
     return {
         name

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from situs.score.read.numbers.literals import NUMERAL, WORD, numeral, word_value
 from situs.score.read.numbers.units import Unit, unit_at
+from situs.score.read.prose.beside import just_after, just_before
 
 __all__ = ["Kind", "Token", "tokens"]
 
@@ -124,7 +125,7 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
     items = _list_marks(text)
     for token in singles:
         between = text[previous.end : token.start] if previous else ""
-        before = text[max(0, token.start - 48) : token.start]
+        before = just_before(text, token.start, 48)
         chained = previous is not None and previous.kind is Kind.LABEL and (
             _LABEL_CHAIN.fullmatch(between) or (labels_plural and _LABEL_LIST.fullmatch(between))
         )  # fmt: skip
@@ -166,7 +167,7 @@ def _singles(text: str, *, marked: bool) -> list[Token]:
 
 def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> Token | None:
     start, end = match.span()
-    before = text[max(0, start - 20) : start]
+    before = just_before(text, start, 20)
     if _EXPONENT.search(before):
         return None
     value = numeral(match[0]) if digits else word_value(match[0])
@@ -179,14 +180,14 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
     if (
         value is not None
         and text[start - 1 : start] == "-"
-        and not re.search(r"[\w)%] ?-$", text[max(0, start - 3) : start])
+        and not re.search(r"[\w)%] ?-$", just_before(text, start, 3))
         and not _ANSWER_DASH.search(before)
     ):
         value, start = -value, start - 1
     unit_and_end = _unit(text, end)
     if (
         unit_and_end is not None
-        and text[end : end + 1] == '"'
+        and just_after(text, end, 1) == '"'
         and text.count('"', max(text.rfind("\n", 0, start) + 1, start - 200), start) % 2
     ):
         unit_and_end = None  # the quotation mark that closes "42"
@@ -195,7 +196,7 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
     if unit_and_end is not None:
         return Token(kind, (value,), (unit_and_end[0],), start, unit_and_end[1])
     if re.match(
-        r"(?!x[0-9])[^\W_]|-[^\W\d_]", text[end : end + 2], re.IGNORECASE
+        r"(?!x[0-9])[^\W_]|-[^\W\d_]", just_after(text, end, 2), re.IGNORECASE
     ):  # 3D, 2nd, three-dimensional
         return Token(Kind.LABEL, (None,), (None,), start, end)
     if digits and _LIST_MARK.match(text, end) and _marks_list(text, start, value, marked=marked):
@@ -214,7 +215,7 @@ def _marks_list(text: str, start: int, value: Fraction | None, *, marked: bool) 
 
 
 def _counts_one(text: str, start: int, end: int) -> bool:
-    return bool(_ONE_BEFORE.search(text[max(0, start - 20) : start])) and not _ONE_AFTER.match(
+    return bool(_ONE_BEFORE.search(just_before(text, start, 20))) and not _ONE_AFTER.match(
         text, end
     )
 
@@ -228,7 +229,7 @@ def _unit(text: str, end: int) -> tuple[Unit, int] | None:
     if (
         bracket
         and (found := unit_at(text, bracket.end()))
-        and text[found[1] : found[1] + 1] in {")", "]"}
+        and just_after(text, found[1], 1) in {")", "]"}
     ):
         return found[0], found[1] + 1
     return None
@@ -271,14 +272,12 @@ def _compound(previous: Token, token: Token, between: str) -> Token | None:
 
 
 def _joint(previous: Token, token: Token, between: str, text: str) -> Kind | None:
-    before = text[max(0, previous.start - 30) : previous.start]
+    before = just_before(text, previous.start, 30)
     if _TIMES.fullmatch(between):
         return Kind.DIMENSIONS
     if previous.kind not in {Kind.VALUE, Kind.UNCLEAR, Kind.BOUND}:
         return None
-    if re.fullmatch(r",? (?:and )?", between) and _BIG.search(
-        text[max(0, token.start - 20) : token.start]
-    ):
+    if re.fullmatch(r",? (?:and )?", between) and _BIG.search(just_before(text, token.start, 20)):
         return Kind.UNCLEAR
     if between == " " and previous.units[-1] is None:
         return Kind.UNCLEAR

@@ -9,6 +9,7 @@ from itertools import pairwise
 from situs.score.read.numbers.roles import OF_WHICH
 from situs.score.read.numbers.tokens import Token
 from situs.score.read.numbers.words import LOOKS
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import content_words
 
@@ -89,8 +90,8 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
         for claim in statement.claims:
             token = numbers[int(str(claim.values[0]))]
             before, after = (
-                plain[max(0, token.start - 30) : token.start],
-                plain[token.end : token.end + 60],
+                just_before(plain, token.start, 30),
+                just_after(plain, token.end, 60),
             )
             partial = _PLACED.match(after)  # "I see one on slice 12"
             parted = _OF_THEM.search(after)  # "seven in total, five of them fully"
@@ -127,8 +128,7 @@ def _weigh_parts(statement: Statement, plain: str, *, asked: bool) -> None:
     parts = [
         claim
         for claim in statement.claims
-        if _PART_OF.match(plain, claim.end)
-        or OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
+        if _PART_OF.match(plain, claim.end) or OF_WHICH.search(just_before(plain, claim.start, 20))
     ]
     if len(parts) == 1 and asked:
         # "8 are seen, 6 of which are complete", where the complete ones are asked for.
@@ -137,7 +137,7 @@ def _weigh_parts(statement: Statement, plain: str, *, asked: bool) -> None:
         for claim in parts:
             claim.certainty = Certainty.ASIDE
     for claim, behind in pairwise(statement.claims):
-        if behind.asserted and _OUT_OF.search(plain[max(0, claim.start - 24) : claim.start]):
+        if behind.asserted and _OUT_OF.search(just_before(plain, claim.start, 24)):
             claim.certainty = Certainty.ASIDE  # "of 8 vertebrae, 6 are complete"
 
 
@@ -218,8 +218,7 @@ def _doubt_parts(statement: Statement, plain: str) -> None:
     further = [
         claim
         for claim in open_ones[1:]
-        if _FURTHER.match(plain, claim.end)
-        and _ADDED.search(plain[max(0, claim.start - 40) : claim.start])
+        if _FURTHER.match(plain, claim.end) and _ADDED.search(just_before(plain, claim.start, 40))
     ]
     for claim in open_ones:
         single = plain[claim.start : claim.end].lower() in {"one", "1"}
@@ -252,6 +251,6 @@ def _noun(plain: str, token: Token) -> set[str]:
     """The word before "lesions" behind a number."""
     match = re.match(
         r" ([a-z]{3,}) (?:lesions?|masses|cysts?|nodules?)\b",
-        plain[token.end : token.end + 40].lower(),
+        just_after(plain, token.end, 40).lower(),
     )
     return {match[1]} if match else set()

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from situs.score.read.option_names.phrases import GENERIC, option_words
+from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.content import opposites, other_forms
 from situs.score.read.prose.lexicon import language_file
 
@@ -117,7 +118,7 @@ def told_apart(plain: str) -> list[tuple[int, int]]:
     shown = [
         match.span()
         for match in _CONVENTION.finditer(plain)
-        if not _PLACED_ON.search(plain[max(0, match.start() - 30) : match.start()])
+        if not _PLACED_ON.search(just_before(plain, match.start(), 30))
     ]
     return [*apart, *shown]
 
@@ -126,7 +127,7 @@ def of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     """Whether a side is that of the picture, as far as the words tell."""
     if not _SIDED.search(phrase) or re.search(rf"\b{_PICTURE}\b", phrase):
         return False
-    before = plain[max(0, start - 100) : start]
+    before = just_before(plain, start, 100)
     if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
         return True
     side = phrase.removeprefix("the ")
@@ -219,7 +220,7 @@ _VERTEBRA = re.compile(r"[ctls][0-9]{1,2}\b", re.IGNORECASE)
 
 def seen_from(plain: str, start: int) -> bool:
     """Whether what is named only tells where something else lies ("below L2, at L3")."""
-    seen = _SEEN_FROM.search(plain[max(0, start - 28) : start])
+    seen = _SEEN_FROM.search(just_before(plain, start, 28))
     # "In front of the L4 vertebral body" is at the level of L4.
     return seen is not None and not (
         _ON_ITS_LEVEL.match(seen[0]) and _VERTEBRA.match(plain, start, start + 30)
@@ -251,7 +252,7 @@ def idiom(plain: str, phrase: str, start: int, end: int) -> bool:
         return False
     if _NAMED_SO.match(plain, end, end + 20):
         return True  # "the inferior vena cava"
-    before = plain[max(0, start - 60) : start]
+    before = just_before(plain, start, 60)
     if _FROM_TO.search(before) or (_FROM.search(before) and _ON_TO.match(plain, end, end + 20)):
         return True
     idiom = _IDIOM_AFTER.get(phrase)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from situs.score.read.option_names.phrases import ALPHABET, core, option_words
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.tokens import Mention
 
 __all__ = ["ALPHABET", "ANNOUNCED", "OptionLetters"]
@@ -120,8 +121,8 @@ class OptionLetters:
     def _is_option(self, plain: str, match: re.Match[str]) -> bool:
         letter = match[1]
         before, after = (
-            plain[max(0, match.start() - 30) : match.start()],
-            plain[match.end() : match.end() + 40],
+            just_before(plain, match.start(), 30),
+            just_after(plain, match.end(), 40),
         )
         index = ALPHABET.index(letter.upper())
         enclosed = before[-1:] in {"(", "["} and after[:1] in {")", "]"}
@@ -167,7 +168,7 @@ class OptionLetters:
         and no verdict follows."""
         verdict = re.match(
             r": ?(?:yes|no|true|false|correct|incorrect|wrong|right|present|absent|[✓✔✅✗✘❌])\b",
-            plain[match.end() : match.end() + 14],
+            just_after(plain, match.end(), 14),
             re.IGNORECASE,
         )
         return verdict is None and not _heads_others(plain)
@@ -176,8 +177,8 @@ class OptionLetters:
         self, plain: str, match: re.Match[str], *, enclosed: bool, named: bool, alone: bool
     ) -> bool:
         before, after = (
-            plain[max(0, match.start() - 30) : match.start()],
-            plain[match.end() : match.end() + 40],
+            just_before(plain, match.start(), 30),
+            just_after(plain, match.end(), 40),
         )
         ends = re.match(r"[ .!)\"'\]\ue001]*(?:\n|$)", after) is not None
         if alone or enclosed:

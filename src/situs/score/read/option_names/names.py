@@ -27,6 +27,7 @@ from situs.score.read.option_names.phrases import (
     pattern_of,
     phrases_of,
 )
+from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.refusal import cannot_tell
 from situs.score.read.prose.tokens import Mention
@@ -103,7 +104,7 @@ _VERB_BEHIND = re.compile(r"(?: side)? [a-z]+s (?:it|the|them|everything)\b", re
 
 def _lies_there(plain: str, match: re.Match[str]) -> bool:
     """Whether a side only places what moves something ("the mass on the left pushes it …")."""
-    before = plain[max(0, match.start() - 10) : match.start()]
+    before = just_before(plain, match.start(), 10)
     return bool(_ON_THE.search(before)) and bool(_VERB_BEHIND.match(plain, match.end()))
 
 
@@ -170,7 +171,7 @@ class OptionNames:
             for match in pattern_of(phrase).finditer(plain):
                 if (
                     bare_number
-                    and not ANNOUNCED.search(plain[max(0, match.start() - 30) : match.start()])
+                    and not ANNOUNCED.search(just_before(plain, match.start(), 30))
                     and plain.strip(" .*") != match[0]
                 ):
                     continue
@@ -180,9 +181,7 @@ class OptionNames:
                     continue
                 if self._asked_about(plain, phrase, match.end()):
                     continue
-                if match[0][0].isdigit() and _BOUND.search(
-                    plain[max(0, match.start() - 30) : match.start()]
-                ):
+                if match[0][0].isdigit() and _BOUND.search(just_before(plain, match.start(), 30)):
                     continue  # "more than 5 cm" does not say 5 cm
                 idle = (
                     of_picture(plain, phrase, match.start(), match.end())

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.claims import Role, Statement
 from situs.score.read.prose.content import content_words, noun, words_of
 from situs.score.read.prose.lexicon import Lexicon, language_file
@@ -110,7 +111,7 @@ def withhold_licence(
         before, behind = _without_adjunct(_before(tokens, first)), _behind(tokens, last)
         if bare and any(token.kind in _BENDING for token in behind):
             claim.licensed = False
-        if forbidden or any(token.text in _VERBAL for token in tokens[last : last + 1]):
+        if forbidden or any(token.text in _VERBAL for token in just_after(tokens, last, 1)):
             claim.licensed = claim.licensed and not short
         if bare and not behind and _is_attribute(before):
             before = before[1:]
@@ -174,7 +175,7 @@ def _is_attribute(before: Sequence[Token]) -> bool:
 
 def _before(tokens: Sequence[Token], at: int) -> list[Token]:
     """What precedes a claim in its clause, from the claim outwards."""
-    nearest = reversed(tokens[max(0, at - _LONGEST_CLAUSE) : at])
+    nearest = reversed(just_before(tokens, at, _LONGEST_CLAUSE))
     return list(takewhile(lambda token: token.kind not in _BORDERS, nearest))
 
 
@@ -191,7 +192,7 @@ def _without_adjunct(before: list[Token]) -> list[Token]:
 
 def _behind(tokens: Sequence[Token], at: int) -> list[Token]:
     """What follows a claim in its clause; a pronoun begins another one ("no it is not")."""
-    nearest = tokens[at : at + _LONGEST_CLAUSE]
+    nearest = just_after(tokens, at, _LONGEST_CLAUSE)
     if nearest and nearest[0].text in _PRONOUNS:
         return []
     return list(takewhile(lambda token: token.kind not in _BORDERS, nearest))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.claims import Certainty, Role, Statement
 
 __all__ = ["set_aside_plans"]
@@ -53,7 +54,7 @@ def set_aside_plans(found: Sequence[Statement], plain: str, question: str) -> No
     asks_sight = _ASKS_SIGHT.search(question) is not None
     for statement in found:
         for claim in statement.claims:
-            before = plain[max(0, claim.start - _FAR) : claim.start]
+            before = just_before(plain, claim.start, _FAR)
             named = claim.end - claim.start > _LETTER and not asks_sight
             turned_to = _PLAN.search(before) or (named and _SEEN.search(before))
             planned = turned_to and _AND_THEN.match(plain, claim.end)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.content import content_words, noun, opposites, synonyms, words_of
 from situs.score.read.prose.lexicon import language_file
@@ -159,7 +160,7 @@ def _judged(
 
 def _heading(plain: str, claim: Claim) -> str:
     """The few words before a colon that head a claim ("Thorax: 28 cm")."""
-    match = _HEADS.search(plain[max(0, claim.start - _LONGEST_HEADING) : claim.start])
+    match = _HEADS.search(just_before(plain, claim.start, _LONGEST_HEADING))
     return match["name"] if match else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.claims import Certainty, Role
 from situs.score.read.prose.sentences.state import Scope, SentenceState
 from situs.score.read.prose.tokens import Token
@@ -31,7 +32,7 @@ class Announcing(SentenceState):
 
     def _behind_copula(self, at: int) -> bool:
         return bool(self.clause) and any(
-            token.text in {"is", "be", "are"} for token in self.tokens[max(0, at - 4) : at]
+            token.text in {"is", "be", "are"} for token in just_before(self.tokens, at, 4)
         )
 
     def _on_conclude(self, token: Token, at: int) -> None:
@@ -62,7 +63,7 @@ class Announcing(SentenceState):
         and is said of that one only."""
         if not self.made:
             return False
-        near = self.tokens[max(0, at - 4) : at]
+        near = just_before(self.tokens, at, 4)
         between = [one.text for one in near if one.start >= self.made[-1].end]
         says_who = token.text.split(" ")[0] in _SPEAKERS or not _SPEAKERS.isdisjoint(between)
         return says_who and len(between) < len(near) and _RELATIVE.issuperset(between)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.claims import Certainty, Role
 from situs.score.read.prose.sentences.state import _LONGEST_LIST, SentenceState
 from situs.score.read.prose.tokens import Token
@@ -53,7 +54,7 @@ class Judging(SentenceState):
 
     def _faces_mention(self, at: int) -> bool:
         """Whether a mention follows at once, but for articles and prepositions."""
-        for token in self.tokens[at : at + 4]:
+        for token in just_after(self.tokens, at, 4):
             if token.kind == "mention":
                 return True
             if (
@@ -109,7 +110,7 @@ class Judging(SentenceState):
         """Whether the predicate is said of a yes or no itself (""Yes" would be wrong")."""
         if self.course.subjects or not self.made:
             return False
-        near = self.tokens[max(0, at - _NAMED_WITHIN) : at]
+        near = just_before(self.tokens, at, _NAMED_WITHIN)
         between = [token for token in near if token.start >= self.made[-1].end]
         if len(between) == _NAMED_WITHIN:
             return False
@@ -170,7 +171,7 @@ class Judging(SentenceState):
         elif at and self.tokens[at - 1].kind == "colon" and not self.clause:
             return  # "Cartilage loss: no": a verdict on what is no answer here
         elif ends and not any(
-            before.text in _THE_REST for before in self.tokens[max(0, at - 4) : at]
+            before.text in _THE_REST for before in just_before(self.tokens, at, 4)
         ):
             if self.course.all_claims or self.made:
                 self._turn()

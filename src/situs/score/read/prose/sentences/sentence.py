@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role
 from situs.score.read.prose.rows import MentionRow, row_of_mentions
 from situs.score.read.prose.sentences.announcing import Announcing
@@ -128,7 +129,7 @@ class Sentence(Announcing, Doubting, Marking):
                     claim.certainty = Certainty.DOUBTED
 
     def _ends_in_adjective(self, at: int) -> bool:
-        verbs = [token.text for token in self.tokens[at : at + 2]]
+        verbs = [token.text for token in just_after(self.tokens, at, 2)]
         copula = 2 if verbs == ["would", "be"] else 1 if verbs[:1] and verbs[0] in _COPULAS else 0
         predicate = self.tokens[at + copula : at + copula + 2]
         if not copula or not predicate or predicate[0].kind != "word":
@@ -241,7 +242,7 @@ class Sentence(Announcing, Doubting, Marking):
         if self.scope.negated or self.scope.certainty is not Certainty.ASSERTED:
             return False
         self.contrasted = False
-        before = {token.text for token in self.tokens[max(0, at - 3) : at]}
+        before = {token.text for token in just_before(self.tokens, at, 3)}
         following = self.tokens[after] if after < len(self.tokens) else None
         ends = following is None or following.kind not in {
             "word",
@@ -345,14 +346,14 @@ class Sentence(Announcing, Doubting, Marking):
 
     def _is_predicate(self, at: int) -> bool:
         """Whether a word is said of the mention before it: "is", adverbs at most, stand between."""
-        between = self.tokens[max(0, at - 3) : at]
+        between = just_before(self.tokens, at, 3)
         verbs = [token.text for token in between if token.text in _COPULAS]
         return bool(verbs) and between[-1].text != "the"
 
     def _closes(self, at: int) -> bool:
         """Whether the words at the end of a clause say no more than that this is the answer."""
         if self.tokens[at].text == "one" and self.clause and self._ends_at(at + 1):
-            return [one.text for one in self.tokens[max(0, at - 2) : at]] == ["is", "the"]
+            return [one.text for one in just_before(self.tokens, at, 2)] == ["is", "the"]
         return self.tokens[at].text == "it" and self._closes_with_it(at)
 
     def _closes_with_it(self, at: int) -> bool:

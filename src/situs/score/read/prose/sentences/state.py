@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.lexicon import Lexicon
 from situs.score.read.prose.licence import Topic
@@ -173,7 +174,7 @@ class SentenceState:
         a claim and here ("12 mm (previously 15 mm)")."""
         between = [
             token
-            for token in self.tokens[max(0, at - _LONGEST_LIST) : at]
+            for token in just_before(self.tokens, at, _LONGEST_LIST)
             if token.start >= claim.end
         ]
         return not any(
