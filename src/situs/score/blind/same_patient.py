@@ -22,6 +22,8 @@ __all__ = ["told_by_other_answers"]
 _MOST_PATIENTS = 400
 _MOST_ASKED = 40
 """Of a patient; both are drawn by hash, so that the work has a bound."""
+_TIE = 1e-12
+"""Scores that differ by less are one: they are sums of logarithms."""
 
 
 class _Answered(NamedTuple):
@@ -74,7 +76,7 @@ def _guess(
         return total
 
     scores = [score(option) for option in one.options]
-    best = [option for option, value in zip(one.options, scores) if value >= max(scores) - 1e-12]
+    best = [option for option, value in zip(one.options, scores) if value >= max(scores) - _TIE]
     return best[int(digest("tie", one.item_id, size=4), 16) % len(best)]
 
 
