@@ -22,6 +22,7 @@ from latest_readers import LATEST
 from lone_readers import LONE
 from mixed_readers import MIXED
 from novel_readers import NOVEL
+from odd_hours_readers import ODD_HOURS
 from readers import MORE, READERS, Case
 from stray_readers import STRAY
 from sundry_readers import SUNDRY
@@ -44,7 +45,9 @@ def verdict_on(case: Case, diagnosis: Diagnosis) -> str:
 
 def selected(words: list[str]) -> list[tuple[str, Case]]:
     """All readers, every n-th of them, or those whose names hold one of the words."""
-    lists = (MIXED, NOVEL, UNFAMILIAR, UNHEARD, READERS, MORE, LATEST, SUNDRY, STRAY, LONE)
+    lists = (
+        MIXED, NOVEL, UNFAMILIAR, UNHEARD, READERS, MORE, LATEST, SUNDRY, STRAY, LONE, ODD_HOURS
+    )  # fmt: skip
     cases = [case for one in lists for case in one.items()]
     if len(words) == 1 and "/" in words[0]:
         first, step = map(int, words[0].split("/"))

@@ -16,6 +16,7 @@ from latest_readers import LATEST
 from lone_readers import LONE
 from mixed_readers import MIXED
 from novel_readers import NOVEL
+from odd_hours_readers import ODD_HOURS
 from readers import (
     READERS,
     Case,
@@ -92,6 +93,7 @@ PLANTED = {
     **SUNDRY,
     **STRAY,
     **LONE,
+    **ODD_HOURS,
 }
 
 

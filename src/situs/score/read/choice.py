@@ -26,7 +26,7 @@ from situs.score.read.likelihoods import likeliest
 from situs.score.read.option_names import ALPHABET, OptionNames, as_options_write
 from situs.score.read.option_names.referred import former_and_latter
 from situs.score.read.option_names.runs import without_runs
-from situs.score.read.option_names.unequal import only_unequal
+from situs.score.read.option_names.unequal import idle_beside_signs
 from situs.score.read.option_names.verdict_marks import verdicts_apart
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.grammar import statements
@@ -58,6 +58,10 @@ _COUNTED_FROM = re.compile(
 )
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _SIDED = re.compile(r"\b(?:left|right)\b")
+_CLAIMS = re.compile(
+    r"\b(?:(?:option|choice|answer|statement) )?\(?[A-H]\)? (?:claims|says|states|asserts|proposes"
+    r"|posits|describes|suggests)\b(?! ?:)"
+)
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
 _X_FIRST = re.compile(r"\bX and (?:mark |point )?[A-Z]\b")
 # "Right. It lies on the left": a side, or a word of assent.
@@ -65,6 +69,9 @@ _SIDE_ALONE = re.compile(
     r"(?P<side>right|left) ?[.!,:] ?(?=[^.!?\n]{0,80}\b(?:on|in|to|at) the (?:left|right)\b)",
     re.IGNORECASE,
 )
+# "Which mark lies in the same organ as the lesion?": the lesion stands for mark X.
+_AS_X = re.compile(r"\bas (?:mark X|(?P<lesion>the lesion))\b")
+_THE_LESION = re.compile(r"\bthe lesion\b", re.IGNORECASE)
 _LETTER = 3
 """Characters of a letter, in brackets perhaps."""
 
@@ -101,9 +108,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
-    mentions = names.mentions(plain)
-    if only_unequal(plain, mentions, names.cores):
-        return _NOTHING
+    mentions = idle_beside_signs(plain, names.mentions(plain), names.cores)
     first = first_ranked(plain, mentions, names.count, question)
     if first is not None:
         return Parsed(options[first].value)
@@ -113,6 +118,7 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
         plain, mentions, english(), question=question, offered=names.offered, single=True
     )
     set_aside_plans(sentences, plain, question)
+    _set_aside_contents(sentences, plain)
     turn_directions(sentences, plain, question, names.cores)
     candidates = names.count - len({*names.unsure, *names.alike})
     compare(sentences, plain, question, candidates)
@@ -122,8 +128,8 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     set_aside_other_topics(sentences, plain, question, answers=compared)
     set_aside_runners_up(sentences, plain)
     result = _decided(sentences, plain)
-    if not isinstance(result, Parsed) and "as mark X" in question:
-        beside = mark_beside_x(plain)
+    if not isinstance(result, Parsed) and (asked := _AS_X.search(question)):
+        beside = mark_beside_x(_THE_LESION.sub("X", plain) if asked["lesion"] else plain)
         if beside is not None and ALPHABET.index(beside) < names.count:
             return Parsed(options[ALPHABET.index(beside)].value)
     ranked = _ranked(result, sentences, plain, names, candidates)
@@ -135,6 +141,17 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
         chosen = _option(result.value, sentences, plain, names)
         return CONTRADICTION if _on_the_other_side(chosen, plain, names, language) else chosen
     return _unless_unsure(result, sentences, plain, names)
+
+
+def _set_aside_contents(found: Sequence[Statement], plain: str) -> None:
+    """Set aside what an option is said to claim ("Option A claims that the left is larger"): a
+    reply that goes through the options has chosen none of them yet."""
+    for statement in found:
+        if not _CLAIMS.search(plain, statement.start, statement.end):
+            continue
+        for claim in statement.claims:
+            if claim.role < Role.STATED and not claim.verdict:
+                claim.certainty = Certainty.ASIDE
 
 
 def _ranked(

@@ -10,7 +10,7 @@ from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
 from situs.score.read.option_names.phrases import both_sides_named
 from situs.score.read.option_names.runs import written_runs
-from situs.score.read.option_names.unequal import only_unequal
+from situs.score.read.option_names.unequal import idle_beside_signs
 from situs.score.read.option_names.verdict_marks import verdicts_apart, with_words_for_marks
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import FINAL_CLOSE, FINAL_OPEN, visible
@@ -54,6 +54,9 @@ _KEYS = {
     "applicable",
     "labels",
 }
+_EMPTY_LIST = re.compile(
+    r"\s*(?:```(?:json)?)?[\s{]*(?:\"(?P<key>[A-Za-z_ ]{1,40})\"\s*:)?\s*\[\s*\][\s}]*(?:```)?\s*"
+)
 _JUDGED = re.compile(
     r"(all|none|nothing)(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
     r"|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs)))"
@@ -103,7 +106,7 @@ _ABSENT_HEADING = re.compile(
 # "… (D) is seen lower down": what a verb says of the option before it.
 _SAID_OF = re.compile(
     r"[)\]]* (?:is|are|was|were|shows?|has|have|lies?|sits?|starts?|begins?|ends?|appears?|looks?"
-    r"|seems?|remains?|extends?|comes?)\b"
+    r"|seems?|remains?|extends?|comes?|turn(?:s|ed)? out|proves?|proved)\b"
     r"(?P<words>[^,;.:\n]*)",
     re.IGNORECASE,
 )
@@ -156,6 +159,8 @@ def _read_choices(
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
+    if _is_empty_list(visible(text)):
+        return Parsed(())
     structured = _given(visible(text))
     if structured:
         plain = f"Final answer: {structured}"
@@ -169,9 +174,7 @@ def _read_choices(
     plain = both_sides_named(plain, names.cores)
     names.several = True
     glued = _glued(plain, names)
-    mentions = glued or names.mentions(plain)
-    if only_unequal(plain, mentions, names.cores):
-        return Unparsed("no option named")
+    mentions = glued or idle_beside_signs(plain, names.mentions(plain), names.cores)
     sentences = statements(plain, mentions, english(), question="", offered=names.offered)
     set_aside_plans(sentences, plain, question)
     _deny_under_headings(sentences, plain)
@@ -373,6 +376,13 @@ def _glued(plain: str, names: OptionNames) -> list[Mention]:
                 for k, letter in enumerate(letters)
             ]
     return found
+
+
+def _is_empty_list(text: str) -> bool:
+    """Whether a reply is nothing but a list without entries, under a key for the answer or bare."""
+    empty = _EMPTY_LIST.fullmatch(text)
+    key = empty and empty["key"]
+    return empty is not None and (not key or re.sub(r"[^a-z]", "", key.lower()) in _KEYS)
 
 
 def _given(text: str) -> str:

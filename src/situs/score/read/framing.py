@@ -31,12 +31,13 @@ _PICTURES = (
     r"|findings|appearances?|features)"
 )
 _LOOKED_AT = re.compile(
-    r"(?:(?:so|well|now|ok|okay|thus|therefore),? )?"
+    r"(?:(?:so|well|now|ok|okay|thus|therefore|but|yet|however),? )?"
     rf"(?:(?:(?:based on|looking at|judging (?:from|by)|going by|according to|given|from|on|in|as"
     r" seen on|after (?:carefully |a review of )?(?:reviewing|looking at|examining|checking"
     r"|viewing)|having (?:carefully )?(?:reviewed|looked at|examined|checked|viewed|seen)"
     rf"|(?:up)?on (?:careful )?(?:review|inspection|examination) of) {_PICTURES}"
     r"(?: (?:provided|shown|given|above|alone|carefully))?)"
+    r"|(?:up)?on (?:an? )?(?:second|closer|careful|repeated) (?:look|glance|inspection|review)"
     r"|from what i (?:can )?see(?: here)?|as far as i can (?:tell|see|judge)|overall|in summary"
     r"|to summari[sz]e|to conclude|in short|all in all|on balance),? (?=[a-z])"
 )

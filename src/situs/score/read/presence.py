@@ -176,6 +176,23 @@ _UNDER_HEADING = re.compile(
 )
 
 
+# "No such lesion was marked."
+_SUCH = re.compile(
+    r"\b(?P<no>no such|such an?) (?P<noun>[a-z]+)\b"
+    r"(?= ?(?:[.,;!\n]|$)| (?:is|was|has|on|in|can|here)\b)",
+    re.IGNORECASE,
+)
+_THING = frozenset({"thing", "finding", "lesion", "abnormality", "annotation", "change", "label"})
+
+
+def _such(match: re.Match[str], bare: str) -> str:
+    """What is asked for by its name, where "such a …" can mean nothing else."""
+    noun = match["noun"].lower()
+    if noun not in _THING and noun != bare.split()[-1].lower():
+        return match[0]
+    return f"{'no' if match['no'].lower().startswith('no') else 'a'} {bare}"
+
+
 def _asked_for(question: str) -> str:
     """What a question asks whether it is there ("meniscus tear"); empty if it asks for
     something else."""
@@ -218,6 +235,7 @@ def plainly_present(plain: str, question: str) -> str:
     bare = _asked_for(question)
     if not bare:
         return plain
+    plain = _SUCH.sub(lambda match: _such(match, bare), plain)
     plain = _LOOKS_HEALTHY.sub(lambda match: "is" if match["one"] else "are", plain)
     plain = _HAS_HEALTHY.sub(lambda match: f"{_verb(match)} normal", plain)
     plain = _NEITHER.sub(r"there is no \g<one>. there is no \g<two>", plain)

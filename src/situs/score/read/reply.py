@@ -30,6 +30,14 @@ _NUMBER = re.compile(
 )
 
 
+# "!C", "!yes": negation as programs write it. Behind a word or a mark, "!" ends a sentence.
+_NOT = re.compile(r"(?:(?<=^)|(?<=[\s(:,;\ue000]))!(?=[^\W_])", re.MULTILINE)
+
+
+# "About 130-ish mm."
+_ISH = re.compile(r"(?<=[0-9])[- ]?ish\b", re.IGNORECASE)
+
+
 def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
     """The reply as plain English words, or why it cannot be read."""
     if len(text) > MOST_CHARACTERS:
@@ -37,6 +45,7 @@ def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
     plain = clean(text, language=language, question=question)
     if language == "en":
         plain = _NUMBER.sub(r"\1number ", written_out(plain))
+        plain = _ISH.sub("", _NOT.sub("not ", plain))
         plain = _TAG.sub(r"\1.", without_courtesies(plain))
     if not plain:
         return Unparsed("empty")

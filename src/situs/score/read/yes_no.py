@@ -11,8 +11,10 @@ from functools import lru_cache
 from situs.score.read.assertions.echoes import echoed
 from situs.score.read.assertions.propositions import affirms, placed_elsewhere
 from situs.score.read.assertions.question_forms import usual_form
+from situs.score.read.assertions.reaching import with_ends_as_places
 from situs.score.read.assertions.relations import stated
 from situs.score.read.likelihoods import likeliest
+from situs.score.read.option_names.unequal import idle_beside_signs
 from situs.score.read.presence import asked_to_exist, plainly_present
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words, words_of
@@ -173,13 +175,15 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     if isinstance(behind, Parsed):
         return behind
     asks_for_any = re.search(r"\bany\b", question) is not None
+    plain = with_ends_as_places(plain, question)
     question = usual_form(question)
     plain = _TRAILING.sub("", _THERE_IS.sub(r"\1", plain))
     plain = _HEADED.sub("", plain)
     plain = _ONE_OF.sub(r"a \g<what>", plain) if asks_for_any else plain
     plain = plainly_present(plain, question)
     plain = _PERSPECTIVE.sub("", plain)
-    found = statements(plain, list(_mentions(plain)), english(), subjects=False, question=question)
+    mentions = idle_beside_signs(plain, list(_mentions(plain)))
+    found = statements(plain, mentions, english(), subjects=False, question=question)
     _answer_asides(found, plain, question)
     _weigh_labels(found, plain, question)
     _courtesies(found, plain)

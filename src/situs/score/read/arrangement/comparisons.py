@@ -110,6 +110,11 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _EXCEEDS = re.compile(r"\b(?:exceeds|surpasses|outsizes)\b(?! [~≈]?[0-9])", re.IGNORECASE)
+# "Nearest of all" outdoes what is only nearer than another one.
+_OF_ALL = re.compile(
+    r"\b[a-z]+est of (?:all|them|them all|the (?:three|four|five|six|lot|options))\b",
+    re.IGNORECASE,
+)
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(
     r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
@@ -162,9 +167,18 @@ def compare(found: Sequence[Statement], plain: str, question: str, candidates: i
                 claim.negated = claim.verdict = claim.outdone = True
                 _turn_round(plain, claim, statement)
             elif words & asked and claim.role in {Role.PLAIN, Role.LEAD}:
-                claim.role, claim.licensed = Role.CONCLUDED, True
+                outdoes = _OF_ALL.search(plain, claim.end, statement.end) is not None
+                claim.role = (
+                    Role.STATED if outdoes and _is_last(claim, statement) else Role.CONCLUDED
+                )
+                claim.licensed = True
             elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
                 _against_others(plain, claim, statement, candidates if words & degrees else 0)
+
+
+def _is_last(claim: Claim, statement: Statement) -> bool:
+    """Whether no other option is named behind a claim."""
+    return all(other.start <= claim.start for other in statement.claims)
 
 
 def _against_others(plain: str, claim: Claim, statement: Statement, candidates: int) -> None:

@@ -23,6 +23,8 @@ _FORMS = tuple(
          r"Did the reader mark \1 in this volume?"),
         (r"^according to the reader, does this study as a whole show ",
          "According to the reader, does this volume show "),
+        (r"^do(?:es)? the (?:reader's |readers' )?(?:annotations?|labels|marks)"
+         r" (?:show|contain|include|name|list) ", "Did the reader mark "),
         # A length is measured from top to bottom; only the limit is compared.
         (r",? from top to bottom\?$", "?"),
         (rf"^does the (?:volume|length|size|diameter) of ([^?]+?) exceed (?={_FIGURE})",
@@ -33,6 +35,8 @@ _FORMS = tuple(
         (r"^does ([^?]+?) (?:lie|sit) (?=within|more than|farther than|further than|less than"
          r"|closer than|above|below|in front of|behind|to the (?:left|right) of)", r"Is \1 "),
         (r"^does ([^?]+?) (?:reach|extend|go) (higher|lower) than ", r"Is \1 \2 than "),
+        (r"^do(es)? ([^?]+?) (?:reach|extend|go|come|end|stop|begin|start)(?: down| up)?"
+         r" (?=above |below )", r"Is \2 "),
         (r"^is (?:the )?([a-z -]*cartilage) lost in ", r"Is there \1 loss in "),
         (r"^(?:is|are) there any ([^?]+?) (?=within [0-9]|in contact with|touching)", r"Is \1 "),
         (r"^(is|are|does|do) any ([^?]+?) (?=within [0-9]|in contact with|touch|more than [0-9])",

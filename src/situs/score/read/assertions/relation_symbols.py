@@ -161,11 +161,16 @@ def _firsts(asked: AskedRelation) -> set[str]:
 
 
 def _endings(words: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """A name and what is left of it without its first words, and without those in its middle."""
+    """A name and what is left of it without its first words, those in its middle or its side."""
     if not words:
         return set()
     endings = {words[start:] for start in range(len(words))}
-    return endings | {(words[0], words[-1]), (words[0],)}
+    unsided = tuple(word for word in words if word not in {"left", "right"})
+    # "The lower pole", of whatever has two.
+    poles = {words[:2]} if words[1:2] == ("pole",) else set()
+    return (
+        endings | poles | {(words[0], words[-1]), (words[0],)} | ({unsided} if unsided else set())
+    )
 
 
 def _named_at(

@@ -73,6 +73,25 @@ _ONLY = re.compile(
     r"\b(?:only|just) (?=(?:about |around |roughly |approximately |some |~|≈)*[0-9])"
 )
 """Beside a measure it says that this is little, not that it is doubted."""
+# "It has the greater volume" is said of the larger one.
+_SIZES = {
+    **dict.fromkeys(("greater", "larger", "higher", "bigger"), "larger"),
+    **dict.fromkeys(("smaller", "lower", "lesser"), "smaller"),
+}
+_HAS_VOLUME = re.compile(
+    rf"\b(?:has|have|shows?|had) (?:the|an?) (?:slightly |clearly |somewhat |much |markedly )?"
+    rf"(?P<degree>{'|'.join(_SIZES)}) (?:overall |total )?(?:volume|size)(?: of the two)?\b"
+)
+_ENDS = frozenset({"tip", "pole", "edge", "dome", "end", "top", "bottom", "base"})
+_DIRECTIONS = frozenset({"vertical", "depth", "side"})
+# "Lies 15 mm below", "is two slices above": how far does not matter.
+_SO_FAR = re.compile(
+    r"(?P<is> (?:lies|sits|is)) (?:(?:only|just|about|around|roughly|approximately|some) )?"
+    r"(?:[0-9]+(?:\.[0-9]+)?|an?|one|two|three|four|five|six|several|a few)(?: full)?"
+    r" ?(?:mm|cm|millimet(?:er|re)s?|centimet(?:er|re)s?|slices?|sections?|levels?|vertebrae?)"
+    r"(?= (?:above|below|higher than|lower than|in front of|behind|anterior to|posterior to"
+    r"|superior to|inferior to|cranial to|caudal to|to the (?:left|right) of)\b)"
+)
 _NO_DISTANCE = re.compile(r"(?<![0-9.,])0(?:\.0+)? ?(?:mm|cm|millimet|centimet)")
 _LONGEST = 2_000
 """Characters of a reply that are read as statements; longer ones argue rather than answer."""
@@ -145,8 +164,11 @@ def _in_usual_words(text: str, asked: AskedRelation) -> str:
     if asked.axis == "contact":
         text = _SEPARATED.sub(r"\1", text)  # what lies between does not matter
     if asked.axis == "size":
+        text = _HAS_VOLUME.sub(lambda match: f"is {_SIZES[match['degree']]}", text)
         text = re.sub(r" ?> ?(?=[a-z])", " larger than ", text)
         text = re.sub(r" ?< ?(?=[a-z])", " smaller than ", text)
+    if asked.axis in _DIRECTIONS:
+        text = _SO_FAR.sub(r"\g<is>", text)
     text = _named_in_full(text, asked)
     return _CONTRACTED.sub(lambda m: f"{m[1]} are" if m[1] else f"{m[2]} is", text)
 
@@ -155,6 +177,9 @@ def _named_in_full(text: str, asked: AskedRelation) -> str:
     """ "… than the left one" with the name that the question gives it, where only a side tells the
     two structures apart."""
     for one, other in ((asked.subject, asked.object), (asked.object, asked.subject)):
+        if one[:1] and one[0] in _ENDS:
+            # "the liver tip" is the tip of the liver
+            text = re.sub(rf"\b{re.escape(' '.join(one[1:]))} {one[0]}\b", " ".join(one), text)
         own = [word for word in one if word not in other and word in {"left", "right"}]
         if len(own) == 1 and set(other) & {"left", "right"}:
             name = " ".join(word for word in one if word != "that")

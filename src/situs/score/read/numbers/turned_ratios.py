@@ -21,14 +21,39 @@ _CLAUSE = r"(?:(?!\b(?:and|but|so|while|whereas)\b)(?:[^.;,:\n]|[.,:](?=[0-9])))
 _OBJECT = r"(?: as| than| of|times)(?: the| that of the| the [a-z]+ of(?: the)?| an?)? "
 
 
+_PARTS = {
+    word: 2 + rank
+    for rank, word in enumerate(
+        ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+    )
+}
+_PART = (
+    rf"(?:about |around |roughly |approximately |only )*(?:(?:an?|one)[ -])?"
+    rf"(?:(?P<part>{'|'.join(_PARTS)})|1/(?P<of>[0-9]{{1,2}}))"
+)
+
+
 def without_turned_ratios(plain: str, question: str) -> str:
-    """The reply without clauses that say how many times as large as its subject its base is."""
+    """The reply without clauses that say how many times as large as its subject its base is.
+
+    A base that is a simple part of the subject gives the ratio: "the spleen is an eighth of the
+    liver".
+    """
     turned = _turned(question)
-    return plain if turned is None else turned.sub("", plain)
+    if turned is None:
+        return plain
+    whole, clause = turned
+    return clause.sub("", whole.sub(_as_times, plain))
+
+
+def _as_times(match: re.Match[str]) -> str:
+    times = int(match["of"]) if match["of"] else _PARTS[match["part"].lower()]
+    return f"the ratio is {times}"
 
 
 @lru_cache(maxsize=1024)
-def _turned(question: str) -> re.Pattern[str] | None:
+def _turned(question: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """The base as a part of the subject, and the base as so many times the subject."""
     asked = _ASKED.search(" ".join(question.split()))
     if asked is None:
         return None
@@ -38,7 +63,14 @@ def _turned(question: str) -> re.Pattern[str] | None:
     )
     clause = rf"\b{base} (?:is|are|was|were|has){_CLAUSE}{{0,80}}?{_OBJECT}{subject}\b"
     to = rf"\b{base}(?:[- ]to[- ]|/| ?: ?){subject}\b{_CLAUSE}{{0,40}}"
-    return re.compile(f"{clause}|{to}", re.IGNORECASE)
+    part = (
+        rf"\bthe {base} (?:is|has|measures) {_PART} (?:of )?(?:the (?:size|volume) of )?"
+        rf"(?:as large as )?(?:that of )?(?:the )?{subject}\b(?: in (?:size|volume)| by volume)?"
+    )
+    return (
+        re.compile(part, re.IGNORECASE),
+        re.compile(f"{clause}|{to}", re.IGNORECASE),
+    )
 
 
 def _named(name: str, other: str) -> str:

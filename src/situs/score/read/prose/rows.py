@@ -119,6 +119,8 @@ def _begins_anew(
         and len(row.mentions) == 1
     ):
         return True  # "without a tear, and an effusion"
+    if between and between[0].kind == "close" and _denied_in_brackets(tokens, row):
+        return True  # "B (not C), D"
     verb = _verb_behind(tokens, following)
     if "and" in kinds and verb in _SINGULAR:
         return True  # "farther than the pancreas, and the gallbladder is nearest"
@@ -137,6 +139,17 @@ def _begins_anew(
         is_verb = after.kind in {"word", "negate"} and after.text in lexicon.verbs
         return is_verb or (after.kind == "colon" and not _colon_names(tokens, following))
     return False
+
+
+def _denied_in_brackets(tokens: Sequence[Token], row: MentionRow) -> bool:
+    """Whether a row stands in brackets that deny it: these end with the bracket."""
+    before = [token for token in tokens if token.end <= row.start][-_MOST_GLUE:]
+    opened = max((i for i, token in enumerate(before) if token.kind == "open"), default=None)
+    return (
+        opened is not None
+        and before[opened + 1 : opened + 2] != []
+        and (before[opened + 1].kind in {"negate", "exclude", "deny"})
+    )
 
 
 def _verb_behind(tokens: Sequence[Token], at: int) -> str:
