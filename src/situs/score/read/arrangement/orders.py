@@ -30,7 +30,7 @@ _ENDS = re.compile(
 _FALLING = re.compile(r"\b(?:descending|decreasing|falling)\b", re.IGNORECASE)
 _RISING = re.compile(r"\b(?:ascending|increasing|rising)\b", re.IGNORECASE)
 _ORDER_HEADING = re.compile(
-    r"\b(?:(?:arranged|listed|ordered|ranked) )?in (?:descending|decreasing|ascending"
+    r"\b(?:(?:arranged|listed|ordered|ranked) )?(?:in )?(?:descending|decreasing|ascending"
     r"|increasing) order"
     r"(?: (?:of|by) [a-z]+)?[:,]? ?",
     re.IGNORECASE,
@@ -68,8 +68,11 @@ def with_orders_as_asked(plain: str, cores: Sequence[str], question: str) -> str
     if not members or asked is None:
         return plain
     chain = _chain(members)
-    turned = chain.sub(lambda match: _as_asked(match, plain, len(members), asked), plain)
-    return _ORDER_HEADING.sub("", turned) if turned != plain else plain
+    count = len(members)
+    turned = chain.sub(lambda match: _as_asked(match, plain, count, asked), plain)
+    # "In descending order" has done its work, also where it said what was asked for.
+    told = any(_runs_down(one, plain, count, asked) is not None for one in chain.finditer(plain))
+    return _ORDER_HEADING.sub("", turned) if told else plain
 
 
 def order_of_ends(plain: str, cores: Sequence[str], question: str) -> int | None:
