@@ -109,10 +109,10 @@ def test_the_image_of_a_bench_is_as_displayed(built: Path) -> None:
     bench = open_bench(built / "seen")
     study = next(iter(bench.studies()))
     image = load_image(study.series[0], Locations.read(built / "seen"))
-    assert isinstance(image, FrameStack)
+    assert isinstance(image.source, FrameStack)
     with h5py.File(built / "images" / f"{study.study_id}.h5") as file:
-        assert np.array_equal(image.array(), file["reconstruction_rss"][()][:, ::-1, :])
-    assert image.shape == study.series[0].shape
+        assert np.array_equal(image.values, file["reconstruction_rss"][()][:, ::-1, :])
+    assert image.values.shape == study.series[0].shape
 
 
 def test_no_attribute_or_path_enters_the_bench(

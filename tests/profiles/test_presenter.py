@@ -179,10 +179,7 @@ class Stack:
     """A pile of frames, as a reader of HDF5 or PNG gives it:
     (frames, height, width), first row on top."""
 
-    frames = np.random.default_rng(0).integers(0, 200, (12, 30, 40)).astype(np.float32)
-
-    def array(self) -> np.ndarray:
-        return self.frames
+    values = frames = np.random.default_rng(0).integers(0, 200, (12, 30, 40)).astype(np.float32)
 
 
 def test_frames_without_millimetres_are_shown_as_stored(bench, items, monkeypatch):

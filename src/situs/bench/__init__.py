@@ -28,7 +28,7 @@ from situs.bench.locations import Locations, write_locations
 from situs.bench.readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
 from situs.bench.sources.boxes import BoxEvidence, find_middle
 from situs.bench.sources.grades import GradeEvidence
-from situs.bench.sources.images import load_image
+from situs.bench.sources.images import LoadedImage, load_image
 from situs.bench.sources.masks import (
     beside_image,
     load_labels,
@@ -50,6 +50,7 @@ __all__ = [
     "IdRule",
     "KeyReading",
     "KeyVerdict",
+    "LoadedImage",
     "Locations",
     "SamePatient",
     "SeriesRecord",

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from situs.anatomy import Term
 from situs.bench import (
@@ -28,7 +30,7 @@ from situs.facts import Fact, Ledger
 from situs.items import marks_of
 from situs.score.explain import StudyFactsById
 from situs.space import Grid, WorldBox
-from situs.volumes import FrameStack, LabelMap, Volume
+from situs.volumes import LabelMap
 
 __all__ = ["Mark", "Scope", "SeriesEvidence", "evidence_of"]
 
@@ -100,12 +102,11 @@ class SeriesEvidence:
             return None
         return load_ledger(self.bench, self.study, self.series, self.labels, None, self.facts)
 
-    def image(self) -> Volume | None:
+    def voxels(self) -> NDArray[Any] | None:
         """The image, held to its hash; None where the study has none."""
         if not self.series.image_hash:
             return None
-        image = load_image(self.series, self._locations)
-        return None if isinstance(image, FrameStack) else image
+        return load_image(self.series, self._locations).values
 
     @property
     def marks(self) -> list[Mark]:

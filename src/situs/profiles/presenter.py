@@ -64,10 +64,22 @@ class FileVolumes:
 
     def __init__(self, bench: Bench, *, data: Path | None = None) -> None:
         self._locations = Locations.read(bench.folder, data)
+        self._last: tuple[str, NDArray[Any]] | None = None
 
     def image(self, series: SeriesRecord) -> NDArray[Any]:
-        """The image, its axes in the order of the labels."""
-        return load_image(series, self._locations).array()
+        """The image, its axes in the order of the labels.
+
+        The last one is kept: a report draws each series' planes, then what its models saw.
+        """
+        key = f"{series.image_hash}/{series.affine}"
+        last = self._last
+        if last is not None and last[0] == key:
+            return last[1]
+        last = self._last = None  # two volumes need not be in memory at once
+        image = load_image(series, self._locations).values
+        image.flags.writeable = False  # several may hold it
+        self._last = key, image
+        return image
 
     def labels(self, series: SeriesRecord) -> LabelMap:
         """The masks."""

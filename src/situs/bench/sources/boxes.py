@@ -13,6 +13,7 @@ from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.folder import Bench
 from situs.bench.ids import opaque_id
 from situs.bench.locations import Locations
+from situs.bench.sources.images import LoadedImage
 from situs.bench.sources.source import Checking, Source, StudyRows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
@@ -24,7 +25,6 @@ from situs.space import PixelGrid
 from situs.volumes import (
     AnnotationSet,
     FrameAnnotation,
-    FrameStack,
     KneeSide,
     read_annotations,
     read_sides,
@@ -54,7 +54,7 @@ class BoxEvidence:
         self._sides: dict[Path, dict[str, KneeSide]] = {}
 
     def ledger(
-        self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None
+        self, study: StudyRecord, series: SeriesRecord, image: LoadedImage | None
     ) -> BoxLedger:
         """The ledger of one series, from what the files say now.
 
@@ -75,12 +75,12 @@ class BoxEvidence:
             raise SitusError(
                 "is not a stack of frames", where=study.study_id, fix="rebuild the bench"
             )
-        if image is not None and image.shape != series.shape:
+        if image is not None and image.values.shape != series.shape:
             raise SitusError(
                 "shape differs from the image's", where=study.study_id, fix="rebuild the bench"
             )
         recipe = self._bench.info.recipe
-        pixels = None if image is None else image.array()
+        pixels = None if image is None else image.values
         organ = annotation.organ
         return BoxLedger(
             annotation,
@@ -167,9 +167,8 @@ class BoxSource(Source):
 
     def _check_series(self, series: SeriesRecord, study: StudyRecord, rows: StudyRows) -> None:
         image = self.check_image(study, series)
-        frames = image if isinstance(image, FrameStack) else None
         try:
-            ledger = self._evidence.ledger(study, series, frames)
+            ledger = self._evidence.ledger(study, series, image)
         except SitusError as error:
             self.unusable(study, error)
             return

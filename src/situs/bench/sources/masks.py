@@ -14,7 +14,7 @@ from situs.bench.checks.cohort import Arrangement
 from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.folder import Bench
 from situs.bench.locations import Locations
-from situs.bench.sources.images import not_the_evidence
+from situs.bench.sources.images import LoadedImage, not_the_evidence
 from situs.bench.sources.source import Source, StudyRows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
@@ -39,9 +39,7 @@ from situs.items import (
 )
 from situs.items.programs import names_of, program_of, prove_text
 from situs.volumes import (
-    FrameStack,
     LabelMap,
-    Volume,
     brain_of,
     open_labels,
 )
@@ -95,15 +93,14 @@ def _image_path(series: SeriesRecord, locations: Locations) -> Path | None:
         return None
 
 
-def beside_image(
-    labels: LabelMap, series: SeriesRecord, image: Volume | FrameStack | None
-) -> LabelMap:
+def beside_image(labels: LabelMap, series: SeriesRecord, image: LoadedImage | None) -> LabelMap:
     """The labels, known no better than the image's grid agrees.
 
     Without the image, as the bench says.
     """
-    if isinstance(image, Volume):
-        return labels.beside(image.grid)
+    volume = image.volume if image is not None else None
+    if volume is not None:
+        return labels.beside(volume.grid)
     return labels.no_better_than(series.grid_error_mm)
 
 
@@ -112,13 +109,13 @@ def load_ledger(
     study: StudyRecord,
     series: SeriesRecord,
     labels: LabelMap,
-    image: Volume | None,
+    image: LoadedImage | None,
     facts: Iterable[Fact] = (),
 ) -> Ledger:
     """The ledger of one series, measured anew from its label map; the image tells where the scan
     ends and, of a head without its skull, where the middle is. If the image is not at hand, the
     stored `facts` tell what is cut."""
-    values = image.array() if image is not None else None
+    values = image.values if image is not None else None
     return Ledger(
         restrict(beside_image(labels, series, image), series.structures),
         MaskedSeries(
@@ -174,8 +171,7 @@ class MaskSource(Source):
             problem = "structures differ from the evidence"
             self.result.error("structures", study.study_id, problem, "rebuild the bench")
         image = self.check_image(study, series)
-        volume = image if isinstance(image, Volume) else None
-        ledger = load_ledger(self.bench, study, series, labels, volume, rows.facts)
+        ledger = load_ledger(self.bench, study, series, labels, image, rows.facts)
         self._check_grid(study, series, ledger)
         for fact in rows.facts:
             if fact.kind == LITERATURE:

@@ -17,12 +17,11 @@ import msgspec
 from situs.bench.checks.cohort import Arrangement
 from situs.bench.folder import Bench
 from situs.bench.locations import Locations
-from situs.bench.sources.images import load_image
+from situs.bench.sources.images import LoadedImage, load_image
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact
 from situs.items import Item, item_id
-from situs.volumes import FrameStack, Volume
 
 __all__ = [
     "CheckResult",
@@ -103,7 +102,7 @@ class Source(ABC):
     def check(self, rows: StudyRows) -> None:
         """Derive every fact and answer anew, and note what differs."""
 
-    def check_image(self, study: StudyRecord, series: SeriesRecord) -> Volume | FrameStack | None:
+    def check_image(self, study: StudyRecord, series: SeriesRecord) -> LoadedImage | None:
         """The image is what a model is shown and where the scan ends.
 
         Another one than the bench was built from is an error, none a warning.

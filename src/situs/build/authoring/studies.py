@@ -13,6 +13,7 @@ import msgspec
 
 from situs.bench import (
     Bench,
+    LoadedImage,
     Locations,
     SeriesRecord,
     StudyRecord,
@@ -27,7 +28,6 @@ from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Candidate, candidates, task_named
 from situs.items.programs import program_of
-from situs.volumes import Volume
 
 __all__ = ["LANGUAGE_TASKS", "AuthorJob", "open_author"]
 
@@ -102,12 +102,11 @@ def _outcome(bench: Bench, locations: Locations, job: AuthorJob) -> StudyOutcome
     )
 
 
-def _image(series: SeriesRecord, locations: Locations) -> Volume | None:
+def _image(series: SeriesRecord, locations: Locations) -> LoadedImage | None:
     """The image, where it is at hand: it tells where the scan ends."""
     if not series.image_hash:
         return None
     try:
-        image = load_image(series, locations)
+        return load_image(series, locations)
     except SitusError:
         return None
-    return image if isinstance(image, Volume) else None

@@ -54,8 +54,7 @@ def write_studies(
 def _write_series(evidence: SeriesEvidence, folder: Path, with_report: bool) -> int:
     """Write the files of one series; how many images there are."""
     stack = SliceStack(evidence.grid, evidence.name)
-    image = evidence.image()
-    voxels = None if image is None else image.array()
+    voxels = evidence.voxels()
     images = stack.datasets(evidence.bench.info, evidence.study, evidence.series, voxels)
     files: Sequence[Dataset] = ()
     segments: dict[str, Segment] = {}

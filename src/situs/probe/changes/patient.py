@@ -70,7 +70,7 @@ def load_patient(
     labels = beside_image(
         restrict(load_labels(series, locations), series.structures), series, image
     )
-    values = image.array() if image is not None else None
+    values = image.values if image is not None else None
     return Patient(study, series, labels, values, terms_for(series.structures, bench.info.terms))
 
 

@@ -82,7 +82,12 @@ class FrameStack:
 
     def content_hash(self) -> str:
         """Hash of pixels, type and shape; the same for any compression and header."""
-        return hash_frames(self.array())
+        return self.array_and_hash()[1]
+
+    def array_and_hash(self) -> tuple[NDArray[Any], str]:
+        """`array` and `content_hash` for the price of one reading."""
+        pixels = self.array()
+        return pixels, hash_frames(pixels)
 
     def __repr__(self) -> str:
         return f"FrameStack({' × '.join(map(str, self.shape))})"
