@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from situs.score.read.numbers.of_frames import in_digits
+from situs.score.read.numbers.whole_numbers import LONGEST_RANGE
 from situs.score.read.prose.beside import just_after, just_before
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
@@ -18,7 +19,6 @@ from situs.score.read.prose.refusal import refuses
 from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
-from situs.score.read.prose.whole_numbers import LONGEST_RANGE
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed

@@ -16,8 +16,8 @@ from situs.score.read.box_forms.record import (
     on_frames,
     slices_between,
 )
+from situs.score.read.numbers.whole_numbers import listed_numbers
 from situs.score.read.prose.loose_json import Loose
-from situs.score.read.prose.whole_numbers import listed_numbers
 
 __all__ = ["boxes_in_object", "number_spans", "says_none"]
 

@@ -10,8 +10,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from situs.score.read.numbers.whole_numbers import listed_numbers
 from situs.score.read.prose.content import fold
-from situs.score.read.prose.whole_numbers import listed_numbers
 
 __all__ = [
     "FRAME",
