@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from _random_labels import random_labels
 
-from situs.measure import Midline, Regions, right_shares
+from situs.errors import SitusError
+from situs.measure import Midline, Regions, SymmetryPlane, pair_symmetry, right_shares
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -90,3 +91,60 @@ def test_a_block_cut_by_the_midline_counts_by_its_part():
     region = Regions(LabelMap(grid, (array,), (Structure(1, "a", 0, 1),)))["a"]
     midline = Midline([np.array([4.0, 0.0, z]) for z in (-50.0, 50.0)], "spine")
     assert right_shares(region, midline, 0.0) == pytest.approx((0.75, 0.75, 0.75))
+
+
+def test_a_plane_of_symmetry_that_leans() -> None:
+    """Two pairs whose steps lean by 30° up and down: the mean lies level. Their middles are (1, 2,
+    3) and (3, 2, 1), so that the plane passes through (2, 2, 2)."""
+    lean = np.array([np.cos(np.radians(30.0)), 0.0, np.sin(np.radians(30.0))])
+    down = lean * (1.0, 1.0, -1.0)
+    first, second = np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 1.0])
+    level = SymmetryPlane(
+        [(first + 5 * lean, first - 5 * lean), (second + 20 * down, second - 20 * down)]
+    )
+    np.testing.assert_allclose(level.normal, [1.0, 0.0, 0.0], atol=1e-12)
+    assert level.tilt_degrees == pytest.approx(0.0, abs=1e-6)
+    assert level.offset_mm(np.array([7.0, 9.0, 9.0])) == pytest.approx(5.0)
+    np.testing.assert_allclose(level.mirrored(np.array([7.0, 9.0, 8.0])), [-3.0, 9.0, 8.0])
+    leaning = SymmetryPlane([(first + 5 * lean, first - 5 * lean)])
+    assert leaning.tilt_degrees == pytest.approx(30.0)
+    assert leaning.offset_mm(first + 3 * lean) == pytest.approx(3.0)
+    np.testing.assert_allclose(leaning.mirrored(first + 3 * lean), first - 3 * lean)
+    with pytest.raises(SitusError, match="at least one pair"):
+        SymmetryPlane([])
+
+
+def test_a_pair_is_compared_across_a_midline_that_leans() -> None:
+    """Blocks of 2 mL and 1 mL, centres at (30, 10, 20) and (-6, 10, 10); x = z / 10 in the
+    midline."""
+    array = np.zeros((60, 20, 40), dtype=np.uint8)
+    array[40:60, 5:15, 15:25], array[9:19, 5:15, 5:15] = 1, 2
+    matrix = np.eye(4)
+    matrix[:3, 3] = (-19.5, 0.5, 0.5)
+    labels = LabelMap(
+        Grid(array.shape, Affine(matrix)),
+        (array,),
+        (Structure(1, "kidney_right", 0, 1), Structure(2, "kidney_left", 0, 2)),
+    )
+    right, left = (Regions(labels)[name] for name in ("kidney_right", "kidney_left"))
+    np.testing.assert_allclose(right.centroid_mm, [30.0, 10.0, 20.0])
+    np.testing.assert_allclose(left.centroid_mm, [-6.0, 10.0, 10.0])
+    midline = Midline([np.array([z / 10.0, 0.0, z]) for z in (0.0, 40.0)], "spine")
+    found = pair_symmetry(right, left, midline)
+    assert found.volume_ratio == pytest.approx(2.0)
+    assert found.volume_asymmetry == pytest.approx(1.0 / 3.0)
+    # At the height of their middle, 15, the midline is at 1.5; that of their middle is 12.
+    assert found.offset_mm == pytest.approx(10.5)
+    assert found.height_mm == pytest.approx(10.0)
+    # At 20 the midline is at 2: the right centre falls on (-26, 10, 20).
+    assert found.mirrored_distance_mm == pytest.approx(np.hypot(20.0, 10.0))
+
+
+def test_a_midline_that_may_lie_aside_widens_the_shares() -> None:
+    """Ten voxels of 2 mm from x = -1 to 19; the midline at 4, known to 3 mm: right of 1 lie 18 of
+    20 mm, right of 7 lie 12."""
+    array = np.ones((10, 1, 1), dtype=np.uint8)
+    grid = Grid((10, 1, 1), Affine(np.diag([2.0, 1.0, 1.0, 1.0])))
+    region = Regions(LabelMap(grid, (array,), (Structure(1, "a", 0, 1),)))["a"]
+    midline = Midline([np.array([4.0, 0.0, z]) for z in (-50.0, 50.0)], "brain", off_mm=3.0)
+    assert right_shares(region, midline, 0.0) == pytest.approx((0.75, 0.6, 0.9))

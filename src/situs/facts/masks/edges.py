@@ -55,8 +55,7 @@ def edge_contrast(
     mask = labels.layers[structure.layer][window] == structure.value
     taken = _taken(labels, window, {structure.label, *ignored})
     inside = np.argwhere(mask)
-    if len(inside) > _MOST_VOXELS:
-        inside = inside[:: len(inside) // _MOST_VOXELS + 1]
+    inside = inside[:: len(inside) // _MOST_VOXELS + 1]
     values = image[window]
     organ_values = values[tuple(inside.T)]
     dark, middle, bright = np.percentile(organ_values, [16.0, 50.0, 84.0])

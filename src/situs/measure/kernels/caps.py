@@ -67,9 +67,9 @@ def _along(
 @kernel
 def _front(boxes: NDArray[np.float64], node: int, ux: float, uy: float, uz: float) -> float:
     """How far a box reaches along a direction."""
-    x = ux * (boxes[6 * node + 3] if ux > 0 else boxes[6 * node])
-    y = uy * (boxes[6 * node + 4] if uy > 0 else boxes[6 * node + 1])
-    z = uz * (boxes[6 * node + 5] if uz > 0 else boxes[6 * node + 2])
+    x = max(ux * boxes[6 * node], ux * boxes[6 * node + 3])
+    y = max(uy * boxes[6 * node + 1], uy * boxes[6 * node + 4])
+    z = max(uz * boxes[6 * node + 2], uz * boxes[6 * node + 5])
     return x + y + z
 
 
@@ -95,7 +95,7 @@ def _closest(
     best, found = np.inf, 0
     stack[0], stack[1], bounds[0] = depth, 0, 0.0
     top = 1
-    while top > 0:
+    while top != 0:
         top -= 1
         if bounds[top] >= best:
             continue
@@ -138,7 +138,7 @@ def _reach(
     most = known
     stack[0], stack[1] = depth, 0
     top = 1
-    while top > 0:
+    while top != 0:
         top -= 1
         level, node = stack[2 * top], stack[2 * top + 1]
         if level == 0:
@@ -173,7 +173,7 @@ def _cap(
     total = 0
     stack[0], stack[1] = depth, 0
     top = 1
-    while top > 0:
+    while top != 0:
         top -= 1
         level, node = stack[2 * top], stack[2 * top + 1]
         if level == 0:

@@ -32,10 +32,7 @@ def _join(
     """Join two runs if they have one label and come within `reach` of overlapping."""
     if label[i] == label[j] and x0[i] < x1[j] + reach and x0[j] < x1[i] + reach:
         a, b = _root(parent, i), _root(parent, j)
-        if a < b:
-            parent[b] = a
-        elif b < a:
-            parent[a] = b
+        parent[max(a, b)] = min(a, b)
 
 
 @kernel
@@ -184,9 +181,9 @@ def count_holes(
         row_start[row] = filled
         at = -1
         while run < x0.size and (z[run] - lo_z + 1) * (ny + 2) + (y[run] - lo_y + 1) == row:
-            if x0[run] - lo_x > at:
-                g0[filled], g1[filled] = at, x0[run] - lo_x
-                filled += 1
+            # Never empty: between two runs of one label in a row there is a gap.
+            g0[filled], g1[filled] = at, x0[run] - lo_x
+            filled += 1
             at = x1[run] - lo_x
             run += 1
         g0[filled], g1[filled] = at, nx + 1

@@ -33,10 +33,10 @@ def _components_2d(
             above, row = row, run
         if run > row and x1[run - 1] == x0[run]:
             parent[run] = _root(parent, run - 1)
-        while above < row and x1[above] < x0[run]:
+        while y[above] != y[run] and x1[above] < x0[run]:
             above += 1
         other = above
-        while other < row and y[other] == y[run] - 1 and x0[other] <= x1[run]:
+        while y[other] == y[run] - 1 and x0[other] <= x1[run]:
             if x1[other] >= x0[run]:
                 a, b = _root(parent, run), _root(parent, other)
                 parent[max(a, b)] = min(a, b)
@@ -160,29 +160,16 @@ def largest_on_slices(
             if parent[root] != root:
                 continue
             run = root
-            left, right, top, bottom = (
-                np.int64(x0[run]),
-                np.int64(x1[run]),
-                np.int64(y[run]),
-                np.int64(y[run]),
-            )
+            top = bottom = np.int64(y[root])
             while run >= 0:
-                left, right = min(left, np.int64(x0[run])), max(right, np.int64(x1[run]))
                 bottom = max(bottom, np.int64(y[run]))
-                run = following[run]
-            wide, tall = 2.0 * (right - left), 2.0 * (bottom - top + 1)
-            across = fxx * wide + abs(fxy) * tall
-            if across * across + fyy * tall * fyy * tall < best * _TIED:
-                continue
-            from_row, to_row = 2 * (top - lo_y), 2 * (bottom - lo_y) + 3
-            run = root
-            while run >= 0:
                 row = 2 * (np.int64(y[run]) - lo_y) + 1
                 a, b = 2 * np.int64(x0[run]), 2 * np.int64(x1[run]) - 2
                 low[row], high[row] = min(low[row], a - 1), max(high[row], b + 1)
                 for near in (row - 1, row + 1):
                     low[near], high[near] = min(low[near], a), max(high[near], b)
                 run = following[run]
+            from_row, to_row = 2 * (top - lo_y), 2 * (bottom - lo_y) + 3
             left = _chain(from_row, to_row, low, 1, none_low, hull_x, hull_y, 0)
             count = _chain(from_row, to_row, high, -1, none_high, hull_x, hull_y, left)
             for row in range(from_row, to_row):

@@ -35,7 +35,8 @@ def _starts(sides: int) -> int:
         1 << bit
         for bit, triple in enumerate(_TRIPLES)
         if all(
-            sign == 0 or sides >> (2 * axis + (sign > 0)) & 1 for axis, sign in enumerate(triple)
+            sign == 0 or sides >> (2 * axis + (sign + 1) // 2) & 1
+            for axis, sign in enumerate(triple)
         )
     )
 
@@ -103,8 +104,8 @@ def step2(frame: NDArray[np.float64], x: int, y: int, z: int, mode: int) -> floa
     if mode == 1:
         return length2(frame, x - np.sign(x), y - np.sign(y), z - np.sign(z))
     least = np.inf
-    for i in range(-1, 2):
-        for j in range(-1, 2):
-            for k in range(-1, 2):
-                least = min(least, length2(frame, x + i, y + j, z + k))
+    for i in range(x - 1, x + 2):
+        for j in range(y - 1, y + 2):
+            for k in range(z - 1, z + 2):
+                least = min(least, length2(frame, i, j, k))
     return least

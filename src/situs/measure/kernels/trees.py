@@ -157,7 +157,7 @@ def nearest(
     stack[0], stack[1], stack[2], stack[3] = a.depth, 0, b.depth, 0
     bounds[0] = 0.0
     top = 1
-    while top > 0:
+    while top != 0:
         top -= 1
         if bounds[top] >= best:
             continue
@@ -306,7 +306,7 @@ def farthest(
     stack[0], stack[1], stack[2], stack[3] = levels.size - 2, 0, levels.size - 2, 0
     bounds[0] = np.inf
     top = 1
-    while top > 0:
+    while top != 0:
         top -= 1
         if bounds[top] <= best:
             continue
