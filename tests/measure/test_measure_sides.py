@@ -115,10 +115,10 @@ def test_a_plane_of_symmetry_that_leans() -> None:
 
 
 def test_a_pair_is_compared_across_a_midline_that_leans() -> None:
-    """Blocks of 2 mL and 1 mL, centres at (30, 10, 20) and (-6, 10, 10); x = z / 10 in the
+    """Blocks of 2 mL and 0.6 mL, centres at (30, 10, 20) and (-6, 10, 10); x = z / 10 in the
     midline."""
     array = np.zeros((60, 20, 40), dtype=np.uint8)
-    array[40:60, 5:15, 15:25], array[9:19, 5:15, 5:15] = 1, 2
+    array[40:60, 5:15, 15:25], array[9:19, 5:15, 7:13] = 1, 2
     matrix = np.eye(4)
     matrix[:3, 3] = (-19.5, 0.5, 0.5)
     labels = LabelMap(
@@ -131,8 +131,8 @@ def test_a_pair_is_compared_across_a_midline_that_leans() -> None:
     np.testing.assert_allclose(left.centroid_mm, [-6.0, 10.0, 10.0])
     midline = Midline([np.array([z / 10.0, 0.0, z]) for z in (0.0, 40.0)], "spine")
     found = pair_symmetry(right, left, midline)
-    assert found.volume_ratio == pytest.approx(2.0)
-    assert found.volume_asymmetry == pytest.approx(1.0 / 3.0)
+    assert found.volume_ratio == pytest.approx(2.0 / 0.6)
+    assert found.volume_asymmetry == pytest.approx(1.4 / 2.6)
     # At the height of their middle, 15, the midline is at 1.5; that of their middle is 12.
     assert found.offset_mm == pytest.approx(10.5)
     assert found.height_mm == pytest.approx(10.0)
@@ -146,5 +146,6 @@ def test_a_midline_that_may_lie_aside_widens_the_shares() -> None:
     array = np.ones((10, 1, 1), dtype=np.uint8)
     grid = Grid((10, 1, 1), Affine(np.diag([2.0, 1.0, 1.0, 1.0])))
     region = Regions(LabelMap(grid, (array,), (Structure(1, "a", 0, 1),)))["a"]
-    midline = Midline([np.array([4.0, 0.0, z]) for z in (-50.0, 50.0)], "brain", off_mm=3.0)
-    assert right_shares(region, midline, 0.0) == pytest.approx((0.75, 0.6, 0.9))
+    for heights in ((-50.0, 50.0), (-90.0, -50.0)):  # at its height, and below it
+        midline = Midline([np.array([4.0, 0.0, z]) for z in heights], "brain", off_mm=3.0)
+        assert right_shares(region, midline, 0.0) == pytest.approx((0.75, 0.6, 0.9))

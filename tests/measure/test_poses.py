@@ -92,8 +92,9 @@ def test_how_much_a_turn_changes_the_longest_diameter(upwards: float) -> None:
     for n in range(8):
         rod[n, 3, n // 2 + 2] = True
     matrix = np.diag([1.5, 1.2, 2.0 * upwards, 1.0])
+    matrix[:3, 3] = (5.3, -2.1, 0.7)
     for mask in (plate, rod):
-        points = np.argwhere(mask) * np.diag(matrix)[:3]
+        points = np.argwhere(mask) * np.diag(matrix)[:3] + matrix[:3, 3]
         expected = ratios_by_definition(points, np.array([0.0, 0.0, 1.0]), 2.0, 12.0)
         assert expected[0] < 1.0
         found = axial_diameter_ratios(region_of(mask, Affine(matrix)), 2, 12.0)

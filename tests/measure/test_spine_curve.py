@@ -69,6 +69,8 @@ def test_a_spine_that_lies_level_runs_down_nowhere() -> None:
     row = Spine({float(n): np.array([[0.0, 20.0 * n, 5.0]]) for n in range(3)})
     assert row.at_height(5.0, UP) is None
     assert row.along_curve(np.array([[9.0, 30.0, 5.0]])) == pytest.approx([1.5])
+    two = Spine({float(n): np.array([[0.0, 20.0 * n, 5.0]]) for n in range(2)})
+    assert two.along_curve(np.array([[9.0, 30.0, 5.0]])) == pytest.approx([1.5])
     with pytest.raises(SitusError, match="same centre"):
         Spine({float(n): np.array([[0.0, 20.0, 5.0]]) for n in range(3)})
     with pytest.raises(SitusError, match="at least two"):
