@@ -28,7 +28,7 @@ def test_midline_goes_on_along_a_straight_fit():
     np.testing.assert_allclose(found, np.column_stack([3.0 - z / 30.0, -60.0 - z / 15.0]))
 
 
-@pytest.mark.parametrize("heights", [(5.0, 5.0), (5.0, 5.0 + 1e-13), (5.0,)])
+@pytest.mark.parametrize("heights", [(5.0, 5.0), (5.0, 5.0 + 1e-13), (0.0, 1e-3), (5.0,)])
 def test_points_at_one_height_give_an_upright_midline(heights):
     """Rounding must not decide the slope: two points at the same height have none."""
     midline = Midline([np.array([2.0 * n, 1.0, z]) for n, z in enumerate(heights)], "paired organs")

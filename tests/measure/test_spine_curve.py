@@ -48,6 +48,8 @@ def test_beyond_its_ends_the_curve_goes_on_straight() -> None:
         assert spine.along_curve(place[None]) == pytest.approx([level])
         assert spine.at_height(float(place[2]), UP) == pytest.approx(level)
         assert spine.step_mm(level) == pytest.approx(np.linalg.norm(curve(end, 1)))
+    assert spine.step_mm(99.0) == pytest.approx(np.linalg.norm(curve(9.0, 1)))
+    assert spine.step_mm(-99.0) == pytest.approx(np.linalg.norm(curve(5.0, 1)))
 
 
 def test_half_a_vertebra_beyond_the_last_is_still_the_spine() -> None:

@@ -42,10 +42,7 @@ class Tube(msgspec.Struct, frozen=True):
 
 def overlap(a: FrameBox, b: FrameBox) -> float:
     """Intersection over union of two boxes, whatever their frames."""
-    width, height = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-    if width <= 0.0 or height <= 0.0:
-        return 0.0
-    return width * height / (a.area + b.area - width * height)
+    return a.iou(msgspec.structs.replace(b, frame=a.frame))
 
 
 def link(boxes: Iterable[FrameBox], iou: float, gap: int) -> list[Tube]:
