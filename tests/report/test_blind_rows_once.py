@@ -99,3 +99,36 @@ def test_a_run_that_cannot_be_written_to_is_reported(
         (run / name).unlink()
         (run / name).mkdir()  # where a folder lies, no file can be put
     assert situs("report", run, "--out", tmp_path / "page.html", "--pictures", 0).code == 0
+
+
+def test_a_report_opens_each_run_and_their_bench_once(
+    bench: Path, tmp_path: Path, situs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And works out the digest of a file of the bench once, however many runs there are."""
+    from collections import Counter
+
+    from situs.base import files
+    from situs.bench import folder as of_bench
+    from situs.run import folder as of_run
+
+    runs = [tmp_path / "one", tmp_path / "two"]
+    for run, model in zip(runs, ("majority", "random")):
+        assert situs("run", bench, "--model", model, "--out", run).code == 0
+    opened: Counter[str] = Counter()
+
+    def counting(read: Callable[..., Any], kind: str) -> Callable[..., Any]:
+        def counted(path: Path, *more: Any, **named: Any) -> Any:
+            opened[f"{kind} {path.parent.name}/{path.name}"] += 1
+            return read(path, *more, **named)
+
+        return counted
+
+    monkeypatch.setattr(of_run, "read_json", counting(files.read_json, "read"))
+    monkeypatch.setattr(of_bench, "read_json", counting(files.read_json, "read"))
+    monkeypatch.setattr(of_bench, "file_digest", counting(files.file_digest, "digest"))
+    page = tmp_path / "page.html"
+    assert situs("report", *runs, "--pictures", 0, "--out", page).code == 0
+    expected = {"read one/run.json", "read two/run.json", f"read {bench.name}/bench.json"}
+    assert expected < opened.keys()
+    assert f"digest {bench.name}/items.parquet" in opened
+    assert set(opened.values()) == {1}, opened

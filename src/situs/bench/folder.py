@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import Term
-from situs.base.files import canonical_json, digest, read_json
+from situs.base.files import canonical_json, digest, file_digest, read_json
 from situs.bench.integrity import Parameters, fact_problem, item_problem, study_problem
 from situs.bench.study import StudyRecord
 from situs.bench.tables import read_table, whole_table
@@ -113,6 +113,13 @@ class Bench:
         self.folder = folder
         self.info = info
         self._cached_items: list[Item] | None = None
+        self._digests: dict[str, str] = {}
+
+    def digest_of(self, name: str) -> str:
+        """The digest of one of its files; a large one is read for it once."""
+        if name not in self._digests:
+            self._digests[name] = file_digest(self.folder / name)
+        return self._digests[name]
 
     def studies(self) -> Iterator[StudyRecord]:
         """Every study; one whose grid cannot be is refused."""

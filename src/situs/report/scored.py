@@ -16,14 +16,14 @@ from situs.errors import SitusError
 from situs.report.causes import causes_of
 from situs.report.covered import Covered
 from situs.report.names import spec_of, unique_names
-from situs.run import RunInfo, is_baseline, open_run
+from situs.run import RunInfo, is_baseline
 from situs.score import HEADLINE, Entry, Outcome, Scores
 from situs.score.blind.beside import kept_blind_tables
 from situs.score.columns import Columns
 from situs.score.explain import Budget, budget_of
 from situs.score.metrics.registry import Shown, shown_in
 from situs.score.records import outcome_at
-from situs.score.scored_run import ScoredRun, open_replies, read_run
+from situs.score.scored_run import ScoredRun, read_run, replies_of_run
 from situs.score.table import score_table
 
 __all__ = ["ReportedRun", "entry_of", "mark_of", "read_runs"]
@@ -145,10 +145,11 @@ def read_runs(
     """
     if not folders:
         raise SitusError("no run given", fix="give one or more run folders")
-    opened = [(folder, *open_run(folder, bench)) for folder in folders]
-    shared = opened[0][2]
-    for folder, _, other in opened:
-        if other.info.content_hash != shared.info.content_hash:
+    first = replies_of_run(folders[0], bench)
+    shared = first.bench
+    opened = [first, *(replies_of_run(folder, bench, known=shared) for folder in folders[1:])]
+    for folder, replies in zip(folders, opened):
+        if replies.bench.info.content_hash != shared.info.content_hash:
             raise SitusError(
                 "was run on a different bench from the first run",
                 where=folder,
@@ -160,14 +161,14 @@ def read_runs(
             where="--names",
             fix="give one name per run",
         )
+    infos = [replies.info for replies in opened if replies.info is not None]
     called = list(names) or unique_names(
-        (info.client for _, info, _ in opened),
-        (" (text only)" if info.withheld else "" for _, info, _ in opened),
+        (info.client for info in infos),
+        (" (text only)" if info.withheld else "" for info in infos),
     )
     runs: list[ReportedRun] = []
     covered = Covered(shared)
-    for name, (folder, _, _) in zip(called, opened):
-        replies = dataclasses.replace(open_replies(folder, bench), bench=shared)
+    for name, folder, replies in zip(called, folders, opened):
         stored_scores, run = (
             _stored_scores(folder / "scores.json"),
             read_run(replies, beside_blind=not runs),

@@ -327,11 +327,18 @@ def _bench_at(text: str) -> Path:
     return local_input(text) if is_url(text) else Path(text)
 
 
-def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:
-    """A run and its bench, refused if the bench is not the one it was run on."""
+def open_run(
+    run: Path, bench: Path | None = None, *, known: Bench | None = None
+) -> tuple[RunInfo, Bench]:
+    """A run and its bench, refused if the bench is not the one it was run on.
+
+    A bench that is `known` already is not opened again if it is that of the run.
+    """
     if not (run / "run.json").is_file():
         raise _no_run(run)
     info = read_json(run / "run.json", RunInfo)
+    if known is not None and known.info.content_hash == info.bench_hash:
+        return info, known
     opened = open_bench(bench if bench is not None else _find_bench(run, info))
     if opened.info.content_hash != info.bench_hash:
         raise SitusError("was run on another bench", where=run, fix="give the bench it was run on")

@@ -50,7 +50,15 @@ from situs.score.records import (
 )
 from situs.score.stored_columns import COLUMNS_VERSION, STORED, read_scores, write_scores
 
-__all__ = ["Replies", "ScoredRun", "keep_run", "open_replies", "read_run", "score_columns"]
+__all__ = [
+    "Replies",
+    "ScoredRun",
+    "keep_run",
+    "open_replies",
+    "read_run",
+    "replies_of_run",
+    "score_columns",
+]
 
 _BATCH = 2000
 """Replies scored at a time."""
@@ -113,7 +121,7 @@ class Replies:
                 "columns": COLUMNS_VERSION,
                 "bench": self.bench.info.content_hash,
                 # What stands in the file, too: a bench that was changed by hand keeps its hash.
-                "items": file_digest(self.bench.folder / "items.parquet"),
+                "items": self.bench.digest_of("items.parquet"),
                 "answers": file_digest(folder / "answers.jsonl"),
                 "hidden": digest(canonical_json(dict(sorted(self.hidden.items())))),
                 "profile": info.profile_hash,
@@ -187,15 +195,19 @@ def open_replies(
     if not answers.is_dir() and bench is not None:
         replies = Replies(open_bench(bench), StoredRows(answers), profile=profile)
     else:
-        info, opened = open_run(answers, bench)
-        hidden = read_hidden(answers / "hidden.jsonl")
-        rows = StoredRows(answers / "answers.jsonl")
-        replies = Replies(opened, rows, info, info.profile, hidden, answers)
+        replies = replies_of_run(answers, bench)
     if reply_language is not None:
         spoken = known_language(reply_language)
         shown = msgspec.structs.replace(replies.profile or NATIVE, reply_language=spoken)
         replies = Replies(replies.bench, replies.rows, replies.info, shown, replies.hidden)
     return replies
+
+
+def replies_of_run(run: Path, bench: Path | None = None, *, known: Bench | None = None) -> Replies:
+    """A run folder; `known` is a bench that is open already, for a run on it."""
+    info, opened = open_run(run, bench, known=known)
+    hidden = read_hidden(run / "hidden.jsonl")
+    return Replies(opened, StoredRows(run / "answers.jsonl"), info, info.profile, hidden, run)
 
 
 def read_run(answers: Replies, *, beside_blind: bool = False) -> ScoredRun:

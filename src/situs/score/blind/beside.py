@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from situs.base.files import canonical_json, digest, file_digest, read_text, write_atomic
+from situs.base.files import canonical_json, digest, read_text, write_atomic
 from situs.errors import SitusError
 from situs.score.blind.rows import BlindRow, blind_rows_of
 from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
@@ -132,9 +132,9 @@ def _place(run: ScoredRun) -> Path | None:
 def _made_of(run: ScoredRun, seed: int, stratum: str) -> str:
     """Names all that the tables depend on: what the run's own scores do, and the whole bench,
     from which the rows learn."""
-    answers = run.replies
-    bench = sorted([*answers.bench.folder.glob("*.parquet"), answers.bench.folder / "bench.json"])
-    files = {path.name: file_digest(path) for path in bench}
+    answers, bench = run.replies, run.bench
+    names = sorted([*(path.name for path in bench.folder.glob("*.parquet")), "bench.json"])
+    files = {name: bench.digest_of(name) for name in names}
     return digest(answers.made_of, canonical_json([files, seed, stratum]))
 
 
