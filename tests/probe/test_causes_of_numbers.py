@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from situs.facts import Fact, Measured
-from situs.score.explain import budget_of
+from situs.items import Number
+from situs.score.explain import Cause, budget_of
 from situs.score.explain.closed import _touching
-from situs.score.explain.numbers import _joined, _moved, holds
+from situs.score.explain.numbers import _joined, _moved, chance_in, holds, windows_of
 from situs.score.explain.steps import _held
 from situs.score.explain.tails import upper_tail
 from situs.score.scored_run import open_replies, read_run
@@ -100,3 +101,41 @@ def test_a_fact_without_an_interval_is_held_within_a_tenth() -> None:
     gap = fact("surface_gap", 20.0, None)
     stated = [17.4, 17.5, 22.5, 22.6]
     assert [_held(gap, value, "length") for value in stated] == [False, True, True, False]
+
+
+GRID = np.arange(-3000, 8000) / 1000.0 + 0.00025
+"""Powers of ten, a thousandth apart."""
+
+
+def _inside(windows: list[tuple[float, float]]) -> np.ndarray:
+    return np.any([(low <= GRID) & (high >= GRID) for low, high in windows] or [GRID > 9], axis=0)
+
+
+def test_windows_and_their_chance_on_a_grid() -> None:
+    """Slips of 10 and 1/10, voxels of 2 mm and a prior of 70 mm, each as a set of powers of ten; chance
+    is the density of wrong numbers beside the windows or across the truth, whichever is denser."""
+    truth = Number(50.0, "mm", (40.0, 60.0))
+    windows = windows_of(truth, [2.0], [], 70.0)
+    own = _inside([(math.log10(40), math.log10(60))])
+    expected = {
+        Cause.UNIT_SLIP: [(400, 600), (4, 6)],
+        Cause.VOXEL_AS_MM: [(20, 30)],
+        Cause.PRIOR: [(66.5, 73.5)],
+    }
+    rng = np.random.default_rng(3)
+    said = 10 ** rng.uniform(0.2, 3.4, 60)
+    for cause, stretches in expected.items():
+        logs = [(math.log10(low), math.log10(high)) for low, high in stretches]
+        there = _inside(logs) & ~own
+        assert _inside(windows[cause]).sum() == pytest.approx(there.sum(), abs=3)
+        beside = _inside([(low - 0.5, high + 0.5) for low, high in logs]) & ~there & ~own
+        twice = math.log10(40) + math.log10(60)
+        opposite = _inside([(twice - high, twice - low) for low, high in logs]) & ~there & ~own
+        places = np.searchsorted(GRID, np.log10(said))
+        density = max(
+            (0.5 + around[places].sum()) / (len(said) * around.sum() / 1000)
+            for around in (beside, opposite)
+            if around.any()  # two slips that are each other's mirror image have nothing there
+        )
+        chances = chance_in([(truth, windows[cause], one) for one in said])
+        assert chances == pytest.approx([min(1.0, density * there.sum() / 1000)] * 60, rel=0.03)
