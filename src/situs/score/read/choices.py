@@ -20,6 +20,7 @@ from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
 from situs.score.read.prose.plans import set_aside_plans
 from situs.score.read.prose.refusal import declines, refuses
+from situs.score.read.prose.taken import Taken
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
@@ -336,9 +337,9 @@ def _half_named(
         if index not in claimed
         for word in _words_of(names, index)
     } - known
-    taken = bytearray(len(plain))
+    taken = Taken(plain)
     for mention in mentions:
-        taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+        taken.take(mention.start, mention.end)
     for statement in sentences:
         for clause in (
             _CLAUSE.finditer(plain, statement.start, statement.end) if statement.claims else ()
@@ -346,7 +347,7 @@ def _half_named(
             if not _NOT_FOUND.search(plain, statement.start, clause.end()):
                 words = _CONTENT.finditer(plain, clause.start(), clause.end())
                 if any(
-                    noun(match[0].lower()) in unclaimed and not taken[match.start()]
+                    noun(match[0].lower()) in unclaimed and not taken.holds(match.start())
                     for match in words
                 ):
                     return True

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.resolve import decide
+from situs.score.read.prose.taken import Taken
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.result import Parsed
 
@@ -106,7 +107,7 @@ def stated_grade(
     None if it states none for sure."""
     link = _LINK.match(text)
     text = text[link.end() if link else 0 :]
-    taken = bytearray(len(text))
+    taken = Taken(text)
     mentions: list[Mention] = []
     for word in sorted(words, key=len, reverse=True):
         if not word:
@@ -126,10 +127,8 @@ def stated_grade(
 
 
 def _mention(
-    span: tuple[int, int], grade: int | None, taken: bytearray, mentions: list[Mention]
+    span: tuple[int, int], grade: int | None, taken: Taken, mentions: list[Mention]
 ) -> None:
     start, end = span
-    if taken.find(1, start, end) < 0:
-        taken[start:end] = b"\x01" * (end - start)
-        if grade is not None:
-            mentions.append(Mention(start, end, grade))
+    if taken.take(start, end) and grade is not None:
+        mentions.append(Mention(start, end, grade))

@@ -18,6 +18,7 @@ from situs.score.read.box_forms.record import (
     slices_between,
     told_frames,
 )
+from situs.score.read.prose.taken import Taken
 
 __all__ = ["boxes_in_lines"]
 
@@ -105,9 +106,9 @@ def boxes_in_lines(text: str, labels: Sequence[str], *, volume: bool) -> Iterato
     for stop in [*(match.span() for match in _BREAK.finditer(text)), (len(text), len(text))]:
         line, offset = text[start : stop[0]], start
         start = stop[1]
-        taken = bytearray(len(line))
+        taken = Taken(line)
         boxes = sorted(_listed(line, taken, volume=volume), key=lambda pair: pair[0])
-        marks = [mark for mark in FRAME.finditer(line) if not taken[mark.start()]]
+        marks = [mark for mark in FRAME.finditer(line) if not taken.holds(mark.start())]
         starts, ends = [mark.start() for mark in marks], [mark.end() for mark in marks]
         trailing = bool(boxes and marks and starts[0] > boxes[0][0][0])
         refs = [(match.end(), (match[1] or match[2]).strip()) for match in _REF.finditer(line)]
@@ -129,13 +130,11 @@ def boxes_in_lines(text: str, labels: Sequence[str], *, volume: bool) -> Iterato
             label = label_before(line, labels) or (label if line.strip() else "")
 
 
-def _listed(
-    line: str, taken: bytearray, *, volume: bool
-) -> Iterator[tuple[tuple[int, int], Mention]]:
+def _listed(line: str, taken: Taken, *, volume: bool) -> Iterator[tuple[tuple[int, int], Mention]]:
     """The boxes of a line with where they stand; each stretch of text is read once, by the most
     telling form.
 
-    `taken` has a byte for every character, which is set where a box was read.
+    `taken` are those in which a box was read.
     """
     for pattern, order, thousand in (
         (_TOKEN, "xyxy", True),
@@ -156,8 +155,7 @@ def _listed(
     ):
         for match in pattern.finditer(line):
             start, end = match.span()
-            if taken.find(1, start, end) < 0:
-                taken[start:end] = b"\x01" * (end - start)
+            if taken.take(start, end):
                 yield (start, end), _mention(pattern, match, order, thousand)
 
 

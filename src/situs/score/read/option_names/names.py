@@ -30,6 +30,7 @@ from situs.score.read.option_names.phrases import (
 from situs.score.read.prose.beside import just_before
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.refusal import cannot_tell
+from situs.score.read.prose.taken import Taken
 from situs.score.read.prose.tokens import Mention
 
 __all__ = ["OptionNames"]
@@ -142,7 +143,7 @@ class OptionNames:
     def mentions(self, plain: str) -> list[Mention]:
         """All mentions in a cleaned reply, longest words first where they overlap;
         no repetition of the option list."""
-        taken = bytearray(len(plain))
+        taken = Taken(plain)
         found: list[Mention] = []
         echoed = self.echo(plain)
         ranges = named_ranges(plain, self.cores, self.question)
@@ -158,8 +159,7 @@ class OptionNames:
             if plain[mention.start : mention.end] in self._drawn:
                 continue
             inside = any(start <= mention.start < end for start, end in echoed)
-            if not inside and taken.find(1, mention.start, mention.end) < 0:
-                taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+            if not inside and taken.take(mention.start, mention.end):
                 found.append(mention)
         return _without_contrasts(plain, sorted(found, key=lambda mention: mention.start))
 
