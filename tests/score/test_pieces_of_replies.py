@@ -9,7 +9,15 @@ import pytest
 
 from situs.items import Option
 from situs.profiles import AnswerSpace
-from situs.score import Parsed, parse_boxes, parse_choice, parse_frames, parse_grades, parse_number
+from situs.score import (
+    Parsed,
+    parse_boxes,
+    parse_choice,
+    parse_frames,
+    parse_grades,
+    parse_number,
+    parse_yes_no,
+)
 from situs.score.read.assertions import propositions, relations
 from situs.score.read.numbers.tokens import Kind, tokens
 from situs.score.read.prose.content import noun
@@ -182,6 +190,15 @@ def test_statements_are_read_up_to_a_length(module, reads, reply, question) -> N
     assert reads(reply, question) is True
     assert reads(reply.ljust(module._LONGEST), question) is True
     assert reads(reply.ljust(module._LONGEST + 1), question) is None
+
+
+@pytest.mark.parametrize(("depth", "read"), [(1, True), (5, True), (6, False), (20, False)])
+def test_an_answer_is_looked_for_five_objects_deep(depth: int, read: bool) -> None:
+    for value, answer in (("yes", True), ("no", False)):
+        reply = '{"result": ' * (depth - 1) + f'{{"answer": "{value}"}}' + "}" * (depth - 1)
+        assert (parse_yes_no(reply) == Parsed(answer)) is read
+    lists = '{"answer": ' + "[" * (depth - 1) + '"yes"' + "]" * (depth - 1) + "}"
+    assert (parse_yes_no(lists) == Parsed(True)) is read
 
 
 @pytest.mark.parametrize(("depth", "read"), [(7, True), (8, True), (9, False)])

@@ -124,8 +124,7 @@ class SentenceState:
         if self.doubt_ended and self.scope.certainty is Certainty.DOUBTED:
             self.scope.certainty = Certainty.ASSERTED  # "hard to say, I'd guess no"
         self.course.explaining = False
-        if self.announced is None or role > self.announced:
-            self.announced = role
+        self.announced = role if self.announced is None else max(self.announced, role)
         own = self.aside_ended and self.course.single
         if self.scope.role is not Role.WEAK or self.base is Role.WEAK or own:
             self.scope.role = max(self.scope.role, role)
