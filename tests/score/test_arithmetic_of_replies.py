@@ -12,8 +12,6 @@ from situs.profiles import AnswerSpace
 from situs.score import Parsed, parse_boxes, parse_choice, parse_number, parse_yes_no
 from situs.score.read import likelihoods, restated
 from situs.score.read.numbers.quantities import base_value, quantities
-from situs.score.read.option_names import unequal
-from situs.score.read.prose.tokens import Mention
 
 
 def number(reply, unit, **more):
@@ -157,15 +155,6 @@ Q = "Is the spleen larger than the left kidney?"
     [
         (likelihoods, lambda pad: likelihoods.likeliest("A: 0.2, B: 0.8".ljust(pad, "."))),
         (restated, lambda pad: restated.restates("The spleen is larger.".rjust(pad), Q)),
-        (
-            unequal,
-            lambda pad: (
-                unequal.only_unequal(
-                    "A ≠ B".ljust(pad), [Mention(0, 1, 0), Mention(4, 5, 1)], ["liver", "spleen"]
-                )
-                or None
-            ),
-        ),
     ],
 )
 def test_a_rule_reads_up_to_its_longest_reply(module, read) -> None:
