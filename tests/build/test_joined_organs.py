@@ -60,7 +60,7 @@ def test_nothing_is_expected_beside_three_organs_or_of_lungs() -> None:
 
 
 def sites_of(ledger: Ledger, name: str) -> np.ndarray:
-    found = [sites[name] for sites in ledger.mark_sites.values() if name in sites]
+    found = [sites[name] for sites in ledger.mark_sites.anywhere.values() if name in sites]
     return np.concatenate(found) if found else np.zeros((0, 3))
 
 

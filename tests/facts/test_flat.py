@@ -60,11 +60,24 @@ def test_half_of_a_ball_ends_with_its_largest_section() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second"),
+    [("gallbladder", "duodenum"), ("vertebrae", "spinal_cord"), ("iliopsoas_left", "colon")],
+)
+def test_half_of_gut_bone_or_muscle_ends_in_a_plane_as_well(first: str, second: str) -> None:
+    study = balls((first, second), ((20.0, 20.0, 20.0), (41.0, 20.0, 20.0)))
+    assert all(share < 0.1 for _, share in flat_faces(ledger_of_study(study)))
+    shares = dict(flat_faces(ledger_of_study(painted(study, second, first, 0))))
+    assert shares[first, second] > FLAT
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
     [
         ("kidney_left", "kidney_right"),  # akin: one may be grown to the other
         ("esophagus", "stomach"),  # tubes pass into each other
         ("lung_upper_lobe_left", "lung_lower_lobe_left"),
         ("inferior_vena_cava", "liver"),
+        ("vertebrae_L2", "vertebrae_L3"),  # a disc parts their end plates
+        ("rib_left_8", "lung_left"),
     ],
 )
 def test_what_passes_into_each_other_may_meet_in_a_plane(first: str, second: str) -> None:

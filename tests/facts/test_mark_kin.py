@@ -123,7 +123,7 @@ def test_a_mark_avoids_what_hides_in_its_structure():
     """A cyst and vessels that are never marked themselves."""
     ledger = _ledger({"hepatic_vessels": (8, 22, 8, 22)})
     inside = ledger.regions.labels.mask(ledger.regions.structures["hepatic_vessels"])
-    points = [found["liver"] for found in ledger.mark_sites.values() if "liver" in found]
+    points = [found["liver"] for found in ledger.mark_sites.anywhere.values() if "liver" in found]
     index = np.rint(ledger.regions.grid.affine.to_index(np.concatenate(points))).astype(int)
     assert len(index)
     assert not inside[tuple(index.T)].any()
@@ -143,8 +143,8 @@ def test_metres_for_millimetres_cost_no_more_than_millimetres(monkeypatch):
     monkeypatch.setattr(ndimage, "distance_transform_edt", recorded)
     liver = {"liver": ((4, 4, 4), (26, 26, 26))}
     tiny = block_ledger((30, 30, 30), 0.001, **liver)
-    assert not any(tiny.mark_sites.values())
+    assert not any(tiny.mark_sites.anywhere.values())
     assert not seen
     usual = block_ledger((30, 30, 30), 2.0, **liver)
-    assert any("liver" in found for found in usual.mark_sites.values())
+    assert any("liver" in found for found in usual.mark_sites.anywhere.values())
     assert max(max(shape) for shape in seen) <= 24

@@ -21,8 +21,11 @@ _LEAST_MM2 = 150.0
 """Smaller faces are not judged: a few voxels of a thin gland lie in one plane by chance."""
 _FEWEST_SLICES = 5
 """Of a structure on fewer slices the end of one may be its largest section."""
+_APART = frozenset({"organ", "tract", "vertebra", "spine", "muscle"})
+"""Kinds of structure that meet in curved faces; bones and the discs between them may be flat, and
+vessels pass into each other, or into organs."""
 _SIDE_BY_SIDE = frozenset({"aorta", "inferior_vena_cava"})
-"""The vessels that run beside each other; others pass into each other, or into organs."""
+"""The vessels that run beside each other."""
 
 
 def flat_faces(ledger: Ledger) -> Iterator[tuple[tuple[str, str], float]]:
@@ -39,8 +42,9 @@ def flat_faces(ledger: Ledger) -> Iterator[tuple[tuple[str, str], float]]:
 
 def _are_judged(ledger: Ledger, first: str, second: str) -> bool:
     a, b = ledger.terms[first], ledger.terms[second]
-    organs = a.kind == b.kind == "organ"
-    if not organs and {a.canonical, b.canonical} != _SIDE_BY_SIDE:
+    if not _APART.issuperset((a.kind, b.kind)) and {a.canonical, b.canonical} != _SIDE_BY_SIDE:
+        return False
+    if a.kind == b.kind == "vertebra":  # where a disc lies between them, its planes part them
         return False
     return not are_continuous(a, b) and not are_akin(a, b, ledger.terms)
 

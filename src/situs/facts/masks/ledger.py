@@ -35,7 +35,7 @@ from situs.space import Axis
 from situs.volumes import LabelMap, padding_of
 
 if TYPE_CHECKING:
-    from situs.facts.masks.marks.sites import Mark, Sites
+    from situs.facts.masks.marks.sites import Mark, MarkSites
 
 __all__ = [
     "DOUBT_OF_AXIS",
@@ -419,7 +419,7 @@ class Ledger(Doubted):
         return name
 
     @functools.cached_property
-    def mark_sites(self) -> Sites:
+    def mark_sites(self) -> MarkSites:
         """Where marks may be drawn."""
         from situs.facts.masks.marks.sites import mark_sites
 

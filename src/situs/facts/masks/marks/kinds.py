@@ -101,7 +101,7 @@ def _drawn(study_id: str, *what: str) -> int:
 
 
 def _slices(ledger: Ledger, kinds: tuple[str, ...] = ()) -> list[dict[str, NDArray[np.float64]]]:
-    """The sites of each slice, without lesions;
+    """The cores of each slice, without lesions;
     of some kinds of structure only, if any are given."""
     wanted = {
         name
@@ -110,7 +110,7 @@ def _slices(ledger: Ledger, kinds: tuple[str, ...] = ()) -> list[dict[str, NDArr
     }
     return [
         {n: points for n, points in sites.items() if n in wanted}
-        for sites in ledger.mark_sites.values()
+        for sites in ledger.mark_sites.cores.values()
     ]
 
 
@@ -238,7 +238,9 @@ def _first_apart(
 
 
 def _in_holder(ledger: Ledger, lesion: str, organ: str) -> list[Mark] | None:
-    slices = [sites for sites in ledger.mark_sites.values() if lesion in sites and organ in sites]
+    slices = [
+        sites for sites in ledger.mark_sites.anywhere.values() if lesion in sites and organ in sites
+    ]
     slices.sort(key=lambda sites: (-len(sites[lesion]), float(sites[lesion][0, 2])))
     wanted, spare = _pick(ledger, MARKS, "lesion"), None
     for number, sites in enumerate(slices[:_TRIED_SLICES]):

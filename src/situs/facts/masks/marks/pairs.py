@@ -55,7 +55,7 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
         [np.arange(MARKS), *(rng.permutation(MARKS) for _ in range(_CUES - 1))], axis=1
     )
     best: list[dict[str, Found]] = [{} for _ in range(MARKS)]
-    for slice_sites in ledger.mark_sites.values():
+    for slice_sites in ledger.mark_sites.cores.values():
         names = sorted(
             (n for n in slice_sites if ledger.family(n) is None),
             key=lambda name: _order_without_side(slice_sites[name]),

@@ -3,13 +3,13 @@ on a few axial slices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import wholes
+from situs.anatomy import Term, are_continuous, plausible_range, term, wholes
 from situs.anatomy.plausible import UsualPlace, absent_places, patient_size
 from situs.facts.masks.instances import largest_part
 from situs.facts.masks.kinds_slices import axial_axis
@@ -19,7 +19,7 @@ from situs.space import IndexPoints, WorldPoints
 if TYPE_CHECKING:
     from situs.facts.masks.ledger import Ledger
 
-__all__ = ["Mark", "Sites", "mark_sites", "needed_depth_mm"]
+__all__ = ["Mark", "MarkSites", "Sites", "mark_sites", "needed_depth_mm"]
 
 Mark = tuple[str, NDArray[np.float64]]
 """The structure a point lies in, and the point."""
@@ -27,7 +27,25 @@ Sites = dict[int, dict[str, NDArray[np.float64]]]
 """Axial slice (from the feet) → structure → (n,
 3) points in mm, in an order that no storage changes."""
 
+
+class MarkSites(NamedTuple):
+    """Where marks may be drawn."""
+
+    anywhere: Sites
+    """Deep enough inside for what a contour usually errs."""
+    cores: Sites
+    """The middle of each section: a mask that takes in a good part of a neighbour, is too large or
+    has slipped mostly holds its own structure there still."""
+
+
 _PART = 0.5
+_CORE_OF_SECTION = 0.5
+"""Part of the greatest depth within its section at which the middle of a section begins."""
+_CORE_OF_WHOLE = 0.25
+"""Part of the greatest depth within any of its sections that a core has at least, so that none lies
+in a thin neighbour drawn with it: the cava under the liver's name."""
+_TIE = 1e-6
+"""Relative: rounding decides no comparison of depths that are equal."""
 _LEAST_OF_ABSENT = 0.5
 """Part of a neighbour's usual volume that a mask has at least before it may hold the neighbour."""
 _HOLDERS = ("organ", "vessel", "tract", "muscle", "bone", "vertebra", "region")
@@ -41,11 +59,11 @@ def needed_depth_mm(ledger: Ledger) -> float:
     )
 
 
-def mark_sites(ledger: Ledger) -> Sites:
+def mark_sites(ledger: Ledger) -> MarkSites:
     """Every site on the slices that are tried:
     spread over the organs, and through the middle of each lesion."""
     if ledger.regions.grid.affine.is_sheared:
-        return {}
+        return MarkSites({}, {})
     lesions = [name for name in ledger.structures if ledger.family(name)]
     named = [
         name
@@ -55,14 +73,39 @@ def mark_sites(ledger: Ledger) -> Sites:
     holders = [name for name in named if not _envelops(ledger, name, named)]
     need = needed_depth_mm(ledger)
     frames = _frames(ledger, holders, lesions)
+    deep = _alone(ledger, holders, lesions, frames)
+    roomy = sorted({name for inside in deep.values() for name, index in inside.items()})
+    places = _absent_in_scan(ledger) if roomy else {}
+    absent = {name: _absent_neighbours(ledger, name, places) for name in roomy}
     sites: Sites = {frame: {} for frame in frames}
-    deep: dict[int, dict[str, NDArray[np.int64]]] = {frame: {} for frame in frames}
-    shape = [
-        n
-        for axis, n in enumerate(ledger.regions.grid.shape)
-        if axis != axial_axis(ledger.regions.grid)[0]
-    ]
+    for frame, indices_of in deep.items():
+        near = _near_lesions(ledger, lesions, frame, need)
+        for name, index in indices_of.items():
+            free = _clear_of(_to_world(ledger, index), near, need)
+            free = _clear_of_absent(free, absent[name])
+            if len(free):
+                sites[frame][name] = _ordered(ledger, name, free)
+    cores: Sites = {frame: {} for frame in frames}
+    for name in roomy:
+        if not _may_go_on(ledger, name, places):
+            for frame, points in _in_core(ledger, name, sites):
+                cores[frame][name] = points
+    for name in lesions:
+        for frame, _, inside in _sections(ledger, ledger.regions[name], frames, need):
+            if len(inside):
+                sites[frame][name] = _ordered(ledger, name, _to_world(ledger, inside))
+    return MarkSites(sites, cores)
+
+
+def _alone(
+    ledger: Ledger, holders: list[str], lesions: list[str], frames: list[int]
+) -> dict[int, dict[str, NDArray[np.int64]]]:
+    """Of each slice the indices of voxels deep inside one structure and in no other."""
+    need = needed_depth_mm(ledger)
+    grid = ledger.regions.grid
+    shape = [n for axis, n in enumerate(grid.shape) if axis != axial_axis(grid)[0]]
     crowd = {frame: np.zeros(shape, dtype=np.uint8) for frame in frames}
+    deep: dict[int, dict[str, NDArray[np.int64]]] = {frame: {} for frame in frames}
     for name in holders:
         for frame, section, inside in _holding(ledger, name, frames, need):
             crowd[frame] += section
@@ -70,22 +113,47 @@ def mark_sites(ledger: Ledger) -> Sites:
     for name in _others_inside(ledger, holders, lesions):
         for frame, section, _ in _sections(ledger, ledger.regions[name], frames, need):
             crowd[frame] += section
-    roomy = {name for inside in deep.values() for name, index in inside.items() if len(index)}
-    absent = _absent_neighbours(ledger, sorted(roomy)) if roomy else {}
-    for frame, indices_of in deep.items():
-        alone = crowd[frame] == 1
-        near = _near_lesions(ledger, lesions, frame, need)
-        for name, index in indices_of.items():
-            points = index[alone[tuple(_in_plane(ledger, index).T)]]
-            free = _clear_of(_to_world(ledger, points), near, need)
-            free = _clear_of_absent(free, absent.get(name, ()))
-            if len(free):
-                sites[frame][name] = _ordered(ledger, name, free)
-    for name in lesions:
-        for frame, _, inside in _sections(ledger, ledger.regions[name], frames, need):
-            if len(inside):
-                sites[frame][name] = _ordered(ledger, name, _to_world(ledger, inside))
-    return sites
+    return {
+        frame: {
+            name: index[(crowd[frame] == 1)[tuple(_in_plane(ledger, index).T)]]
+            for name, index in inside.items()
+            if len(index)
+        }
+        for frame, inside in deep.items()
+    }
+
+
+def _in_core(ledger: Ledger, name: str, sites: Sites) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    """On each slice those of a structure's sites that lie in its core, if there are any."""
+    depths = dict(_depths_in_section(ledger, name, sites))
+    greatest = {frame: deepest for frame, (_, deepest) in depths.items()}
+    least = _CORE_OF_WHOLE * max(greatest.values(), default=0.0)
+    for frame, (depth, deepest) in depths.items():
+        needed = max(least, _CORE_OF_SECTION * deepest) * (1.0 - _TIE)
+        inner = sites[frame][name][depth >= needed]
+        if len(inner):
+            yield frame, inner
+
+
+def _depths_in_section(
+    ledger: Ledger, name: str, sites: Sites
+) -> Iterator[tuple[int, tuple[NDArray[np.float64], float]]]:
+    """How deep inside the structure's section each of its sites on a slice lies, and how deep the
+    deepest point of that section."""
+    from scipy import ndimage
+
+    region = largest_part(ledger.regions[name])
+    grid, low = region.grid, np.array(region.box_index.lo)
+    axis = axial_axis(grid)[0]
+    spacing = np.delete(np.array(grid.affine.spacing_mm), axis)
+    for frame, points_of in sites.items():
+        if name not in points_of:
+            continue
+        world = WorldPoints(points_of[name])
+        index = np.rint(np.asarray(grid.affine.to_index(world))).astype(int) - low
+        section = np.pad(np.take(region.crop(), index[0, axis], axis=axis), 1)
+        within = ndimage.distance_transform_edt(section, sampling=spacing)[1:-1, 1:-1]
+        yield frame, (within[tuple(np.delete(index, axis, axis=1).T)], float(within.max()))
 
 
 def _holding(
@@ -224,26 +292,44 @@ def _clear_of(
     return clear
 
 
-def _absent_neighbours(ledger: Ledger, holders: list[str]) -> dict[str, list[UsualPlace]]:
-    """For each structure, where its neighbours usually lie that no mask is named after, though the
-    scan shows their place.
+def _absent_in_scan(ledger: Ledger) -> dict[str, UsualPlace]:
+    """Where organs and gut usually lie that no mask is named after, though the scan shows their
+    place."""
+    places = absent_places(ledger.scene, patient_size(ledger.scene))
+    return {other: place for other, place in places.items() if _is_scanned(ledger, place)}
 
-    Such a mask may hold a neighbour under its own name, or be the neighbour's: there it bears no
-    mark, since nothing in it tells the two apart.
+
+def _absent_neighbours(
+    ledger: Ledger, name: str, places: Mapping[str, UsualPlace]
+) -> list[UsualPlace]:
+    """Where neighbours usually lie that no mask is named after.
+
+    A structure's mask may hold such a neighbour under its own name, or be the neighbour's: there it
+    bears no mark, since nothing in it tells the two apart.
     """
-    places = {
-        other: place
-        for other, place in absent_places(ledger.scene, patient_size(ledger.scene)).items()
-        if _is_scanned(ledger, place)
-    }
-    return {
-        name: [
-            places[other]
-            for other in ledger.terms[name].neighbours
-            if other in places and _may_hold(ledger, name, places[other])
-        ]
-        for name in holders
-    }
+    return [
+        places[other]
+        for other in ledger.terms[name].neighbours
+        if other in places
+        and term(other).kind == "organ"
+        and _may_hold(ledger, name, places[other])
+    ]
+
+
+def _may_go_on(ledger: Ledger, name: str, places: Mapping[str, UsualPlace]) -> bool:
+    """Whether it is a stretch of gut whose next one no mask is named after: then its mask may hold
+    a part of that, wherever the one passes into the other."""
+    entry = ledger.terms[name]
+    following = (term(other) for other in places)
+    return any(
+        are_continuous(entry, other) and all(_is_gut(one) for one in (entry, other))
+        for other in following
+    )
+
+
+def _is_gut(entry: Term) -> bool:
+    known = plausible_range(entry)
+    return known is not None and known.tissue == "gut"
 
 
 def _may_hold(ledger: Ledger, name: str, place: UsualPlace) -> bool:
