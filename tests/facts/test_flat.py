@@ -75,7 +75,7 @@ def test_half_of_gut_bone_or_muscle_ends_in_a_plane_as_well(first: str, second: 
         ("kidney_left", "kidney_right"),  # akin: one may be grown to the other
         ("esophagus", "stomach"),  # tubes pass into each other
         ("lung_upper_lobe_left", "lung_lower_lobe_left"),
-        ("inferior_vena_cava", "liver"),
+        ("superior_vena_cava", "heart"),
         ("vertebrae_L2", "vertebrae_L3"),  # a disc parts their end plates
         ("rib_left_8", "lung_left"),
     ],
@@ -83,6 +83,15 @@ def test_half_of_gut_bone_or_muscle_ends_in_a_plane_as_well(first: str, second: 
 def test_what_passes_into_each_other_may_meet_in_a_plane(first: str, second: str) -> None:
     blocks = {first: ((10, 10, 10), (30, 30, 30)), second: ((30, 10, 10), (50, 30, 30))}
     assert dict(flat_faces(block_ledger((60, 40, 40), 2.0, **blocks))) == {}
+
+
+def test_a_vessel_may_end_on_an_organ_but_no_organ_on_a_vessel() -> None:
+    blocks = {
+        "inferior_vena_cava": ((10, 10, 10), (30, 30, 30)),
+        "liver": ((30, 10, 10), (50, 30, 30)),
+    }
+    shares = dict(flat_faces(block_ledger((60, 40, 40), 2.0, **blocks)))
+    assert shares == {("liver", "inferior_vena_cava"): 1.0}
 
 
 @pytest.mark.parametrize(("over", "of", "world"), PAINTED)

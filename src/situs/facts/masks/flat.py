@@ -22,8 +22,9 @@ _LEAST_MM2 = 150.0
 _FEWEST_SLICES = 5
 """Of a structure on fewer slices the end of one may be its largest section."""
 _APART = frozenset({"organ", "tract", "vertebra", "spine", "muscle"})
-"""Kinds of structure that meet in curved faces; bones and the discs between them may be flat, and
-vessels pass into each other, or into organs."""
+"""Kinds of structure that meet in curved faces; bones and the discs between them may be flat."""
+_ON_VESSELS = frozenset({"organ", "tract"})
+"""Kinds of structure too broad to end on a vessel; vessels pass into each other and into these."""
 _SIDE_BY_SIDE = frozenset({"aorta", "inferior_vena_cava"})
 """The vessels that run beside each other."""
 
@@ -31,22 +32,26 @@ _SIDE_BY_SIDE = frozenset({"aorta", "inferior_vena_cava"})
 def flat_faces(ledger: Ledger) -> Iterator[tuple[tuple[str, str], float]]:
     """Pairs of which the first ends in a plane of voxels against the second, and the part of its
     largest section across that plane that lies on the second there."""
-    for first, second in ledger.contacts.pairs:
-        if not _are_judged(ledger, first, second):
-            continue
-        for name, other in ((first, second), (second, first)):
+    for pair in ledger.contacts.pairs:
+        for name, other in (pair, pair[::-1]):
+            if not _is_judged(ledger, name, other):
+                continue
             share = max(_share(ledger, name, other, axis) for axis in range(3))
             if share > 0.0:
                 yield (name, other), share
 
 
-def _are_judged(ledger: Ledger, first: str, second: str) -> bool:
-    a, b = ledger.terms[first], ledger.terms[second]
-    if not _APART.issuperset((a.kind, b.kind)) and {a.canonical, b.canonical} != _SIDE_BY_SIDE:
-        return False
+def _is_judged(ledger: Ledger, name: str, other: str) -> bool:
+    """Whether an end of the first in a plane on the second would be odd."""
+    a, b = ledger.terms[name], ledger.terms[other]
     if a.kind == b.kind == "vertebra":  # where a disc lies between them, its planes part them
         return False
-    return not are_continuous(a, b) and not are_akin(a, b, ledger.terms)
+    may_not = (
+        _APART.issuperset((a.kind, b.kind))
+        or {a.canonical, b.canonical} == _SIDE_BY_SIDE
+        or (a.kind in _ON_VESSELS and b.kind == "vessel")
+    )
+    return may_not and not are_continuous(a, b) and not are_akin(a, b, ledger.terms)
 
 
 def _share(ledger: Ledger, name: str, other: str, axis: int) -> float:
