@@ -31,6 +31,8 @@ _HALF_LACK_IT = {"prostate": 1.4}
 """Cost of the name of an organ that is absent in half of all patients: -2 ln 1/2."""
 _OFTEN_LEFT_OUT = {"tract": 2.5}
 """The same for gut, which many sets of labels leave out: that it is absent says nothing."""
+_FITS_AS_WELL = 0.5
+"""Cost by which another name may fit worse and still count as fitting as well."""
 _OTHER_TISSUE = 4.0
 """Cost (2 spreads squared) of a name whose usual tissue is not what a CT shows under the mask."""
 _FAR_OFF = 24.0
@@ -123,7 +125,9 @@ def names_that_fit_others(
     for number, name in enumerate(fit.names):
         if scene.terms[name].kind in _NAMED_BY_PLACE_THOUGH_CUT:
             best[number] = max(best[number], *_gains(scene, fit, number, tissue=False), -np.inf)
-    return frozenset(name for name, gain in zip(fit.names, best, strict=True) if gain > 0.0)
+    return frozenset(
+        name for name, gain in zip(fit.names, best, strict=True) if gain > -_FITS_AS_WELL
+    )
 
 
 def rings(scene: Scene, fit: Fit) -> Iterator[tuple[str, ...]]:

@@ -47,7 +47,7 @@ _MOST_PATIENTS = 2.0
 _TURNS_DEGREES = (-10.0, -5.0, 5.0, 10.0)
 """How a patient may lie turned about one axis;
 all places are judged in the one of these poses that fits best."""
-_PLACED = ("organ", "tract")
+_PLACED = ("organ", "tract", "vessel")
 """Kinds of structure of which it is told where they lie though no mask is named after them."""
 _FEWEST = 4
 """Structures that must tell before any name is tested."""
@@ -171,8 +171,8 @@ class UsualPlace(msgspec.Struct, frozen=True):
 
 
 def absent_places(scene: Scene, size: float = 1.0) -> dict[str, UsualPlace]:
-    """The usual places of solid organs and gut that no mask is named after, by what the others
-    tell; none where too little is known of the study.
+    """The usual places of solid organs, gut and vessels that no mask is named after, by what the
+    others tell; none where too little is known of the study.
 
     A ball of the organ's usual volume, wider along each axis by two spreads of its place. Of a
     mirrored patient the places are mirrored: what fits the masks better is taken.

@@ -293,8 +293,8 @@ def _clear_of(
 
 
 def _absent_in_scan(ledger: Ledger) -> dict[str, UsualPlace]:
-    """Where organs and gut usually lie that no mask is named after, though the scan shows their
-    place."""
+    """Where organs, gut and vessels usually lie that no mask is named after, though the scan shows
+    their place."""
     places = absent_places(ledger.scene, patient_size(ledger.scene))
     return {other: place for other, place in places.items() if _is_scanned(ledger, place)}
 
@@ -310,9 +310,7 @@ def _absent_neighbours(
     return [
         places[other]
         for other in ledger.terms[name].neighbours
-        if other in places
-        and term(other).kind == "organ"
-        and _may_hold(ledger, name, places[other])
+        if other in places and _may_hold(ledger, name, places[other])
     ]
 
 
