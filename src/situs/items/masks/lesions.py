@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from situs.anatomy import is_part, measured
+from situs.anatomy import are_akin, is_part, measured
 from situs.base.files import digest
 from situs.facts import Fact, Ledger, number, span
 from situs.items.masks.shared import FAR, ISLANDS, compose, measure_step, obstacle
@@ -67,7 +67,8 @@ class LesionOrgan(NothingExpected):
         organ = resolve(ledger, str(fact.value))
         annotated = (resolve(ledger, name) for name in ledger.organs)
         organs = [s for s in annotated if s.key == organ.key or _may_hold(ledger, s, organ)]
-        if len(organs) < 2:
+        if all(are_akin(s.term, organ.term, ledger.terms) for s in organs):
+            # Between the two kidneys it would be a question of the side.
             return NotAsked("no other organ annotated to tell it from")
         return compose(
             ledger,
