@@ -19,7 +19,13 @@ __all__ = ["Mask", "Scan", "codes_of"]
 
 _ISLAND_SHARE = 0.01
 """DEFINITIONS, main part: islands under one in a hundred of the volume are set aside."""
-_PARTS = {"brain_tumour_core": ("brain_tumour_enhancing", "brain_tumour_non_enhancing_core")}
+_PARTS = {
+    "brain_tumour_core": (
+        "brain_tumour_enhancing",
+        "brain_tumour_non_enhancing_core",
+        "brain_tumour_necrotic_core",
+    )
+}
 """Structures that a map of labels gives in parts."""
 _LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 _EVERY_NEIGHBOUR = np.ones((3, 3, 3), bool)

@@ -8,7 +8,7 @@ import pytest
 from attacks import Study, ledger_of_study
 from attacks._study import mask_of, redrawn
 from laws._studies import phantom_labels
-from situs.items import TASKS, NotAsked, Posed, Question
+from situs.items import TASKS, Choice, NotAsked, Posed, Question
 
 QUESTION = Question("lesion_organ", "choice", {"of": "largest:*"})
 
@@ -36,7 +36,7 @@ def posed(*organs: str) -> Posed | NotAsked:
 def test_the_organ_is_asked_for_where_several_are_annotated() -> None:
     answer = posed("kidney_left", "kidney_right", "liver")
     assert isinstance(answer, Posed), answer
-    assert answer.answer.value == "kidney_left"
+    assert answer.answer == Choice("kidney_left")
     assert {option.value for option in answer.pool} == {"kidney_left", "kidney_right", "liver"}
 
 
