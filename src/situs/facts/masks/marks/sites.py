@@ -39,7 +39,7 @@ class MarkSites(NamedTuple):
 
 
 _PART = 0.5
-_CORE_OF_SECTION = 0.5
+_CORE_OF_SECTION = 0.35
 """Part of the greatest depth within its section at which the middle of a section begins."""
 _CORE_OF_WHOLE = 0.25
 """Part of the greatest depth within any of its sections that a core has at least, so that none lies
