@@ -174,3 +174,16 @@ def test_how_far_off_a_place_is_does_not_matter() -> None:
     assert parse_yes_no("The spleen is two slices above the left kidney.", question) == Parsed(
         False
     )
+
+
+@pytest.mark.parametrize(
+    ("reply", "meant"),
+    [
+        ("The stomach lies only 4 mm away, closer than any of the others.", "C"),
+        ("The right kidney is 9 mm away, nearer than the rest.", "D"),
+        ("The stomach is 80 mm away, farther than any of the others.", None),
+    ],
+)
+def test_what_is_closer_than_any_of_the_others_is_nearest(reply, meant) -> None:
+    result = parse_choice(reply, ORGANS, NEAREST)
+    assert result == Parsed(meant) if meant else not isinstance(result, Parsed)

@@ -115,6 +115,12 @@ _OF_ALL = re.compile(
     r"\b[a-z]+est of (?:all|them|them all|the (?:three|four|five|six|lot|options))\b",
     re.IGNORECASE,
 )
+# "The heart lies 4 mm away, closer than any of the others."
+_THAN_OTHERS = re.compile(
+    r"\b(?P<degree>[a-z]+er) than (?:(?:any|all|each|every one)(?: of)?(?: the)?|the)"
+    r" (?:others?|rest|other (?:one|three|options|structures|organs))\b",
+    re.IGNORECASE,
+)
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(
     r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
@@ -150,6 +156,7 @@ def compare(found: Sequence[Statement], plain: str, question: str, candidates: i
                     claim.certainty = Certainty.DOUBTED
                 continue
             words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
+            words |= _exceeding_others(plain, claim, statement)
             if _is_farther(plain, claim, asked):
                 claim.negated = claim.verdict = True
                 continue
@@ -174,6 +181,12 @@ def compare(found: Sequence[Statement], plain: str, question: str, candidates: i
                 claim.licensed = True
             elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
                 _against_others(plain, claim, statement, candidates if words & degrees else 0)
+
+
+def _exceeding_others(plain: str, claim: Claim, statement: Statement) -> set[str]:
+    """In what the option that a sentence names last exceeds all the others, if it says so."""
+    exceeds = _THAN_OTHERS.search(plain, claim.end, statement.end)
+    return {exceeds["degree"].lower()} if exceeds and _is_last(claim, statement) else set()
 
 
 def _is_last(claim: Claim, statement: Statement) -> bool:
