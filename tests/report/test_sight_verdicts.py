@@ -9,6 +9,7 @@ import pytest
 
 from situs.probe import Diagnosis, Finding
 from situs.report.tables import verdicts
+from situs.report.tables.standing import Gain, Standings
 
 SHOWN = "better with the pictures than without: sight gain +0.14 (95 % +0.08 to +0.19)"
 
@@ -38,3 +39,24 @@ def test_a_gain_that_shows_nothing_stands_beside_what_does(
     assert told.decided_on == (
         f"Decided on all questions of all strata: {SHOWN}." if is_told else ""
     )
+
+
+@pytest.mark.parametrize(("n", "shown"), [(45, 5.0), (44, 20.0)])
+def test_the_leaderboard_shows_the_gain_of_the_verdict(
+    monkeypatch: pytest.MonkeyPatch, n: int, shown: float
+) -> None:
+    """A report of a probed run and *one* of its runs without pictures showed two sight gains: the
+    probe's, over the better of both, and one over the run that was given. A gain over other
+    questions than the board's headline is no such gain."""
+    probed = SimpleNamespace(
+        sight_gain=SimpleNamespace(
+            model=0.7, text=0.5, silent=0.65, against="silent", value=0.05, ci95=None, n=45
+        )
+    )
+    monkeypatch.setattr(verdicts, "probed_beside", lambda folder: probed)
+    headline = SimpleNamespace(value=0.7, n=n)
+    run: Any = SimpleNamespace(name="m", kind="model", scores=SimpleNamespace(headline=headline))
+    over_one = Gain(20.0, None, None, 45, "m (text only)")
+    board = Standings({}, {"m": over_one}, None, [])
+    told = verdicts.with_probed_gains(board, [None], [run])  # type: ignore[list-item]
+    assert told.gains["m"].value == pytest.approx(shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,15 +75,29 @@ def _decided_on(diagnosis: Diagnosis, read_out: Gain | None) -> str:
 def with_probed_gains(
     standings: Standings, folders: Sequence[Path], runs: Sequence[ReportedRun]
 ) -> Standings:
-    """The standings, the sight gain of a probed run taken
-    from its probes where no blind run of it is reported."""
+    """The standings, the sight gain of a probed run taken from its probes.
+
+    They know both of its runs without pictures; a report may be given one of them, and a gain over
+    that one alone would contradict the verdict above it.
+    """
     gains = dict(standings.gains)
     for folder, run in zip(folders, runs):
         probed = probed_beside(folder)
-        gain = None if probed is None or run.kind != "model" else _gain(probed.sight_gain)
-        if gain is not None:
-            gains.setdefault(run.name, gain)
+        if probed is None or run.kind != "model":
+            continue
+        gain = _gain(probed.sight_gain)
+        if gain is not None and _of_its_headline(probed.sight_gain, run):
+            gains[run.name] = gain
     return msgspec.structs.replace(standings, gains=gains)
+
+
+def _of_its_headline(gain: SightGain, run: ReportedRun) -> bool:
+    """Whether a gain is of the questions that the report calls the headline: both may be told to
+    take another stratum."""
+    headline = run.scores.headline
+    if headline is None or headline.value is None or gain.model is None:
+        return False
+    return headline.n == gain.n and math.isclose(headline.value, gain.model)
 
 
 def _gain(gain: SightGain) -> Gain | None:
