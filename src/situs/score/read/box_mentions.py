@@ -13,7 +13,7 @@ from situs.score.read.box_forms.meaning import meant_boxes
 from situs.score.read.box_forms.objects import boxes_in_object, number_spans, says_none
 from situs.score.read.box_forms.record import FRAME, Mention, label_before, on_frames, told_frames
 from situs.score.read.prose.loose_json import loose_values
-from situs.score.read.prose.tables import without_tables
+from situs.score.read.prose.markup.tables import without_tables
 
 __all__ = ["mentions"]
 

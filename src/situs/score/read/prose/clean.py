@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from situs.score.read.prose.json_answers import mark_json
 from situs.score.read.prose.language import glossed
-from situs.score.read.prose.tables import rows_as_lines
+from situs.score.read.prose.markup.json_answers import mark_json
+from situs.score.read.prose.markup.tables import rows_as_lines
 
 __all__ = [
     "FINAL_CLOSE",

@@ -1,0 +1,1 @@
+"""Answers that stand in tables or JSON within a reply, as prose."""
