@@ -214,3 +214,70 @@ def test_grades_are_looked_for_eight_objects_deep(depth: int, read: bool) -> Non
         inner = f'{{"x{level}": {inner}}}'
     result = parse_grades(inner, ["effusion", "synovitis"], scales)
     assert (result == Parsed({"effusion": 2, "synovitis": 1})) is read, result
+
+
+# What only looks like an answer.
+
+LOBES = [
+    Option("l", "left lower lobe"),
+    Option("r", "right upper lobe"),
+    Option("m", "middle lobe"),
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lobe"),
+    [
+        ("10 mm", "4 mm", "l"),
+        ("4 mm", "10 mm", "r"),
+        ("9 mm", "1 cm", "r"),
+        ("2 cm", "11 mm", "l"),
+        ("10 mm", "10 mm", None),
+        ("10 mm", "1 cm", None),
+    ],
+)
+def test_the_largest_of_two_lesions_lies_in_its_lobe(first, second, lobe) -> None:
+    said = f"There is a {first} nodule in the left lower lobe and a {second} nodule in the right"
+    result = parse_choice(
+        f"{said} upper lobe.", LOBES, "In which lobe does the largest lesion lie?"
+    )
+    assert (result.value if isinstance(result, Parsed) else None) == lobe
+
+
+@pytest.mark.parametrize("reply", ["{} is alarmist.", "{} would be absurd.", "{} is nonsensical."])
+def test_an_adjective_that_nothing_explains_asserts_nothing(reply: str) -> None:
+    assert not isinstance(parse_choice(reply.format("B"), LOBES, "Which lobe?"), Parsed)
+    question = "How many lesions are there?"
+    assert not isinstance(parse_number(reply.format("3"), "", question=question), Parsed)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("1. Thyroid nodule, 16 mm. 2. Normal isthmus.", ["16 mm"]),
+        ("Findings: 1. Liver, 20 mm; 2. Spleen, 30 mm; 3. Stomach.", ["20 mm", "30 mm"]),
+        ("Steps: 1) Find it. 2) Measure it. It is 5 mm.", ["5 mm"]),
+        ("Findings: 1. Liver, 20 mm; 3. Spleen, 30 mm.", ["1", "20 mm", "3", "30 mm"]),
+    ],
+)
+def test_the_marks_of_a_list_that_counts_from_one_are_no_numbers(text, numbers) -> None:
+    assert [text[one.start : one.end] for one in tokens(text)] == numbers
+
+
+def test_a_grade_without_a_name_is_nobodys() -> None:
+    from situs.score import Offered
+
+    names = ["cartilage percentage", "effusion", "synovitis"]
+    levels = {0: "none", 1: "mild", 2: "moderate", 3: "severe"}
+    result = parse_grades(
+        '{"note": 2, "effusion": 1}', names, {name: Offered(levels) for name in names}
+    )
+    assert result.value == {"effusion": 1}
+
+
+@pytest.mark.parametrize("box", [(100, 80, 300, 80), (100, 80, 100, 120)])
+def test_a_box_without_extent_is_a_corner_and_a_size(box) -> None:
+    result = parse_boxes(str(list(box)), AnswerSpace(), [(500.0, 400.0)], ["tear"])
+    (found,) = result.value
+    x, y, width, height = box
+    assert (found.x0, found.y0, found.x1, found.y1) == (x, y, x + width, y + height)
