@@ -405,6 +405,16 @@ def settle_by_keyboard(judge: Any, reason: str, shots: Path | None) -> None:
     press(judge, "input[name=wrong]", "Space")
     press(judge, "input[name=decision]", "Space")
     reach(judge, ".sheet textarea")
+    judge.keyboard.type("a slip")
+    judge.evaluate("document.activeElement.blur()")
+    # Submitted, the case stays: the decision is seen, and corrected with a reason of its own.
+    judge.keyboard.press("Enter")
+    judge.wait_for_selector("text=Amend")
+    assert judge.input_value(".sheet textarea") == "a slip"
+    judge.keyboard.press("u")
+    judge.wait_for_function("() => document.activeElement.matches('.sheet textarea')")
+    assert judge.input_value(".sheet textarea") == ""
+    assert judge.is_checked("input[name=decision] >> nth=0")
     judge.keyboard.type(reason)
     done = judge.inner_text(".sheet .kicker")
     judge.keyboard.press("Shift+Enter")
@@ -737,6 +747,30 @@ def test_what_was_typed_outlives_its_page(desk: Desk) -> None:
     sign_in(page, "R1")
     page.goto(case)
     holds("signed out at once")
+
+
+def test_enter_submits_and_stays_and_shift_enter_goes_on(desk: Desk) -> None:
+    """Whoever sees a slip at once amends it without looking for the case."""
+    desk.running.freeze("R1", "R2")
+    page = desk.sit("R1")
+    begin(page)
+    read_one(page, "2")  # the training case
+    answer_by_keys(page)
+    here = page.url
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Amend")
+    page.wait_for_timeout(500)
+    assert page.url == here
+    page.keyboard.press("Enter")  # held a little too long
+    page.wait_for_timeout(500)
+    assert page.url == here
+    page.keyboard.press("u")
+    page.wait_for_function("() => document.activeElement.matches('textarea')")
+    page.keyboard.type("a slip")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function("(old) => location.href !== old", arg=here)
+    assert written_comments(desk.running) == ["", "", ""]
 
 
 def test_a_correction_is_kept_while_one_looks_elsewhere(desk: Desk) -> None:

@@ -226,6 +226,50 @@ def test_disputes_go_to_an_adjudicator_who_reads_blind_and_sees_no_names(reading
     assert first_scores == {0, 2}
 
 
+def test_a_decision_is_corrected_as_a_new_version_until_the_lock(reading: Running) -> None:
+    """A slip of the adjudicator's is no last word; after the lock nothing is decided any more."""
+    from sqlalchemy import select
+
+    from situs.review.station.store.projects import find_project
+    from situs.review.station.store.rows import decisions_of
+    from situs.review.station.store.tables import Adjudication
+    from situs.review.station.store.verify import verify
+
+    judge, desk = reading.person("J1"), reading.person("C1")
+    read_everything(reading, "R1", 2)
+    read_everything(reading, "R2", 0, ("key wrong",))
+    view = judge.case()
+    path = f"/assignments/{view['id']}/decision"
+    slip = {"decision": "drop", "key_wrong": True, "reason": "a slip"}
+    meant = {"decision": "keep", "key_wrong": False, "reason": "the fact bears it out"}
+    shown = ok(judge.answer(view))
+    assert shown["decision"] is None
+    done = ok(judge.send(path, slip, version=shown["version"]))
+    assert ok(judge.get(f"/assignments/{view['id']}"))["decision"] == slip
+    assert judge.send(path, meant, version=shown["version"]).status_code == 412
+    assert judge.send(path, meant | {"reason": " "}, version=done["version"]).status_code == 409
+    # A rating is a reader's; an adjudicator's case takes none.
+    rating = {"score": 0, "reason": "x"}
+    amended = judge.send(f"/assignments/{view['id']}/amend", rating, version=done["version"])
+    assert amended.status_code == 409
+    now = ok(judge.send(path, meant, version=done["version"]))
+    assert (now["state"], now["decision"]) == ("done", meant)
+    other = judge.case()
+    begun = ok(judge.answer(other))
+    with reading.database.read() as db:
+        rows = list(db.scalars(select(Adjudication).order_by(Adjudication.version)))
+        assert [(row.version, row.decision) for row in rows] == [(1, "drop"), (2, "keep")]
+        (decision,) = decisions_of(db, find_project(db, "pilot"))
+        assert (decision.decision, decision.key_wrong) == ("keep", False)
+        assert verify(db, reading.folder).problems == []
+    ok(desk.send(f"/projects/{reading.project()}/lock"))
+    for case, version in ((view, now["version"]), (other, begun["version"])):
+        late = judge.send(f"/assignments/{case['id']}/decision", slip, version=version)
+        assert late.status_code == 409
+    with reading.database.read() as db:
+        assert len(decisions_of(db, find_project(db, "pilot"))) == 1
+
+
 def test_agreement_is_closed_until_the_reads_are_locked(reading: Running) -> None:
     desk, project = reading.person("C1"), reading.project()
     read_everything(reading, "R1", 2)

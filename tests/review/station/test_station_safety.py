@@ -478,6 +478,96 @@ def test_sign_ins_are_slowed_and_unknown_people_cost_the_same(
     assert int(slowed.headers["retry-after"]) >= 1
 
 
+class Guesser:
+    """Somebody who guesses: from one address or many, at one account or many."""
+
+    def __init__(self, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+        from situs.review.station.web import signing_in
+
+        monkeypatch.setattr(signing_in, "check_password", lambda *_: False)
+        self.person = running.stranger()
+
+    def refusals(self, tries: Iterator[tuple[str, str]]) -> list[int]:
+        """What each try, of a code from a forwarded address, is answered."""
+        return [
+            self.person.send(
+                "/auth/login", {"code": code, "password": "x"}, **{"X-Forwarded-For": where}
+            ).status_code
+            for code, where in tries
+        ]
+
+
+TRIES = [401] * 5 + [429] * 3
+"""Five guesses are free."""
+
+
+def test_guesses_are_slowed_by_account_and_by_address(
+    new_station: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many addresses at one account, and one address at many accounts: behind a proxy, which puts
+    the address it saw last, whatever the guesser wrote before it."""
+    running: Running = new_station()
+    running.app.state.station.behind_proxy = True
+    guesser = Guesser(running, monkeypatch)
+    assert guesser.refusals(("R1", f"192.0.2.{n}") for n in range(8)) == TRIES
+    assert guesser.refusals((f"X{n}", f"10.0.0.{n}, 198.51.100.7") for n in range(8)) == TRIES
+    # Without a proxy nobody's word for an address counts.
+    running.app.state.station.behind_proxy = False
+    assert guesser.refusals((f"Y{n}", f"203.0.113.{n}") for n in range(8)) == TRIES
+
+
+def test_guessed_invitations_and_unlocks_are_slowed_too(
+    reading: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = reading.stranger()
+    guess = {"token": "guessed-and-long-enough", "password": PASSWORD}
+    tries = [nobody.send("/auth/invite", guess).status_code for _ in range(8)]
+    assert tries == [409] * 5 + [429] * 3
+    reading.app.state.station.throttle = type(reading.app.state.station.throttle)()
+    reader = reading.person("R1")
+    ok(reader.send("/auth/lock"))
+    Guesser(reading, monkeypatch)
+    wrong = {"password": "not the reader's"}
+    assert [reader.send("/auth/unlock", wrong).status_code for _ in range(8)] == TRIES
+
+
+def test_waiting_times_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    from situs.review.station.web import station as module
+
+    now = 0.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    throttle, waits = module.Throttle(), []
+    for _ in range(20):
+        waits.append(throttle.begin("code R1"))
+        now += waits[-1]
+    waits = [wait for wait in waits if wait]
+    assert waits == [min(300.0, 2.0**n) for n in range(len(waits))]
+    assert waits[-1] > 100
+
+
+def test_an_invitation_ends(new_station: Any) -> None:
+    """After a week, once it was used, and once there is a newer one."""
+    from situs.review.station.store import accounts
+    from situs.review.station.store.tables import Invite, User
+
+    running: Running = new_station()
+    nobody = running.stranger()
+
+    def refused(code: str) -> bool:
+        body = {"token": running.invitations[code], "password": PASSWORD}
+        return bool(nobody.send("/auth/invite", body).status_code == 409)
+
+    with running.database.write() as db:
+        for invite in db.scalars(select(Invite).join(User).where(User.code == "R1")):
+            invite.expires -= accounts.INVITE_SECONDS + 1
+        second = db.scalar(select(User).where(User.code == "R2"))
+        assert second is not None
+        newer = accounts.invite(db, second, "test")
+    assert refused("R1")
+    assert refused("R2")
+    ok(nobody.send("/auth/invite", {"token": newer, "password": PASSWORD}))
+
+
 def test_guesses_sent_at_one_moment_are_not_all_heard(
     new_station: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ from situs.review.station.store.tables import (
 __all__ = [
     "NOBODY_FREE",
     "decide",
+    "last_decision",
     "open_adjudication",
     "readings_of",
     "shuffled_readings",
@@ -172,6 +173,19 @@ def shuffled_readings(db: Connection, assignment: Assignment) -> list[dict[str, 
     ]
 
 
+def last_decision(db: Connection, assignment: Assignment) -> dict[str, Any] | None:
+    """What an adjudicator decided on a case, as it stands; None before."""
+    row = db.scalars(
+        select(Adjudication)
+        .where(Adjudication.assignment_id == assignment.id)
+        .order_by(Adjudication.version.desc())
+        .limit(1)
+    ).first()
+    if row is None:
+        return None
+    return {"decision": row.decision, "key_wrong": row.key_wrong, "reason": row.reason}
+
+
 def decide(
     db: Connection,
     assignment: Assignment,
@@ -180,13 +194,19 @@ def decide(
     key_wrong: bool,
     reason: str,
 ) -> Adjudication:
-    """Settle a unit: keep, fix (a request to whoever builds the bench) or drop, with a reason."""
+    """Settle a unit: keep, fix (a request to whoever builds the bench) or drop, with a reason.
+
+    While the project is read, a decision may be corrected: a further version, with its own reason.
+    """
     if decision not in ("keep", "fix", "drop"):
         raise SitusError(f"unknown decision {decision!r}", fix="keep, fix or drop")
     if not reason.strip():
         raise SitusError("a decision needs a reason", fix="say why")
-    if assignment.state != "revealed":
+    if assignment.state not in ("revealed", "done"):
         raise SitusError("read the case blind first", fix="answer it before deciding")
+    if db.get_one(Project, assignment.project_id).state != "reading":
+        raise SitusError("reading is closed in this project", fix="ask the coordinator")
+    is_correction = assignment.state == "done"
     last = db.scalar(
         select(func.max(Adjudication.version)).where(Adjudication.unit_id == assignment.unit_id)
     )
@@ -207,7 +227,7 @@ def decide(
     append_event(
         db,
         user.code,
-        "adjudication",
+        "adjudication amended" if is_correction else "adjudication",
         table="adjudications",
         row=row.id,
         digest=row_digest(row),

@@ -184,6 +184,8 @@ def amend(
     """Correct a rating with a reason, as a further version;
     what was said before the reveal stays."""
     _expect(assignment, version)
+    if assignment.purpose != "read":
+        raise SitusError("this is no rating", fix="decide anew, with a reason")
     if assignment.state != "done":
         raise SitusError("only finished, unsigned cases are amended", fix="finish the case first")
     if not reason.strip():
@@ -196,7 +198,7 @@ def amend(
     _check(body, 2, unit, protocol, db.get_one(Snapshot, unit.snapshot_hash))
     keep_answer(db, assignment, user, 2, body, Looked(), reason.strip()[:_MOST_TEXT])
     assignment.version += 1
-    if assignment.purpose == "read" and unit.kind == "item":
+    if unit.kind == "item":
         open_adjudication(db, unit, project, protocol)
     return assignment
 

@@ -15,7 +15,7 @@ from situs.report.pictures.embedded import plane_frames
 from situs.review.station.places import SAME_PLACE, KeyPlace, overlap
 from situs.review.station.protocol import FLAGS
 from situs.review.station.slices import open_volume_map
-from situs.review.station.store.adjudicating import shuffled_readings
+from situs.review.station.store.adjudicating import last_decision, shuffled_readings
 from situs.review.station.store.projects import protocol_of
 from situs.review.station.store.readings import latest, stage_of, stages_of
 from situs.review.station.store.tables import Assignment, Project, Snapshot, Unit, User
@@ -66,6 +66,7 @@ def case_view(db: Connection, station: Station, assignment: Assignment, user: Us
             view.reveal = _reveal(snapshot.hidden)
         if assignment.purpose == "adjudicate":
             view.readings = shuffled_readings(db, assignment)
+            view.decision = last_decision(db, assignment)
         if unit.kind == "training" and assignment.state in _FINISHED:
             view.feedback_right, view.feedback = _feedback(snapshot.hidden, view.answer)
     return view

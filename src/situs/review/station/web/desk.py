@@ -85,6 +85,8 @@ def progress(project: ProjectId, actor: Asking, request: Request) -> dict[str, A
             .group_by(Assignment.user_id, Assignment.purpose, Assignment.state)
         ).all()
         codes = {user.id: user.code for user in db.scalars(select(User))}
+        # No database promises an order of groups: readers by code, then adjudicators.
+        counts = sorted(counts, key=lambda row: (row[1] != "read", codes[row[0]], row[2]))
         catch = project_catch(read_rows(db, stored, ["catch"]))
     rows: dict[str, dict[str, int]] = {}
     for user, purpose, state, count in counts:

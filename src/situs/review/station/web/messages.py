@@ -280,6 +280,8 @@ class CaseView(BaseModel):
     draft: dict[str, Any] = {}
     answer: dict[str, Any] | None = None
     rating: dict[str, Any] | None = None
+    decision: dict[str, Any] | None = None
+    """The adjudicator's own, once it is made."""
     reveal: Reveal | None = None
     readings: list[dict[str, Any]] | None = None
     feedback: str = ""

@@ -120,9 +120,11 @@ export function RatingForm({ view, draft, change, done, amending }) {
   </fieldset></form>`;
 }
 
-export function DecisionForm({ draft, change, done }) {
+export function DecisionForm({ draft, change, done, amending }) {
+  const reason = useRef(null);
+  useEffect(() => { if (amending) reason.current.focus(); }, [amending]);
   return html`<form onSubmit=${(e) => e.preventDefault()}><fieldset class="plain" disabled=${done}>
     <${Choice} name="wrong" legend="Is the key wrong?" value=${draft.key_wrong} options=${[[false, 'The key is right'], [true, 'The key is wrong']]} pick=${(v) => change({ key_wrong: v })} />
     <${Choice} name="decision" legend="What becomes of the item?" value=${draft.decision} options=${[['keep', 'Keep it'], ['fix', 'Ask the builder to fix it'], ['drop', 'Drop it']]} pick=${(v) => change({ decision: v })} />
-    <label class="field">Reason<textarea rows="3" maxlength="4000" value=${draft.reason} onInput=${(e) => change({ reason: e.target.value })}></textarea></label></fieldset></form>`;
+    <label class="field">${amending ? 'Reason for the corrected decision' : 'Reason'}<textarea ref=${reason} rows="3" maxlength="4000" value=${draft.reason} onInput=${(e) => change({ reason: e.target.value })}></textarea></label></fieldset></form>`;
 }

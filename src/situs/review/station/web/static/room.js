@@ -14,13 +14,14 @@ export function Room({ id }) {
   const work = useRef(workOn(id)).current, planes = useRef(null), box = useRef(null);
 
   const take = (got, keepDraft) => {
-    if (!keepDraft) work.settle(got.version, { ...EMPTY, ...(got.rating || {}), ...got.draft });
+    if (!keepDraft) work.settle(got.version, { ...EMPTY, ...(got.rating || {}), ...(got.decision || {}), ...got.draft });
     setDraft(work.draft);
     setView(got);
     setAmending(work.isCorrection && got.state === 'done');
     setProblem('');
   };
-  const amend = () => { work.isCorrection = true; setAmending(true); };
+  // A corrected decision has a reason of its own; a rating's reason is empty anyhow.
+  const amend = () => { work.isCorrection = true; if (work.draft.reason) setDraft(work.change({ reason: '' })); setAmending(true); };
   useEffect(() => {
     work.tell = (said, error) => {
       if (said === 'conflict') setConflict(error.body);
@@ -76,7 +77,7 @@ export function Room({ id }) {
     if (!view || state === 'sending') return false;
     const said = work.draft, first = view.stage === 1;
     const decides = !first && view.purpose === 'adjudicate';
-    if (view.state === 'done' && !amending) { if (goOn || view.kind !== 'training') await openNext(); return true; }
+    if (view.state === 'done' && !amending) { if (goOn) await openNext(); return true; }
     if (view.state === 'signed') { await openNext(); return true; }
     const missing = first ? answerProblem(view, said) : decides ? (said.decision && said.key_wrong !== null && said.reason.trim() ? '' : 'Choose a decision, say whether the key is wrong, and why.') : ratingProblem(view, said, amending);
     if (missing) { complain(missing); return true; }
@@ -91,7 +92,7 @@ export function Room({ id }) {
       const got = await submit(`/assignments/${id}/${path}`, { version: work.version, body }, () => setState('offline'));
       setState('');
       work.settle(got.version, work.draft);
-      if (first || (got.kind === 'training' && !goOn)) { work.active = 0; take(got); }
+      if (first || !goOn) { work.active = 0; take(got); }
       else await openNext().then((next) => { if (next.id === id || !next.id) { take(got); if (!next.id) location.hash = ''; } });
     } catch (error) {
       setState('');
@@ -124,7 +125,7 @@ export function Room({ id }) {
       zero: rate(0), one: rate(1), two: rate(2), three: rate(3), keyWrong: flag,
       submit: () => { send(false); }, next: () => { send(true); },
       draw: () => press('draw'), first: () => press('first-slice'), last: () => press('last-slice'),
-      amend: () => (view.state === 'done' && view.purpose === 'read' ? amend() : false),
+      amend: () => (view.state === 'done' && !amending ? amend() : false),
       convention: () => convention(), lines: () => { const p = planes.current; if (!p) return false; p.controls.show.lines = !p.controls.show.lines; p.controls.drawAll(); return true; },
       mark: () => {
         const p = planes.current, marks = view.marks || [];
@@ -164,12 +165,13 @@ export function Room({ id }) {
       ${view.frames.length ? html`<p class="asked-slice">About slice ${view.frames.map((n) => n + 1).join(', ')}. <button type="button" onClick=${() => planes.current && planes.current.go(view.frames[Math.floor(view.frames.length / 2)])}>Go to it</button></p>` : null}
       ${view.stage === 1 ? html`<${AnswerForm} view=${view} draft=${draft} change=${change} planes=${planes} />` : html`<${Revealed} view=${view} planes=${planes} />`}
       ${view.stage === 2 && view.readings ? html`<${Readings} view=${view} />` : null}
-      ${view.stage === 2 ? (view.purpose === 'adjudicate' ? html`<${DecisionForm} draft=${draft} change=${change} done=${finished} />` : html`<${RatingForm} view=${view} draft=${draft} change=${change} done=${finished} amending=${amending} />`) : null}
+      ${view.stage === 2 ? (view.purpose === 'adjudicate' ? html`<${DecisionForm} draft=${draft} change=${change} done=${finished} amending=${amending} />` : html`<${RatingForm} view=${view} draft=${draft} change=${change} done=${finished} amending=${amending} />`) : null}
       <p class="small">Research reading. Not for diagnosis.</p>
       <div class="actions">${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
       <p class="small state" role="status">${[chosen, words].filter(Boolean).join(' · ')}</p>
-      <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case <kbd>${keyMap().next}</kbd></button>${view.state === 'done' && view.purpose === 'read' ? html`<button type="button" onClick=${amend}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
-        : html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>${amending ? html`<button type="button" onClick=${() => take(view)}>Leave it as it was</button>` : null}`}</div></div>
+      <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case <kbd>${keyMap().next}</kbd></button>${view.state === 'done' ? html`<button type="button" onClick=${amend}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
+        : html`${view.stage === 2 && !amending ? html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(true)}>Submit and continue <kbd>${keyMap().next}</kbd></button>` : null}
+        <button type="button" class=${view.stage === 2 && !amending ? '' : 'primary'} disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>${amending ? html`<button type="button" onClick=${() => take(view)}>Leave it as it was</button>` : null}`}</div></div>
     </section>
     ${conflict ? html`<div class="cover"><div class="dialog" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>
       <p>This case was ${conflict.state === view.state ? 'edited' : 'submitted'} in another window meanwhile. Nothing is lost.</p>
