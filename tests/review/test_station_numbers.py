@@ -173,13 +173,17 @@ def test_scripted_readers_give_the_closed_form() -> None:
     assert (found.key_errors["value"], found.key_errors["n"]) == (4 / 46, 46)
     assert found.key_errors["states"]["open"] == 4
     settled = project_statistics(
-        rows, [Decision(unit, "drop", True, "x") for unit in range(6)], load_protocol("default")
+        rows,
+        [Decision(unit, "drop", True, "x", "J1") for unit in range(6)],
+        load_protocol("default"),
     )
     assert settled.key_errors["states"]["error"] == 6
     # The card of the bench counts as the desk does: two of the four disputes were settled as wrong,
     # one as right, and one was not.
     split = [unit for unit in range(50) if len({r.says_wrong for r in rows if r.unit == unit}) == 2]
-    decisions = [Decision(u, "fix", wrong, "x") for u, wrong in zip(split, (True, True, False))]
+    decisions = [
+        Decision(u, "fix", wrong, "x", "J1") for u, wrong in zip(split, (True, True, False))
+    ]
     found = project_statistics(rows, decisions, load_protocol("default"))
     card = key_errors(key_readings(rows, decisions, 0))
     assert (card.errors, card.decided, card.unsure, card.readers) == (4 + 2, 49, 1, 2)

@@ -66,11 +66,15 @@ def settle_keys(readings: list[KeyReading]) -> dict[str, KeyVerdict]:
 
 def _who_read_what(readings: list[KeyReading]) -> str:
     """By code, each with the number of its items; which ones stands in `readings.json`."""
-    items_of: dict[str, set[str]] = {}
-    for reading in readings:
-        items_of.setdefault(reading.reader, set()).update(reading.verdicts)
-    parts = [f"{code} ({len(items)})" for code, items in sorted(items_of.items())]
-    return f"Items read by: {', '.join(parts)}." if parts else ""
+    words = []
+    for is_adjudicated, title in ((False, "Items read by"), (True, "Disputes settled by")):
+        items_of: dict[str, set[str]] = {}
+        for reading in readings:
+            if reading.adjudicated == is_adjudicated:
+                items_of.setdefault(reading.reader, set()).update(reading.verdicts)
+        parts = [f"{code} ({len(items)})" for code, items in sorted(items_of.items())]
+        words += [f"{title}: {', '.join(parts)}."] if parts else []
+    return " ".join(words)
 
 
 def write_readings(bench: Path, readings: list[KeyReading], sentence: str) -> None:

@@ -194,6 +194,9 @@ def test_the_containers_start_what_the_command_line_has() -> None:
     # Only the proxy is reached from outside, and the database by the station alone.
     assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
     assert set(services["proxy"]["networks"]) & set(services["database"]["networks"]) == set()
+    # Nor does a station or a database that was broken into reach anything beyond them.
+    for name in (*services["station"]["networks"], *services["database"]["networks"]):
+        assert compose["networks"][name].get("internal") is True, name
     docker = (_DEPLOY / "Dockerfile").read_text()
     for source in re.findall(r"^COPY (\S+) ", docker, re.M):
         assert (_DEPLOY.parents[1] / source).exists(), source

@@ -411,6 +411,7 @@ def settle_by_keyboard(judge: Any, reason: str, shots: Path | None) -> None:
     judge.keyboard.press("Enter")
     judge.wait_for_selector("text=Amend")
     assert judge.input_value(".sheet textarea") == "a slip"
+    look(judge, "decision", shots)
     judge.keyboard.press("u")
     judge.wait_for_function("() => document.activeElement.matches('.sheet textarea')")
     assert judge.input_value(".sheet textarea") == ""

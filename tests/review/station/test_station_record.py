@@ -241,6 +241,33 @@ def test_a_dropped_guard_is_found(new_station: Callable[..., Running]) -> None:
     assert problems(running) == ["the trigger that protects table readings is missing"]
 
 
+@pytest.mark.parametrize("when", ["", "WHEN OLD.id < 0 "])
+def test_a_guard_that_refuses_nothing_is_found(station: Running, when: str) -> None:
+    """One of the same name stands in its place; on PostgreSQL, also one that is asleep."""
+    assert problems(station) == []
+    sqlite = station.database.engine.dialect.name == "sqlite"
+    refuses = "SELECT RAISE(ABORT, 'no')" if when else "SELECT 1"
+    statements = (
+        [
+            "DROP TRIGGER readings_no_update",
+            "CREATE TRIGGER readings_no_update BEFORE UPDATE ON readings "
+            f"{when}BEGIN {refuses}; END",
+        ]
+        if sqlite
+        else ["ALTER TABLE readings ENABLE REPLICA TRIGGER readings_no_change"]
+        if when
+        else [
+            "CREATE OR REPLACE FUNCTION readings_refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RETURN NEW; END $$"
+        ]
+    )
+    with station.database.engine.connect() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+        connection.commit()
+    assert problems(station) == ["the trigger that protects table readings is missing"]
+
+
 def exported(running: Running, out: Path, **options: Any) -> Any:
     from situs.review.station.exported import export_station
     from situs.review.station.store.projects import find_project
@@ -458,10 +485,10 @@ def test_results_go_back_to_the_bench_and_the_builder(
     assert ran.json["shares"]["correct"][:2] == [0, items]
     card = (copy / "README.md").read_text("utf-8")
     assert "key-error rate 100.0 %" in card
-    assert f"Items read by: R1 ({items}), R2 ({items}), adjudication ({items})." in card
+    assert f"Items read by: R1 ({items}), R2 ({items}). Disputes settled by: J1 ({items})." in card
     assert "by 2 readers" in card
     verified = json.loads((copy / "readings.json").read_text())
-    assert [reading["reader"] for reading in verified] == ["R1", "R2", "adjudication"]
+    assert [reading["reader"] for reading in verified] == ["R1", "R2", "J1"]
     args = ("--annotation", "exact", "--licence", "CC0-1.0", "--recipe", small / "recipe.toml")
     built = situs(
         "build",

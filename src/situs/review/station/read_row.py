@@ -60,3 +60,5 @@ class Decision(msgspec.Struct, frozen=True):
     decision: str
     key_wrong: bool
     reason: str
+    by: str
+    """The adjudicator's code."""

@@ -26,6 +26,7 @@ class ItemRequest(msgspec.Struct, frozen=True):
     reason: str
     verified_by: tuple[str, ...] = ()
     adjudicated: bool = False
+    adjudicated_by: str = ""
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -77,6 +78,8 @@ def keep_key_readings(bench: Path, content_hash: str, results: Results) -> str:
             fix="give the bench it was read from",
         )
     new = {(r.reader, r.profile, r.seed) for r in results.key_readings}
+    # Earlier versions did not tell who settled what.
+    new |= {("adjudication", r.profile, r.seed) for r in results.key_readings if r.adjudicated}
     other_readings = [r for r in read_readings(bench) if (r.reader, r.profile, r.seed) not in new]
     readings = [*other_readings, *results.key_readings]
     errors = key_errors(readings)

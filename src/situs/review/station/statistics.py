@@ -185,19 +185,17 @@ def key_readings(
         if row.kind == "item" and row.weight > 0:
             by_reader[row.reader][row.item_id] = _key_verdict(row)
     items = {row.unit: row.item_id for row in rows if row.kind == "item" and row.weight > 0}
-    settled: dict[str, KeyVerdict] = {
-        items[decision.unit]: "disagree" if decision.key_wrong else "agree"
-        for decision in decisions
-        if decision.unit in items
-    }
+    settled: dict[str, dict[str, KeyVerdict]] = defaultdict(dict)
+    for decision in decisions:
+        if decision.unit in items:
+            verdict: KeyVerdict = "disagree" if decision.key_wrong else "agree"
+            settled[decision.by][items[decision.unit]] = verdict
     profile = "reading station"
-    result = [
-        KeyReading(reader, profile, seed, len(items), verdicts)
-        for reader, verdicts in sorted(by_reader.items())
+    return [
+        KeyReading(code, profile, seed, len(items), verdicts, adjudicated)
+        for adjudicated, of_code in ((False, by_reader), (True, settled))
+        for code, verdicts in sorted(of_code.items())
     ]
-    if settled:
-        result.append(KeyReading("adjudication", profile, seed, len(items), settled, True))
-    return result
 
 
 def _key_verdict(row: ReadRow) -> KeyVerdict:
@@ -315,7 +313,7 @@ def outcomes(
         }
         if unit in decided:
             entry |= {"decision": decided[unit].decision, "reason": decided[unit].reason}
-            entry["adjudicated"] = True
+            entry |= {"adjudicated": True, "adjudicated_by": decided[unit].by}
         else:
             wrong = any(row.says_wrong for row in unit_rows)
             verdicts = [v for row in unit_rows for v in row.verdicts.values()]

@@ -76,11 +76,16 @@ def _row(values: dict[str, Any]) -> ReadRow:
 
 def decisions_of(db: Connection, project: Project) -> list[Decision]:
     """The last decision on every adjudicated unit."""
-    rows = db.scalars(
-        select(Adjudication)
+    rows = db.execute(
+        select(Adjudication, User.code)
         .join(Unit, Unit.id == Adjudication.unit_id)
+        .join(Assignment, Assignment.id == Adjudication.assignment_id)
+        .join(User, User.id == Assignment.user_id)
         .where(Unit.project_id == project.id)
         .order_by(Adjudication.unit_id, Adjudication.version)
     )
-    last = {row.unit_id: row for row in rows}
-    return [Decision(r.unit_id, r.decision, r.key_wrong, r.reason) for r in last.values()]
+    last = {row.unit_id: (row, code) for row, code in rows}
+    return [
+        Decision(row.unit_id, row.decision, row.key_wrong, row.reason, code)
+        for row, code in last.values()
+    ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import hmac
 import itertools
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Self
 
@@ -189,20 +191,34 @@ def _last_head(folder: StationFolder, sequence: int, head: str) -> list[str]:
 
 
 def _triggers(db: Connection) -> list[str]:
-    """Tables whose guards are gone."""
+    """Tables whose guards are gone, switched off, or refuse nothing any more."""
+    refused = {"UPDATE", "DELETE"}
     if db.get_bind().dialect.name == "sqlite":
-        query = (
-            "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' GROUP BY tbl_name"
-        )
+        query = "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'"
     else:
+        refused.add("TRUNCATE")
+        # 'O' and 'A' fire on ordinary writes; 'R' on those of a replica only.
         query = (
-            "SELECT relname, count(*) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-            "WHERE NOT tgisinternal AND tgenabled <> 'D' GROUP BY relname"
+            "SELECT relname, pg_get_triggerdef(pg_trigger.oid) || ' ' || btrim(prosrc) "
+            "FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+            "JOIN pg_proc ON pg_proc.oid = tgfoid "
+            "WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')"
         )
-    guarded = {row[0]: row[1] for row in db.execute(text(query))}
+    kept: dict[str, set[str]] = defaultdict(set)
+    for table, words in db.execute(text(query)):
+        guard = _GUARD.search(words)
+        kept[table] |= set(_VERB.findall(guard[1])) if guard else set()
     present = set(inspect(db.connection()).get_table_names())
     return [
         f"the trigger that protects table {table} is missing"
         for table in IMMUTABLE
-        if table in present and guarded.get(table, 0) < 2
+        if table in present and not kept[table] >= refused
     ]
+
+
+_GUARD = re.compile(
+    r" BEFORE (.+?) ON [\w.]+ (?:FOR EACH \w+ EXECUTE FUNCTION \S+ )?"
+    r"BEGIN (?:SELECT RAISE\(ABORT|RAISE EXCEPTION)"
+)
+"""A trigger that refuses before all else; one with a condition (WHEN) may not come to that."""
+_VERB = re.compile(r"UPDATE|DELETE|TRUNCATE")

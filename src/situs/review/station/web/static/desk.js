@@ -54,11 +54,13 @@ function Project({ project, people, may, reload }) {
 
 function Agreement({ found, project }) {
   const columns = [['raw', 'Equal'], ...(found.agreement.place ? [['overlap', 'Overlap']] : []), ['ac1', 'AC1'], ['ac2', 'AC2'], ['alpha', 'α'], ['kappa', 'Fleiss κ'], ['conger', 'Conger κ'], ['weighted_kappa', 'Weighted κ']];
-  const cell = (entry, key) => entry[key + '_note'] || number(entry[key], entry[key + '_ci95']);
+  // The reason is long for a column of figures: it stands below the table, once.
+  const cell = (entry, key) => entry[key + '_note'] ? 'not estimable' : number(entry[key], entry[key + '_ci95']);
+  const reasons = [...new Set(Object.values(found.agreement).flatMap((entry) => columns.map(([key]) => entry[key + '_note'])).filter(Boolean))];
   const errors = found.key_errors;
   return html`<h3>Agreement</h3><div class="scroll" tabindex="0" role="region" aria-label=${'Agreement, ' + project}><table class="dense"><thead><tr><th scope="col">Question</th><th scope="col" class="num">Units</th>${columns.map(([, w]) => html`<th scope="col">${w}</th>`)}</tr></thead>
     <tbody>${Object.entries(found.agreement).map(([name, entry]) => html`<tr><th scope="row">${name}</th><td class="num">${entry.n}</td>${columns.map(([key]) => html`<td>${cell(entry, key)}</td>`)}</tr>`)}</tbody></table></div>
-    <p class="small">95 % intervals by patient; none under ten patients. ${found.notes.join(' ')}</p>
+    <p class="small">95 % intervals by patient; none under ten patients. ${[...reasons, ...found.notes].map((words) => words[0].toUpperCase() + words.slice(1) + '.').join(' ')}</p>
     <h3>Key errors</h3><p>${errors.n ? `${(100 * errors.value).toFixed(1)} % of ${errors.n} ${errors.n === 1 ? 'key' : 'keys'} (exact 95 % interval ${errors.ci95.map((v) => (100 * v).toFixed(1)).join(' – ')} %).` : 'No key was decided on.'} ${unsettled(errors.states.open)}</p>
     <h3>Readers</h3><div class="scroll"><table><thead><tr><th scope="col">Reader</th><th scope="col">Unaided answers right</th><th scope="col">Planted errors seen</th><th scope="col">Same on repeats</th>${found.agreement.place ? html`<th scope="col">Overlap with the key</th>` : null}</tr></thead><tbody>${Object.entries(found.accuracy).map(([c, a]) => html`<tr><th scope="row">${c}</th><td>${a.n ? `${number(a.value, a.ci95)}, ${a.n} answers` : '–'}</td><td>${found.catch[c] ? number(found.catch[c].value, found.catch[c].ci95) : '–'}</td><td>${found.within_reader[c] ? number(found.within_reader[c].value, found.within_reader[c].ci95) : '–'}</td>${found.agreement.place ? html`<td>${found.place_overlap[c] ? `${number(found.place_overlap[c].value, found.place_overlap[c].ci95)}, ${found.place_overlap[c].n} answers` : '–'}</td>` : null}</tr>`)}</tbody></table></div>`;
 }

@@ -3,7 +3,7 @@ export const ACTIONS = [
   ['answer1', 'a', 'first answer (yes)'], ['answer2', 'b', 'second answer (no)'], ['answer3', 'c', 'third answer'], ['answer4', 'd', 'fourth answer'],
   ['answer5', 'e', 'fifth answer'], ['answer6', 'f', 'sixth answer'],
   ['cannot', 'x', 'cannot be told'], ['keyWrong', 'k', 'key wrong'], ['amend', 'u', 'amend a finished case'],
-  ['submit', 'Enter', 'submit and stay'], ['next', 'Shift+Enter', 'submit and continue'],
+  ['submit', 'Enter', 'submit and stay'], ['next', 'Shift+Enter', 'submit and next case'],
   ['one', '1', 'confidence 1, or score 1'], ['two', '2', 'confidence 2, or score 2'], ['three', '3', 'confidence 3'], ['zero', '0', 'score 0'],
   ['window1', 'Shift+1', 'first window'], ['window2', 'Shift+2', 'second window'], ['window3', 'Shift+3', 'third window'],
   ['window4', 'Shift+4', 'fourth window'], ['window5', 'Shift+5', 'fifth window'], ['window6', 'Shift+6', 'sixth window'],
