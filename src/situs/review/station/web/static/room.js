@@ -170,7 +170,7 @@ export function Room({ id }) {
       <div class="actions">${problem ? html`<p class="problem" role="alert">${problem}</p>` : null}
       <p class="small state" role="status">${[chosen, words].filter(Boolean).join(' · ')}</p>
       <div class="row">${finished ? html`<button type="button" class="primary" onClick=${() => openNext()}>Next case <kbd>${keyMap().next}</kbd></button>${view.state === 'done' ? html`<button type="button" onClick=${amend}>Amend <kbd>${keyMap().amend}</kbd></button>` : null}`
-        : html`${view.stage === 2 && !amending ? html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(true)}>Submit and next <kbd>${keyMap().next}</kbd></button>` : null}
+        : html`${view.stage === 2 && !amending ? html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(true)}>Submit, next <kbd title=${keyMap().next}>${keyMap().next.replace('Shift+', '⇧ ')}</kbd></button>` : null}
         <button type="button" class=${view.stage === 2 && !amending ? '' : 'primary'} disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>${amending ? html`<button type="button" onClick=${() => take(view)}>Leave it as it was</button>` : null}`}</div></div>
     </section>
     ${conflict ? html`<div class="cover"><div class="dialog" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>
