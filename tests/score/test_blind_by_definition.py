@@ -13,6 +13,7 @@ from situs.items import Choice, Item, Option
 from situs.score import told_by_other_answers
 from situs.score.blind.option_tricks import option_tricks
 from situs.score.blind.shortcut_gain import gain_over_best
+from situs.score.stats.estimates import paired_difference
 
 
 def asked(name, patient, options, answer, *, question="Where?", stratum="headline"):
@@ -122,3 +123,6 @@ def test_the_gain_over_the_best_shortcut() -> None:
     assert found.value == pytest.approx(model.mean() - good.mean())
     half = 1.96 * (model - good).std() / n**0.5
     assert found.ci95 == pytest.approx((found.value - half, found.value + half), abs=0.015)
+    alone = gain_over_best(model, {"good": good}, names)
+    assert alone.ci95 == paired_difference(model, good, names).ci95
+    assert found.ci95[0] == alone.ci95[0]

@@ -116,7 +116,7 @@ def drawn(rng, most, labels):
     boxes = []
     for _ in range(rng.randint(0, most)):
         x, y = rng.randrange(4), rng.randrange(4)
-        sides = rng.choice([1, 2, 2, 4]), rng.choice([1, 2, 2, 4])
+        sides = rng.choice([0, 1, 2, 2, 4, 4]), rng.choice([1, 2, 2, 4])
         boxes.append(
             FrameBox(rng.randrange(2), x, y, x + sides[0], y + sides[1], rng.choice(labels))
         )
@@ -171,3 +171,13 @@ def test_the_area_of_a_union_is_what_its_pixels_count() -> None:
         boxes = [FrameBox(0, b.x0, b.y0, b.x1, b.y1, "") for b in drawn(rng, 6, [""])]
         sides = np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes], dtype=float).reshape(-1, 4)
         assert union_area(sides) == len(pixels(boxes))
+
+
+@pytest.mark.parametrize("step", [(2, 0), (-2, 0), (0, 2), (0, -2)])
+def test_a_centre_on_any_side_lies_inside(step: tuple[int, int]) -> None:
+    truth = [FrameBox(0, 4, 4, 8, 8, "")]
+    said = [FrameBox(0, 4 + step[0], 4 + step[1], 8 + step[0], 8 + step[1], "")]
+    answer = Boxes(tuple(truth))
+    item = Item("i", "s", "mr", "p", "t", "boxes", "?", answer)
+    values = match_boxes([Given(item, answer, said, OnFrames())], [0.5]).values
+    assert values[BOX_CENTRE_HIT].tolist() == [1.0] == [scored(truth, said)[BOX_CENTRE_HIT]]

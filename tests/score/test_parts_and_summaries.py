@@ -87,7 +87,7 @@ def test_boxes_are_right_from_an_overlap_of_a_half_on(tags, height, right, label
 def test_the_summary_names_groups_far_from_the_mean_for_their_size() -> None:
     """By |accuracy − mean| · √items; groups of under five items and tables of their own are left
     out."""
-    groups = {"small": (4, 0.0), "five": (5, 0.0), "many": (80, 0.55), "some": (15, 0.9)}
+    groups = {"small": (4, 0.0), "five": (5, 0.3), "many": (80, 0.5), "some": (15, 0.1)}
 
     def entry(n, value):
         return [Entry("accuracy", value, n, None, {}, 3)]

@@ -157,6 +157,13 @@ def test_the_picture_of_a_box(frames, base, positions, inferred) -> None:
     assert [box.frame for box in result.value] == positions
 
 
+@pytest.mark.parametrize(("frame", "base"), [(1, 0), (0, 1), (7, 1)])
+def test_the_only_picture_needs_no_number(frame: int, base: int) -> None:
+    reply = f"slice {frame}: [10, 20, 30, 40]"
+    result = parse_boxes(reply, AnswerSpace(frame_base=base), [(64.0, 64.0)], ["tear"])
+    assert ([box.frame for box in result.value], result.flags) == ([0], ())
+
+
 # How far things may be apart, and how long a reply may be.
 
 
@@ -212,6 +219,10 @@ def test_grades_are_looked_for_eight_objects_deep(depth: int, read: bool) -> Non
     inner = '{"effusion": 2, "synovitis": 1}'
     for level in range(depth - 1):
         inner = f'{{"x{level}": {inner}}}'
+    result = parse_grades(inner, ["effusion", "synovitis"], scales)
+    assert (result == Parsed({"effusion": 2, "synovitis": 1})) is read, result
+    lists = "[" * (depth - 1), "]" * (depth - 1)
+    inner = f'{{"effusion": {lists[0]}2{lists[1]}, "synovitis": 1}}'
     result = parse_grades(inner, ["effusion", "synovitis"], scales)
     assert (result == Parsed({"effusion": 2, "synovitis": 1})) is read, result
 

@@ -19,6 +19,7 @@ from situs.score.stats.estimates import (
     cluster_mean,
     cluster_means,
     paired_difference,
+    too_few,
 )
 from situs.score.stats.exact import clopper_pearson
 from situs.score.stats.limits import ShareLimits, SignedLimits, joined_limits, signed_parts
@@ -49,6 +50,7 @@ def test_an_interval_needs_ten_patients(count: int, has_interval: bool) -> None:
         cluster_function(sums, ratio, count),
         cluster_bootstrap_of(lambda rows: float(values[rows].mean()), patients(count)),
     ]
+    assert bool(too_few(count)) is not has_interval
     for estimate in found:
         assert (estimate.ci95 is not None) == has_interval
         expected = "only 10 patients: rough" if has_interval else "no interval: 9 patients"

@@ -49,9 +49,8 @@ def gain_over_best(
     difference = paired_difference(model_right, others[number], patients)
     interval = difference.ci95
     if interval is not None and len(others) > 1:
-        lowest = min(
-            paired_difference(model_right, other, patients).ci95 or (-1.0, 1.0) for other in others
-        )[0]
+        against = (paired_difference(model_right, other, patients).ci95 for other in others)
+        lowest = min(limits[0] for limits in against if limits is not None)
         highest = _upper(model_right, others, patients, seed)
         interval = lowest, max(highest, difference.value or 0.0)
     return ShortcutGain(

@@ -230,7 +230,7 @@ def agreement_of(
     ratings: Ratings,
     clusters: Sequence[str],
     *,
-    lowest: float = -1.0,
+    lowest: float,
     n_boot: int = 500,
     seed: int = 0,
 ) -> Estimate:
@@ -243,7 +243,7 @@ def agreement_of_table(
     parts_of: PartsFunction,
     rated: RatingTable,
     *,
-    lowest: float = -1.0,
+    lowest: float,
     n_boot: int = 500,
     seed: int = 0,
 ) -> Estimate:
