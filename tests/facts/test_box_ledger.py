@@ -9,7 +9,7 @@ from frame_make import FRAMES, HEIGHT, WIDTH, picture
 from situs.bench import find_middle
 from situs.errors import SitusError
 from situs.facts import ANY, BoxLedger, load_recipe
-from situs.facts.boxes.ledger import clipped
+from situs.facts.boxes.ledger import _side_of, clipped
 from situs.measure import head_midline
 from situs.space import FrameBox, PixelGrid
 from situs.volumes import FrameAnnotation, KneeSide, Mark
@@ -131,6 +131,58 @@ def test_compartments_need_the_table() -> None:
     assert near.fact("compartment", "mass").flags == ("unstable",)
 
 
+def test_the_compartment_is_that_of_the_middle_of_all_boxes() -> None:
+    """In pictures 100 pixels wide: centres at 14 and 64 lie at 39 together, at 34 and 84 at 59."""
+    grid = PixelGrid(FRAMES, 100, 100)
+    for first, second, side in ((10.0, 60.0, "medial"), (30.0, 80.0, "lateral")):
+        own = ledger(
+            box("mass", 4, first), box("mass", 5, second), grid=grid, side=KneeSide("left")
+        )
+        assert own.fact("compartment", "mass").value == side
+        assert own.fact("compartment", "mass").flags == ("unstable",)
+
+
+@pytest.mark.parametrize(
+    ("x", "flags"), [(37.0, ()), (37.5, ("unstable",)), (55.0, ()), (54.5, ("unstable",))]
+)
+def test_a_box_may_end_where_the_band_begins(x: float, flags: tuple[str, ...]) -> None:
+    """The band reaches from 45 to 55 of 100 pixels; the box is 8 wide."""
+    assert RECIPE.boxes.compartment_band == 0.05
+    grid = PixelGrid(FRAMES, 100, 100)
+    own = ledger(box("mass", 4, x), grid=grid, side=KneeSide("left"))
+    assert own.fact("compartment", "mass").flags == flags
+
+
+def test_nine_tenths_of_a_box_are_enough_on_either_side() -> None:
+    """A box from 1 to 11: 9 of its 10 pixels lie left of 10, and right of 2."""
+    own = (FrameBox(0, 1.0, 0.0, 11.0, 5.0, "mass"),)
+    sides = [_side_of(own, middle, 0.9) for middle in (12.0, 10.0, 9.9, 2.1, 2.0, 0.0)]
+    assert sides == ["left", "left", "both", "both", "right", "right"]
+
+
+def test_an_annotation_without_a_frame_makes_every_frame_uncertain() -> None:
+    everywhere, there = Mark(-1, "mass"), Mark(2, "mass")
+    assert ledger(unusable=(everywhere,)).is_uncertain("mass", 3)
+    assert ledger(unusable=(there,)).is_uncertain("mass", 2)
+    assert not ledger(unusable=(there,)).is_uncertain("mass", 3)
+    assert ledger(unusable=(there,)).is_uncertain("mass")
+
+
+@pytest.mark.parametrize(("x", "y"), [(WIDTH, 5.0), (5.0, HEIGHT), (WIDTH - 1.0, HEIGHT - 1.0)])
+def test_a_box_outside_the_picture_cannot_be_used(x: float, y: float) -> None:
+    own = ledger(FrameBox(3, x, y, x + 4.0, y + 4.0, "mass"))
+    assert own.is_uncertain("mass", 3) is (x == WIDTH or y == HEIGHT)
+
+
+def test_frames_count_from_nought() -> None:
+    own = ledger(box("mass", 0))
+    assert own.fact("box_count", "mass", "0").value == 1
+    assert own.fact("box_count", "mass", str(FRAMES - 1)).value == 0
+    for frame in (str(FRAMES), "-1"):
+        with pytest.raises(KeyError):
+            own.fact("box_count", "mass", frame)
+
+
 def test_the_band_of_pictures_whose_width_is_unknown() -> None:
     """Twice the way to the middle stands for the width:
     a band of so great a part of 200 pixels on either side."""
@@ -187,7 +239,9 @@ def test_no_frame_is_largest_where_the_largest_box_is_on_another() -> None:
     assert ledger(*two, box("mass", 5, width=11.0)).fact("largest_frame", "mass").flags == (
         "unstable",
     )
-    assert ledger(*two, box("mass", 5, width=7.0)).fact("largest_frame", "mass").flags == ()
+    for width in (7.0, 8.0):
+        same = ledger(*two, box("mass", 5, width=width))
+        assert same.fact("largest_frame", "mass").flags == ()
 
 
 def test_boxes_beyond_the_image_are_cut_or_left_out() -> None:

@@ -149,3 +149,10 @@ def test_a_midline_that_may_lie_aside_widens_the_shares() -> None:
     for heights in ((-50.0, 50.0), (-90.0, -50.0)):  # at its height, and below it
         midline = Midline([np.array([4.0, 0.0, z]) for z in heights], "brain", off_mm=3.0)
         assert right_shares(region, midline, 0.0) == pytest.approx((0.75, 0.6, 0.9))
+
+
+def test_a_midline_moved_aside() -> None:
+    """To the patient's right, at its points and beyond them."""
+    here, there = (Midline(SPINE, "spine").on_knots(aside) for aside in (0.0, 2.5))
+    np.testing.assert_allclose(there[0] - here[0], [[0.0, 2.5, 0.0]] * 3)
+    np.testing.assert_allclose(there[1] - here[1], [0.0, 2.5, 0.0, 0.0, 0.0, 0.0])

@@ -46,10 +46,9 @@ class Midline:
         self._z = points[:, 2]
         self._xy = points[:, :2]
         height = float(np.ptp(self._z))
-        fits = len(points) > 1 and height > _FIT_MM
-        slope = (
-            np.polyfit(self._z, self._xy, 1)[0].clip(-_STEEPEST, _STEEPEST) if fits else np.zeros(2)
-        )
+        slope = np.zeros(2)
+        if height > _FIT_MM:
+            slope = np.polyfit(self._z, self._xy, 1)[0].clip(-_STEEPEST, _STEEPEST)
         self._slope, self._intercept = slope, self._xy.mean(axis=0) - slope * self._z.mean()
         self._ends = np.array([self._z[0] - height, self._z[-1] + height])
 

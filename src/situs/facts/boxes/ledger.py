@@ -368,7 +368,7 @@ def _side_of(boxes: tuple[FrameBox, ...], midline: float, share: float) -> str:
     sides = set()
     for box in boxes:
         left = min(1.0, max(0.0, (midline - box.x0) / (box.x1 - box.x0)))
-        sides.add("left" if left >= share else "right" if left <= 1.0 - share else "both")
+        sides.add("left" if left >= share else "right" if 1.0 - left >= share else "both")
     return sides.pop() if len(sides) == 1 else "both"
 
 

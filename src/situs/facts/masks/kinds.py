@@ -357,8 +357,8 @@ def _side(ledger: Ledger, name: str) -> Fact:
     low, high = share.interval or (0.0, 1.0)
     needed = ledger.recipe.truth.side_share
     posed = number(share)
-    side = Side.RIGHT if posed >= needed else Side.LEFT if posed <= 1.0 - needed else Side.BOTH
-    stable = (side is Side.RIGHT and low >= needed) or (side is Side.LEFT and high <= 1.0 - needed)
+    side = Side.RIGHT if posed >= needed else Side.LEFT if 1.0 - posed >= needed else Side.BOTH
+    stable = (side is Side.RIGHT and low >= needed) or (side is Side.LEFT and 1.0 - high >= needed)
     return ledger.record(
         "side",
         (name,),
