@@ -34,18 +34,19 @@ def half_ball(normal: np.ndarray, spacing: tuple[float, ...], radius: float = 24
     return (np.linalg.norm(place, axis=-1) <= radius) & (place @ normal <= 1e-9)
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("sign", "depth_mm"), [(1.0, 12.0), (-1.0, 30.0)])
 @pytest.mark.parametrize("axis", range(3))
-def test_half_a_ball_ends_in_the_plane_that_halves_it(axis: int, sign: float) -> None:
+def test_half_a_ball_ends_in_the_plane_that_halves_it(
+    axis: int, sign: float, depth_mm: float
+) -> None:
     """Along an axis of the file: every layer is known to the voxel, and the plane is the outer face
     of the first."""
     spacing, normal = np.array([1.5, 1.8, 1.6]), sign * np.eye(3)[axis]
     mask = half_ball(normal, tuple(spacing))
     matrix = np.diag([*spacing, 1.0])
     matrix[:3, 3] = (-30.0, 12.0, 7.0)
-    found = [
-        end for end in flat_ends(region_of(mask, matrix), PLAIN, 20.0) if end.normal @ normal > 0.9
-    ]
+    ends = flat_ends(region_of(mask, matrix), PLAIN, depth_mm)
+    found = [end for end in ends if end.normal @ normal > 0.9]
     assert len(found) == 1
     (end,) = found
     np.testing.assert_allclose(end.normal, normal, atol=1e-9)
@@ -56,7 +57,7 @@ def test_half_a_ball_ends_in_the_plane_that_halves_it(axis: int, sign: float) ->
     depth = depth.astype(np.int64)
     layers = np.bincount(depth)
     assert end.profile.tolist() == layers[: len(end.profile)].tolist()
-    assert len(end.profile) == max(12, int(np.ceil(20.0 / spacing[axis])))
+    assert len(end.profile) == max(12, int(np.ceil(depth_mm / spacing[axis])))
     last = (index[:, axis].max() if sign > 0 else index[:, axis].min()) + 0.5 * sign
     place = last * spacing[axis] + matrix[axis, 3]
     assert end.offset_mm == pytest.approx(sign * place)
@@ -94,14 +95,18 @@ def test_the_cut_of_a_large_organ_is_found_on_every_second_voxel() -> None:
     seen = mask[mask.any(axis=(1, 2))][:, mask.any(axis=(0, 2))][:, :, mask.any(axis=(0, 1))]
     layers = seen[::2, ::2, ::2].sum(axis=(0, 1))[::-1]
     assert found[0].profile.tolist() == layers[: len(found[0].profile)].tolist()
+    first = np.argwhere(mask).min(axis=0)
+    kept = first + 2 * np.argwhere(seen[::2, ::2, ::2])
+    expected = kept[kept[:, 2] > kept[:, 2].max() - 4]
+    places = sorted(map(tuple, found[0].points_mm.round(6)))
+    assert places == sorted(map(tuple, expected.astype(float)))
 
 
 def test_of_two_parts_the_one_with_more_of_the_end_tells() -> None:
-    """Within the depth: a wide plate at the tip, and a thick block that begins three layers
-    deeper."""
+    """Within the depth: a plate at the tip, and a thick block that begins two layers deeper."""
     mask = np.zeros((30, 12, 14), dtype=bool)
-    mask[1:10, 1:10, 9:12] = True
-    mask[14:28, 1:11, 2:9] = True
+    mask[1:6, 1:6, 9:12] = True
+    mask[14:28, 1:11, 2:10] = True
     index = np.argwhere(mask)
     layer = 11 - index[:, 2]
     chosen = _largest_end(mask, index, layer, 8)
@@ -146,7 +151,7 @@ def test_the_shape_of_an_end() -> None:
     assert shape(ragged_rise=0.5).fits(profile)
     assert not shape(ragged_rise=0.51).fits(profile)
     excess = 0.4 - (1 - (1 - 0.5 / 8) ** 2)
-    assert shape(margin=excess - 1e-9, rise=0.5).fits(profile)
+    assert shape(margin=excess, rise=0.5).fits(profile)
     assert not shape(margin=excess + 1e-9, rise=0.5).fits(profile)
     few = np.array([23, 24, 24, 24, 24, 24])
     assert shape(rise=0.9).fits(few)
@@ -208,7 +213,7 @@ def test_how_much_of_an_end_is_looked_at(first: int, touching: bool) -> None:
     expected = sections - (1 - (1 - (np.arange(4) + 0.5) / 4) ** 2)
     most = expected[: 3 - first].max()
     given = {"near": 2, "depth": 4}
-    assert ends_bluntly(mask, layer, **given, margin=most - 1e-9) == (True, touching)
+    assert ends_bluntly(mask, layer, **given, margin=most) == (True, touching)
     assert ends_bluntly(mask, layer, **given, margin=most + 1e-9) == (False, False)
 
 
@@ -230,3 +235,16 @@ def test_a_flat_end_says_where_it_lies() -> None:
             (0, 0, -1): -11,
         }
     )
+
+
+@pytest.mark.parametrize(
+    ("size", "is_end"),
+    [((6, 6, 4), True), ((5, 5, 5), False), ((40, 40, 5), False), ((12, 12, 5), True)],
+)
+def test_how_large_a_block_must_be_to_end_in_a_plane(size: tuple[int, ...], is_end: bool) -> None:
+    """144 voxels at least; and a plate under two fifths as thick as it is wide has no end at its
+    broad sides."""
+    mask = np.zeros((50, 50, 20), dtype=bool)
+    mask[tuple(slice(4, 4 + n) for n in size)] = True
+    ends = flat_ends(region_of(mask, np.eye(4)), PLAIN, 20.0)
+    assert any(end.normal[2] > 0.99 for end in ends) is is_end
