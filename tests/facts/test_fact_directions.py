@@ -133,3 +133,31 @@ def test_angle_to_an_axis(step, degrees):
     fact = ledger.fact("angle.left_right", "liver", "spleen")
     assert fact.value == pytest.approx(degrees)
     assert fact.interval == pytest.approx((max(0.0, degrees - 10.0), min(90.0, degrees + 10.0)))
+
+
+def test_just_nine_tenths_beyond_is_enough() -> None:
+    """Nine voxels of ten in one plane beyond the spleen, one before it."""
+    blocks = {"liver": ((40, 3, 3), (41, 6, 6)), "spleen": ((20, 9, 3), (21, 12, 6))}
+    ledger = block_ledger((50, 14, 14), 1.0, **blocks)
+    ledger.regions.labels.layers[0][2, 4, 4] = 1
+    fact = ledger.fact("direction.left_right", "liver", "spleen")
+    assert ledger.fact("precedence.left_right", "liver", "spleen").value == 0.9
+    assert TRUTH.direction_probability == 0.9
+    assert fact.value == "right"
+
+
+@pytest.mark.parametrize(("shift", "stable"), [(58, False), (70, True)])
+def test_a_turn_must_leave_nine_tenths_beyond_either_way(shift: int, stable: bool) -> None:
+    """Beams of 100 mm side by side, 40 mm apart: a turn moves them by 7 mm past each other, which
+    leaves P = 1 - (100 - 51)² / 20,000 = 0.88 of 0.91, or 0.93."""
+    turned = shift * math.cos(math.radians(10.0)) - 40 * math.sin(math.radians(10.0))
+    assert (uniform_precedence(100, turned) >= 0.9) is stable
+    blocks = {
+        "liver": ((2 + shift, 3, 5), (102 + shift, 4, 6)),
+        "spleen": ((2, 43, 5), (102, 44, 6)),
+    }
+    ledger = block_ledger((190, 50, 12), 1.0, **blocks)
+    for pair, side in ((("liver", "spleen"), "right"), (("spleen", "liver"), "left")):
+        fact = ledger.fact("direction.left_right", *pair)
+        assert fact.value == side
+        assert ("unstable" in fact.flags) is not stable

@@ -454,8 +454,8 @@ def _register_axis(axis: Axis) -> None:
         around = ledger.fact("enveloping", a, b)
         inputs = (gap, share, around)
         value, chance = number(gap), number(share)
-        sign = 1 if value > 0 else -1
-        beyond = chance if sign > 0 else 1.0 - chance
+        is_ahead = value > 0
+        beyond = chance if is_ahead else 1.0 - chance
         if (
             around.value
             or abs(value) <= truth.direction_margin_mm
@@ -463,13 +463,12 @@ def _register_axis(axis: Axis) -> None:
         ):
             return ledger.record(f"direction.{axis}", (a, b), None, inputs=inputs)
         (gap_low, gap_high), (low, high) = span(gap), span(share)
-        nearest = gap_low if sign > 0 else -gap_high
-        least = low if sign > 0 else 1.0 - high
+        nearest = gap_low if is_ahead else -gap_high
+        least = low if is_ahead else 1.0 - high
         stable = nearest > truth.direction_margin_mm and least >= truth.direction_probability
         flags = () if stable else ("unstable",)
-        return ledger.record(
-            f"direction.{axis}", (a, b), axis.towards(sign).value, inputs=inputs, flags=flags
-        )
+        towards = axis.towards(1 if is_ahead else -1)
+        return ledger.record(f"direction.{axis}", (a, b), towards.value, inputs=inputs, flags=flags)
 
 
 for _axis in AXES:
