@@ -29,7 +29,7 @@ _CLOSE_CALL_MM = 1e-3
 """Distances that differ by less are compared as they are rounded."""
 
 
-@kind("marks.organ", hangs_on=NOTHING)
+@kind("marks.organ", version=2, hangs_on=NOTHING)
 def _marks_organ(ledger: Ledger, organ: str) -> Fact:
     """A point in the organ, and one in each of three structures near it."""
     return _record(ledger, "marks.organ", organ, _around(ledger, organ))
@@ -43,14 +43,14 @@ def _marks_lesion(ledger: Ledger, lesion: str) -> Fact:
     return _record(ledger, "marks.lesion", lesion, marks)
 
 
-@kind("marks.among", hangs_on=NOTHING)
+@kind("marks.among", version=2, hangs_on=NOTHING)
 def _marks_among(ledger: Ledger, organ: str) -> Fact:
     """A point in the organ, and one in each of three other organs."""
     return _record(ledger, "marks.among", organ, _around(ledger, organ, only_organs=True))
 
 
 def _register_same(nearer: int) -> None:
-    @kind(f"marks.same.{nearer}", hangs_on=NOTHING)
+    @kind(f"marks.same.{nearer}", version=2, hangs_on=NOTHING)
     def _marks_same(ledger: Ledger) -> Fact:
         """Points in four structures, and last another in the structure of the first, to compare
         them with.
