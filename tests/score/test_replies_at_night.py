@@ -187,3 +187,36 @@ def test_how_far_off_a_place_is_does_not_matter() -> None:
 def test_what_is_closer_than_any_of_the_others_is_nearest(reply, meant) -> None:
     result = parse_choice(reply, ORGANS, NEAREST)
     assert result == Parsed(meant) if meant else not isinstance(result, Parsed)
+
+
+HILUM = "Does the largest kidney lesion reach the renal hilum?"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Sure, happy to help! The lesion stops well before that.",
+        "Of course, I'm glad to assist. The lesion stops well before that.",
+        "Yes, I have looked at all the slices. The lesion stops well before that.",
+        "Yes, we've reviewed the images carefully. The lesion stops well before that.",
+    ],
+)
+def test_a_yes_to_having_looked_or_to_helping_is_no_answer(reply) -> None:
+    assert not isinstance(parse_yes_no(reply, HILUM), Parsed)
+    assert parse_yes_no(f"{reply} So: no.", HILUM) == Parsed(False)
+
+
+def test_not_only_denies_nothing() -> None:
+    """ "Not only does it reach the hilum, …" was read as no."""
+    for reply in (
+        "Not only does it reach the hilum, it also invades it.",
+        "It not only reaches the hilum but invades it.",
+    ):
+        assert parse_yes_no(reply, HILUM) in (Parsed(True), parse_yes_no("?", HILUM))
+
+
+@pytest.mark.parametrize("reply", ["2.5 (in cm)", "2.5 (cm)", "Distance: 2.5 (centimetres)"])
+def test_a_unit_in_brackets_is_the_number_s(reply) -> None:
+    result = parse_number(reply, "mm")
+    assert isinstance(result, Parsed)
+    assert float(result.value) == 25

@@ -92,6 +92,7 @@ def parse_number(
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
+    plain = _UNIT_IN_BRACKETS.sub(r" \g<unit>", plain)
     if asked == RATIO:
         without = without_differences(plain)
         ratio = times_as_numbers(digits_for_words(without_turned_ratios(without, question)))
@@ -105,6 +106,13 @@ def parse_number(
     plain = _NAMED_BEHIND.sub(r"\g<name> \g<number>", digits_for_words(plain))
     return _Reader(plain, asked, ranges, question).read()
 
+
+# "2.5 (in cm)": the unit of that number, which was taken for one in the unit asked for.
+_UNIT_IN_BRACKETS = re.compile(
+    r"(?<=[0-9]) ?\((?:in |unit:? )?(?P<unit>mm|cm|ml|cc|millimet(?:er|re)s|centimet(?:er|re)s"
+    r"|millilit(?:er|re)s|lit(?:er|re)s)\)",
+    re.IGNORECASE,
+)
 
 # "Left and right kidney have 160 and 150 mL": each number is one side's.
 _PAIR_OF_SIDES = re.compile(

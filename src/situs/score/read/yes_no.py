@@ -120,6 +120,12 @@ _FOUND = re.compile(
     r"(?:[.!;] |, (?:and|but) )(?=\S)",
     re.IGNORECASE,
 )
+# "Not only does it reach the hilum, it also …": it does. Before a noun it is another matter.
+_NOT_ONLY = re.compile(
+    r"\bnot only (?=(?:does|do|did|is|are|was|were|has|have|can|touch|reach|abut|lie|extend)"
+    r"[a-z]*\b)",
+    re.IGNORECASE,
+)
 _THINGS = frozenset({"organ", "structure", "image", "slice", "scan", "lesion", "them", "two"})
 _SEEING = frozenset({"see", "seen", "visible", "shown", "present", "there", "identified", "found"})
 _CONDITIONS = {
@@ -174,6 +180,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     behind = parse_yes_no(rest, question, language=language) if rest else None
     if isinstance(behind, Parsed):
         return behind
+    plain = _NOT_ONLY.sub("", plain)
     asks_for_any = re.search(r"\bany\b", question) is not None
     plain = with_ends_as_places(plain, question)
     question = usual_form(question)

@@ -50,6 +50,11 @@ _OBLIGING = re.compile(
     r"(?:,? (?:that )?(?:you )?(?:have |were |was )?(?:uploaded|provided|shared|sent|attached))?"
     r"(?: (?:clearly|well|fine|now))?)"
     rf"|{_GRANT}[,!.]? (?:i|we) (?:do )?understand(?: [^.!?\n:0-9]*)?"
+    rf"|{_GRANT}[,!.]? (?:(?:i|we)(?:'m|'d be| am| are| would be) )?(?:happy|glad|pleased"
+    r"|delighted) to (?:help|assist|answer|look|take a look|have a look)[^.!?\n:0-9]*"
+    rf"|{_GRANT}[,!.]? (?:i|we)(?:'ve| have)? (?:now |already |just |carefully )?"
+    r"(?:looked (?:at|through)|reviewed|examined|checked|studied|gone through|been through"
+    rf"|scrolled through|inspected) {_PICTURES}(?: carefully| closely| now)?"
     rf"|(?:{_GRANT}[,!.]? )?(?:no (?:worries|problem)(?: at all)?|not a problem))[.!]+(?= |$|\n)",
     re.IGNORECASE,
 )
