@@ -53,8 +53,13 @@ def build_masks(
         (patient_id for _, patient_id, _ in named), options.recipe, options.seed
     )
     jobs = []
+    vocabularies: dict[object, Vocabulary] = {}
     for study_id, patient_id, source in named:
-        vocabulary = _vocabulary_of(source, name_map)
+        # Most studies of a cohort are named alike: their jobs share one table of names.
+        naming = source.layout, source.vocabulary, tuple((source.names or {}).items())
+        if naming not in vocabularies:
+            vocabularies[naming] = _vocabulary_of(source, name_map)
+        vocabulary = vocabularies[naming]
         terms.update(vocabulary.own_terms)
         jobs.append(
             StudyJob(

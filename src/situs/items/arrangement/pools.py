@@ -121,8 +121,10 @@ def _next_slot(waiting: dict[str, deque[A]], patients: set[str]) -> Slot[A] | No
     for value, queue in sorted(waiting.items(), key=lambda pair: len(pair[1])):
         while queue and queue[0].patient_id in patients:
             queue.popleft()
-        taken = {entry.patient_id for entry in slot.values()} | patients
-        entry = next((entry for entry in queue if entry.patient_id not in taken), None)
+        # Not joined to one set: it would be copied for every slot, and a pool has thousands.
+        beside = {entry.patient_id for entry in slot.values()}
+        free = (one for one in queue if one.patient_id not in beside)
+        entry = next((one for one in free if one.patient_id not in patients), None)
         if entry is None:
             return None
         slot[value] = entry

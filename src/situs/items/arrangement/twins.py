@@ -15,6 +15,7 @@ The rule, for every question with a countable answer:
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -50,7 +51,7 @@ _MOST_OFFERED = 4
 """Options of one question, at most."""
 
 
-class Outline(msgspec.Struct, frozen=True):
+class Outline(msgspec.Struct, frozen=True, gc=False):
     """The little of a candidate that the arrangement of a whole cohort needs."""
 
     item_id: str
@@ -355,13 +356,10 @@ def _limited(entries: list[Outline], draw: Draw, most: int | None) -> list[Outli
 def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:
     """One guise per family and patient,
     so chosen and thinned that no answer outweighs another by more than one."""
-    families: dict[tuple[str, str], list[Outline]] = defaultdict(list)
-    for entry in sorted(entries, key=draw):
-        families[entry.study_id, entry.family].append(entry)
     counts: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     groups: dict[tuple[str, ...], list[Outline]] = defaultdict(list)
     numbers: list[Outline] = []
-    for guises in families.values():
+    for guises in _families(sorted(entries, key=draw)):
         if not _is_drawn(guises[0]):
             numbers.append(guises[0])
             continue
@@ -370,6 +368,30 @@ def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:
         groups[_set_of(best)].append(best)
     evenly = (evened(members, members[0].pool) for members in groups.values())
     return [*numbers, *itertools.chain.from_iterable(evenly)]
+
+
+def _families(entries: Sequence[Outline]) -> Iterator[list[Outline]]:
+    """The guises of each family of each study, in the order of the first ones.
+
+    Chained by their places: lists and keys of their own for all families of a cohort would take
+    several times the memory of its outlines.
+    """
+    following, is_first = array("q", [-1]) * len(entries), bytearray(len(entries))
+    latest: dict[str, dict[str, int]] = defaultdict(dict)
+    for place, entry in enumerate(entries):
+        before = latest[entry.study_id].get(entry.family)
+        if before is None:
+            is_first[place] = True
+        else:
+            following[before] = place
+        latest[entry.study_id][entry.family] = place
+    latest.clear()
+    for first in itertools.compress(range(len(entries)), is_first):
+        guises, place = [], first
+        while place >= 0:
+            guises.append(entries[place])
+            place = following[place]
+        yield guises
 
 
 def _set_of(entry: Outline) -> tuple[str, ...]:

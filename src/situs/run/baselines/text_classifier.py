@@ -25,7 +25,8 @@ may learn from before it is trusted (standard errors)."""
 _WORD = re.compile(r"[\w().]+")
 _YES_NO = (Option("yes", "yes"), Option("no", "no"))
 
-Bits = NDArray[np.int64]
+# Places among the buckets: those of every prompt of a bench are in memory at once.
+Bits = NDArray[np.uint16]
 Counts = NDArray[np.float64]
 
 
@@ -126,7 +127,7 @@ def _features(prompt: str, option: Option, number: int) -> Bits:
     }
     marks |= {f"option|{word}" for word in _WORD.findall(option.text.lower())}
     marks.add(f"letter|{number}")
-    return np.array(sorted(zlib.crc32(mark.encode()) % _BUCKETS for mark in marks), dtype=np.int64)
+    return np.array(sorted(zlib.crc32(mark.encode()) % _BUCKETS for mark in marks), dtype=np.uint16)
 
 
 def _folds(patients: set[str]) -> dict[str, int]:

@@ -81,17 +81,29 @@ def _guess(
 
 
 def _drawn(items: Iterable[Item]) -> list[list[_Answered]]:
-    """The questions with options, by patient."""
+    """The questions with options, by patient; only of patients who may still be drawn."""
     found: dict[str, list[_Answered]] = defaultdict(list)
+    last = ""
     for item in items:
         if isinstance(item.answer, YesNo | Choice):
+            if last and item.patient_id not in found and _place(item.patient_id) > last:
+                continue
             options = tuple(option.value for option in item.options) or ("yes", "no")
             text = (item.question, item.level, *sorted(options))
             answer = str(answer_key(item.answer))
             headline = item.stratum == "headline"
             found[item.patient_id].append(_Answered(item.item_id, text, answer, options, headline))
-    chosen = sorted(found, key=lambda patient: digest("patient", patient))[:_MOST_PATIENTS]
+            if len(found) > 2 * _MOST_PATIENTS:
+                for patient in sorted(found, key=_place)[_MOST_PATIENTS:]:
+                    del found[patient]
+                last = max(map(_place, found))
+    chosen = sorted(found, key=_place)[:_MOST_PATIENTS]
     by_hash = [
         sorted(found[one], key=lambda asked: digest("asked", asked.item_id)) for one in chosen
     ]
     return [asked[:_MOST_ASKED] for asked in by_hash]
+
+
+def _place(patient: str) -> str:
+    """Where a patient stands among all, as if at random."""
+    return digest("patient", patient)
