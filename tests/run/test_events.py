@@ -117,6 +117,32 @@ def test_mlflow_and_weights_and_biases_get_the_same_numbers(
     assert finished == [0]
 
 
+def test_a_tracker_that_goes_away_does_not_end_the_run(situs, bench, tmp_path, monkeypatch) -> None:
+    class Gone(Exception):
+        pass
+
+    def gone(*given: Any, **more: Any) -> None:
+        raise Gone("https://user:secret@tracker is not there")
+
+    mlflow = ModuleType("mlflow")
+    mlflow.start_run = lambda run_name: None  # type: ignore[attr-defined]
+    mlflow.log_metrics = mlflow.end_run = gone  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "mlflow", mlflow)
+    file = tmp_path / "events.jsonl"
+    command = ("run", bench, "--model", "random", "--limit", 3, "--track", "mlflow")
+    ran = situs(*command, "--events", file, "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    assert ran.err.count("--track mlflow failed (Gone)") == 1
+    assert "secret" not in ran.err
+    assert events_in(file)[-1]["event"] == "end"  # whoever else listens is told all
+    mlflow.start_run = gone  # type: ignore[attr-defined]
+    ran = situs(*command, "--out", tmp_path / "never")
+    assert ran.code == 2
+    assert len(ran.err.strip().splitlines()) == 1
+    assert "secret" not in ran.err
+    assert not (tmp_path / "never").exists()
+
+
 def test_a_tracker_that_is_not_installed_is_one_line(situs, bench, tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     out = tmp_path / "run"

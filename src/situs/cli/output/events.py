@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from situs.cli.output.paths import LOCAL
+from situs.cli.output.printing import warn
 from situs.errors import SitusError
 
 if TYPE_CHECKING:
@@ -102,6 +103,19 @@ def _module(name: str) -> Any:
         raise SitusError(f"{name} is not installed", where="--track", fix=fix) from error
 
 
+def _tracker(track: str, name: str) -> _Sink:
+    try:
+        return _TRACKERS[track](name)
+    except SitusError:
+        raise
+    except Exception as error:
+        problem, fix = (
+            f"cannot be begun ({type(error).__name__})",
+            "check its environment variables",
+        )
+        raise SitusError(problem, where=f"--track {track}", fix=fix) from error
+
+
 def _numbers(event: Event) -> dict[str, float]:
     step = f"{event['step']}." if event.get("step") else ""
     return {
@@ -112,14 +126,17 @@ def _numbers(event: Event) -> dict[str, float]:
 
 
 class _Events:
-    def __init__(self, sinks: list[_Sink]) -> None:
+    """Tells all that listen. One that fails is left alone from then on: a full disk or a tracking
+    server that is gone must not end work that is paid for."""
+
+    def __init__(self, sinks: dict[str, _Sink]) -> None:
         self._sinks = sinks
+        """By the option that asked for them."""
         self._reported: dict[str, float] = {}
 
     def tell(self, kind: str, **values: Any) -> None:
         event = {"time": round(time.time(), 3), "event": kind, **values}
-        for sink in self._sinks:
-            sink.tell(event)
+        self._each(lambda sink: sink.tell(event))
 
     def progress(self, step: str, done: int, total: int, **values: Any) -> None:
         now = time.monotonic()
@@ -129,8 +146,16 @@ class _Events:
         self.tell("progress", step=step, done=done, total=total, **values)
 
     def close(self, code: int) -> None:
-        for sink in self._sinks:
-            sink.close(code)
+        self._each(lambda sink: sink.close(code))
+
+    def _each(self, do: Callable[[_Sink], None]) -> None:
+        for name, sink in list(self._sinks.items()):
+            try:
+                do(sink)
+            except Exception as error:
+                del self._sinks[name]
+                # Not its words: those of a tracker may hold an address with a password.
+                warn(f"{name} failed ({type(error).__name__}) and gets no more; the work goes on")
 
 
 def events_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,9 +194,9 @@ def events_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _reported(
     context: click.Context, file: Path | None, track: str | None, name: str
 ) -> Iterator[None]:
-    sinks: list[_Sink] = [] if file is None else [_Lines(file)]
+    sinks: dict[str, _Sink] = {} if file is None else {"--events": _Lines(file)}
     if track is not None:
-        sinks.append(_TRACKERS[track](name))
+        sinks[f"--track {track}"] = _tracker(track, name)
     events = context.meta[_META] = _Events(sinks)
     started, code = time.monotonic(), 2
     events.tell("begin", command=context.command_path, name=name)
