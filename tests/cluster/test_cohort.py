@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from situs.anatomy.banks import load_bank
 from situs.bench import open_bench
+from situs.build.spool import Spool
+from tune_cohort import write_volumes
 
 pytestmark = pytest.mark.cluster
 
@@ -138,39 +140,83 @@ def test_changed_patients_and_training_data(here, situs, small, tmp_path) -> Non
     assert any(path.suffix in (".png", ".jpg") for path in built["here"])
 
 
-def test_a_build_that_loses_a_node_half_way_gives_the_same_bytes(
-    situs, scans, local, tmp_path
-) -> None:
-    """Three simulated nodes; one goes as soon as three studies are kept."""
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A simulated cluster of three nodes."""
     import ray
     from ray.cluster_utils import Cluster
 
     ray.shutdown()
-    cluster: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    out = tmp_path / "bench"
-    removed = threading.Event()
-
-    def remove_half_way() -> None:
-        spool = tmp_path / ".bench.part" / "work" / "studies"
-        for _ in range(30_000):
-            if len(list(spool.glob("*.json"))) >= 3:
-                cluster.remove_node(nodes[0], allow_graceful=False)
-                removed.set()
-                return
-            time.sleep(0.02)
-
+    nodes: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
-        nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
-        cluster.wait_for_nodes()
-        ray.init(address=cluster.address, log_to_driver=False)
-        assert ray.cluster_resources()["CPU"] == 3
-        watcher = threading.Thread(target=remove_half_way)
-        watcher.start()
-        ran = situs("build", "masks", scans, *BUILD, "--engine", "ray", "--out", out)
-        watcher.join()
-        assert ran.code == 0, ran.err
-        assert removed.is_set()
-        assert tables(out) == tables(local)
+        for _ in range(2):
+            nodes.add_node(num_cpus=1)
+        nodes.wait_for_nodes()
+        ray.init(address=nodes.address, log_to_driver=False)
+        yield nodes
     finally:
         ray.shutdown()
-        cluster.shutdown()
+        nodes.shutdown()
+
+
+def graded_knees(file: Path, count: int) -> Path:
+    """A table of grades, no two knees alike."""
+    bank = load_bank("moaks-knee")
+    rows = ["study,patient,side,time,shape,affine,question,sub_score,grade"]
+    for number in range(count):
+        knee = f"k{number},p{number},{('left', 'right')[number % 2]},V00,160 384 384"
+        knee += ",0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
+        rows += [
+            f"{knee},{question.id},{sub.key},{(number + place) % 2}"
+            for place, question in enumerate(bank.question[:8])
+            for sub in bank.sub_scores_of(question)
+        ]
+    file.write_text("\n".join(rows) + "\n")
+    return file
+
+
+def findings(file: Path) -> Path:
+    """Eight reports."""
+    told = itertools.product((5, 8), ("right", "left"), ("upper", "lower"))
+    rows = [
+        f"r{number},There is a {size} mm nodule in the {side} {lobe} lobe."
+        for number, (size, side, lobe) in enumerate(told)
+    ]
+    file.write_text("\n".join(["id,findings", *rows]) + "\n")
+    return file
+
+
+@pytest.mark.parametrize("source", ["masks", "boxes", "grades", "reports"])
+def test_a_build_that_loses_a_node_half_way_gives_the_same_bytes(
+    source, situs, scans, cluster, tmp_path, monkeypatch
+) -> None:
+    """One of three nodes goes as soon as three studies are kept."""
+    import ray
+
+    command: dict[str, Callable[[], tuple[object, ...]]] = {
+        "masks": lambda: ("masks", scans, *BUILD),
+        "boxes": lambda: ("boxes", *write_volumes(tmp_path / "volumes")),
+        "grades": lambda: ("grades", graded_knees(tmp_path / "grades.csv", 9)),
+        "reports": lambda: ("reports", findings(tmp_path / "reports.csv")),
+    }
+    given = ("build", *command[source]())
+    alone, together = tmp_path / "alone" / "bench", tmp_path / "together" / "bench"
+    ran = situs(*given, "--out", alone)
+    assert ran.code == 0, ran.err
+    cluster.wait_for_nodes()
+    assert ray.cluster_resources()["CPU"] == 3
+    kept: list[int] = []
+    write = Spool.write
+
+    def write_and_lose(spool: Any, number: int, *more: Any) -> None:
+        write(spool, number, *more)
+        kept.append(number)
+        if len(kept) == 3:
+            cluster.remove_node(sorted(cluster.worker_nodes, key=str)[0], allow_graceful=False)
+
+    monkeypatch.setattr(Spool, "write", write_and_lose)
+    ran = situs(*given, "--engine", "ray", "--out", together)
+    assert ran.code == 0, ran.err
+    assert len(kept) > 3
+    assert tables(together) == tables(alone)
+    cluster.add_node(num_cpus=1)  # three again, for the next source
