@@ -22,7 +22,7 @@ from situs.probe.diagnosis import Diagnosis, Evidence, ProbeRuns, diagnose, evid
 from situs.probe.table import compared
 from situs.run import NATIVE, AnswerRow
 from situs.score import Scored, Selection, score_answer
-from situs.score.explain import Answered, Answers, Budget, budget_from
+from situs.score.explain import Answered, Answers, Budget, Judged, budget_from
 
 HEADLINE = Selection("headline", closed=True)
 SIDES, LEVELS = ("left", "right"), ("T12", "L1", "L2", "L3")
@@ -233,7 +233,11 @@ class Cohort:
 
     def slips(self, full: Answers) -> Budget:
         """The error budget of a run."""
-        return budget_from(full.by_id.values(), _NoFacts(), _OneGrid(), _Expects(self))  # type: ignore[arg-type]
+        judged = (
+            Judged(one.item, one.scored.judgement, {item_id: one.row})  # type: ignore[attr-defined, dict-item]
+            for item_id, one in full.by_id.items()
+        )
+        return budget_from(judged, _NoFacts(), _OneGrid(), _Expects(self))  # type: ignore[arg-type]
 
     def diagnosed(self, reader: Reader, seed: int = 0, **more: Any) -> Diagnosis:
         """The verdict on a reader."""

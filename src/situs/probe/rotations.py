@@ -98,12 +98,12 @@ def _alike(group: list[Answered]) -> bool:
 
 
 def _letters(answers: list[Answered]) -> dict[str, dict[str, float]]:
-    read = [one for one in answers if one.scored.outcome.state == "answered"]
+    read = [one for one in answers if one.scored.state == "answered"]
     replied, right = Counter[str](), Counter[str]()
     for one in read:
         assert isinstance(one.item.answer, Choice)
         values = [option.value for option in one.item.options]
-        replied[one.scored.outcome.parsed] += 1
+        replied[one.scored.parsed] += 1
         right["ABCDEFGHIJKLMNOPQRSTUVWXYZ"[values.index(one.item.answer.value)]] += 1
     table: dict[str, dict[str, float]] = defaultdict(dict)
     for letter in sorted(replied | right):
@@ -116,11 +116,11 @@ def yes_bias(answers: Answers) -> YesBias | None:
     read = [
         one
         for _, one in sorted(answers.by_id.items())
-        if isinstance(one.item.answer, YesNo) and one.scored.outcome.state == "answered"
+        if isinstance(one.item.answer, YesNo) and one.scored.state == "answered"
     ]
     if not read:
         return None
-    yes_replies = [float(one.scored.outcome.parsed == "yes") for one in read]
+    yes_replies = [float(one.scored.parsed == "yes") for one in read]
     yes_truths = [
         float(isinstance(one.item.answer, YesNo) and one.item.answer.value) for one in read
     ]

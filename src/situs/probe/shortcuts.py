@@ -8,10 +8,10 @@ import msgspec
 
 from situs.bench import Bench
 from situs.items import Choice
-from situs.probe.sight_gain import accuracy_of, shortcut_answers, shortcut_replies
-from situs.profiles import Profile
+from situs.probe.sight_gain import accuracy_of, shortcut_hits
 from situs.run import boxes_of
 from situs.score import TRICKS, Selection
+from situs.score.blind.sample import BlindSample
 from situs.score.explain import Answered, Answers
 
 __all__ = ["ShortcutRow", "shortcut_table"]
@@ -29,12 +29,11 @@ class ShortcutRow(msgspec.Struct, frozen=True):
 def shortcut_table(
     bench: Bench,
     full: Answers,
-    profile: Profile,
     shortcuts: Mapping[str, Mapping[str, bool]],
     selection: Selection,
 ) -> dict[str, ShortcutRow]:
     """On the selected items: chance, the trained shortcuts, option tricks on questions with
-    options; and, on all items that ask for boxes, boxes that never move."""
+    options; and, on items that ask for boxes (about 1,000 of many), boxes that never move."""
     counted = {item_id: one for item_id, one in sorted(full.by_id.items()) if one.counts}
     clusters = {item_id: one.item.patient_id for item_id, one in counted.items()}
     chosen = {item_id: one for item_id, one in counted.items() if one.scored in selection}
@@ -58,13 +57,18 @@ def shortcut_table(
                 if isinstance(truth, Choice)
             }
             table[name] = row(right, "on questions with options")
-    boxed = {item_id for item_id, one in counted.items() if boxes_of(one.item) is not None}
-    if boxed:
-        items = [one.item for one in counted.values()]
-        grid = shortcut_answers(shortcut_replies(bench, profile, ("grid",), items), full)["grid"]
+    boxed = BlindSample(
+        lambda: (one.item for one in counted.values() if boxes_of(one.item) is not None)
+    )
+    if boxed.boxed:
+        drawn = list(boxed)  # a grid has hundreds of boxes, which half a million times take hours
+        ids = [item.item_id for item in drawn]
+        hits_of = shortcut_hits(bench, full.shown, ("grid",), drawn, at_once=50)
+        grid = hits_of.among(ids)["grid"]
+        share = f" ({len(ids):,} of {boxed.boxed:,}, drawn by id)" if boxed.note else ""
         for name, hits in (("prior boxes", shortcuts["prior"]), ("grid of boxes", grid)):
-            boxed_hits = {item_id: hit for item_id, hit in hits.items() if item_id in boxed}
-            table[name] = row(boxed_hits, "on questions that ask for boxes")
+            row_hits = {item_id: hits[item_id] for item_id in ids}
+            table[name] = row(row_hits, f"on questions that ask for boxes{share}")
     return table
 
 

@@ -4,6 +4,7 @@ the model against its own blind runs, and against the best shortcut."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -11,27 +12,27 @@ import numpy as np
 from situs.bench import Bench
 from situs.items import Item
 from situs.probe.mirage import Mirage
-from situs.profiles import Profile
-from situs.run import LEARNERS, AnswerRow, Spec, make_baseline
+from situs.run import LEARNERS, AnswerRow, Spec, Viewing, make_baseline
 from situs.score import (
     Estimate,
     Selection,
     ShortcutGain,
     cluster_mean,
     paired_difference,
-    score_answer,
 )
 from situs.score.explain import Answers
+from situs.score.outcomes import Asked
+from situs.score.plain_answers import judged_replies
 
 __all__ = [
     "SHORTCUTS",
     "Gain",
+    "ShortcutHits",
     "SightGain",
     "accuracy_of",
     "gain_between",
     "gain_over_better",
-    "shortcut_answers",
-    "shortcut_replies",
+    "shortcut_hits",
 ]
 
 SHORTCUTS = LEARNERS
@@ -137,35 +138,51 @@ def gain_over_better(
     return name, msgspec.structs.replace(better, ci95=(min(lows), better.ci95[1]))
 
 
-def shortcut_replies(
-    bench: Bench, profile: Profile, names: Sequence[str], items: Iterable[Item]
-) -> dict[str, dict[str, str]]:
-    """What each shortcut says to each item, before anybody is asked: an item that its task cannot
-    explain is refused while nothing has been paid for."""
-    baselines = {name: make_baseline(bench, Spec(name), profile) for name in names}
-    replies: dict[str, dict[str, str]] = {name: {} for name in names}
-    for item in items:
-        for name, baseline in baselines.items():
-            replies[name][item.item_id] = baseline.answer(item) or ""
-    return replies
+class ShortcutHits:
+    """Which items each shortcut gets right."""
 
+    def __init__(self, names: Iterable[str]) -> None:
+        self._places: dict[str, int] = {}
+        self._right = {name: bytearray() for name in names}
 
-def shortcut_answers(
-    replies: Mapping[str, Mapping[str, str]], full: Answers
-) -> dict[str, dict[str, bool]]:
-    """What each shortcut gets right of the items that count."""
-    return {
-        name: {
-            item_id: bool(
-                score_answer(
-                    one.item, AnswerRow(item_id, response=said[item_id]), None, shown=full.shown
-                ).outcome.right
-            )
-            for item_id, one in full.by_id.items()
-            if one.counts
+    def add(self, items: Sequence[Item], right: Mapping[str, Sequence[bool]]) -> None:
+        """What became of the answers to some more items."""
+        for item in items:
+            self._places[item.item_id] = len(self._places)
+        for name, hits in right.items():
+            self._right[name].extend(hits)
+
+    def among(self, item_ids: Sequence[str]) -> dict[str, dict[str, bool]]:
+        """Shortcut → item → whether it is right, of these items."""
+        places = [self._places[item_id] for item_id in item_ids]
+        return {
+            name: {item_id: bool(hits[place]) for item_id, place in zip(item_ids, places)}
+            for name, hits in self._right.items()
         }
-        for name, said in replies.items()
-    }
+
+
+def shortcut_hits(
+    bench: Bench,
+    viewing: Viewing,
+    names: Sequence[str],
+    items: Iterable[Item],
+    *,
+    at_once: int = 2000,
+) -> ShortcutHits:
+    """Every shortcut asked every item, before anybody else is: an item that its task cannot explain
+    is refused while nothing has been paid for. So many answers are scored `at_once`."""
+    baselines = {name: make_baseline(bench, Spec(name), viewing=viewing) for name in names}
+    stream, hits = iter(items), ShortcutHits(names)
+    while batch := list(islice(stream, at_once)):
+        viewing.look_ahead(batch)
+        asked = [Asked.of(item, None, shown=viewing) for item in batch]
+        right = {}
+        for name, baseline in baselines.items():
+            rows = [AnswerRow(i.item_id, response=baseline.answer(i) or "") for i in batch]
+            judged = judged_replies(asked, rows).arrays["right"]
+            right[name] = [bool(one) for one in judged.to_pylist()]
+        hits.add(batch, right)
+    return hits
 
 
 def accuracy_of(right: Mapping[str, bool], clusters: Mapping[str, str]) -> Estimate:

@@ -38,20 +38,20 @@ from situs.probe.changes.bench import (
 from situs.probe.changes.origin import OutcomeRow
 from situs.probe.changes.patients import CHANGES
 from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
-from situs.probe.mirage import mirage_of
+from situs.probe.mirage import Mirage, mirage_of
 from situs.probe.profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
 from situs.probe.rotations import Rotations, YesBias, rotated, rotations_of, yes_bias
 from situs.probe.shortcuts import ShortcutRow, shortcut_table
 from situs.probe.sight_gain import (
     SHORTCUTS,
+    ShortcutHits,
     SightGain,
     gain_between,
     gain_over_better,
-    shortcut_answers,
-    shortcut_replies,
+    shortcut_hits,
 )
 from situs.probe.swap import swap_row
-from situs.probe.table import Compared, ProbeRow, compared, group_row, row_of
+from situs.probe.table import ComparedRows, ProbeRow, compared, group_row, row_of
 from situs.probe.wordings import Wordings, wordings_of
 from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
 from situs.run import Presents, Prior, RunResult, Spec, Viewing, selected_items
@@ -63,7 +63,14 @@ from situs.score import (
     gain_over_best,
     select,
 )
-from situs.score.explain import Answers, Budget, StudyFactsById, budget_from, read_answers
+from situs.score.explain import (
+    Answers,
+    Budget,
+    answers_of,
+    budget_of,
+    read_answers,
+    scored_answers,
+)
 
 __all__ = ["Ask", "ProbeResult", "Probed", "Stopped", "probe", "probed_beside"]
 
@@ -187,7 +194,11 @@ class _Suite:
         self._out = out
         self._ask = ask
         self._store = SliceStore()
-        self._compared: dict[str, list[Compared]] = {}
+        self._viewing = Viewing(bench, profile)
+        self._prior = Prior(bench, Spec("prior"), self._viewing)
+        self._compared: dict[str, ComparedRows] = {}
+        self._budgets: dict[str, Budget] = {}
+        self._mirage: Mirage
         self._rotation_table: Rotations | None = None
         self._wording_table: Wordings | None = None
 
@@ -197,34 +208,28 @@ class _Suite:
         select((), self._options.stratum, self._bench.info.by_stratum)  # before anybody is asked
         with self._leaving_nothing():
             self._made = self._derived(names)
-            replies = self._shortcut_replies()
+            hits = self._shortcut_hits()
             self._asked(ORIGINAL, self._bench, self._presents(), self._profile)
-        self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
+        self._full = self._explained(ORIGINAL, None)
         blind = {name: self._blind(name, self._profile) for name in ALWAYS}
         rows: dict[str, ProbeRow] = {}
         self._blind_runs = blind
         for name in names:
             rows[name] = RUNS[name](self, name)
-        clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
-        shortcuts = shortcut_answers(replies, self._full)
-        gain = self._sight_gain(blind, shortcuts, clusters)
+        counted = [item_id for item_id, one in self._full.by_id.items() if one.counts]
+        shortcuts = hits.among(counted)
+        gain = self._sight_gain(blind, shortcuts)
         for name in ALWAYS:
             if name not in rows:
-                self._blind_row(name, blind[name])
-        viewing = Viewing(self._bench, self._profile)
-        prior = Prior(self._bench, Spec("prior"), viewing)
-        budget, unseen = (
-            budget_from(run.by_id.values(), StudyFactsById(self._bench), viewing, prior)
-            for run in (self._full, blind["silent"])
-        )
-        runs = ProbeRuns(self._full, blind, self._compared, prior.left_open, self._bench.info.terms)
+                self._blind_row(name)
+        terms, budget = self._bench.info.terms, self._budgets[ORIGINAL]
+        runs = ProbeRuns(self._full, blind, self._compared, self._prior.left_open, terms)
+        evidence = evidence_of(runs, self._selected(), budget, self._budgets["silent"])
         result = ProbeResult(
-            diagnosis=diagnose(evidence_of(runs, self._selected(), budget, unseen)),
+            diagnosis=diagnose(evidence),
             probes=rows,
             sight_gain=gain,
-            shortcuts=shortcut_table(
-                self._bench, self._full, self._profile, shortcuts, self._selected()
-            ),
+            shortcuts=shortcut_table(self._bench, self._full, shortcuts, self._selected()),
             signatures=budget,
             rotations=self._rotation_table,
             wordings=self._wording_table,
@@ -252,10 +257,10 @@ class _Suite:
                     path.rmdir()
             raise
 
-    def _shortcut_replies(self) -> dict[str, dict[str, str]]:
+    def _shortcut_hits(self) -> ShortcutHits:
         options = self._options
         items = selected_items(self._bench, options.split, options.limit, steps=False)
-        return shortcut_replies(self._bench, self._profile, SHORTCUTS, items)
+        return shortcut_hits(self._bench, self._viewing, SHORTCUTS, items)
 
     def _presents(self) -> Presents:
         """The original: whether an item is hidden is worked out, unless it is known."""
@@ -287,7 +292,22 @@ class _Suite:
             profile = one_slice(profile)
         withheld = WITHHOLDING[name](self._presenter(profile), hidden, self._bench)
         self._asked(name, self._bench, withheld, profile, withhold=name if name in ALWAYS else "")
-        return read_answers(self._out / name, self._bench.folder, hidden=hidden, beside=self._full)
+        if name == "silent":
+            answers = self._explained(name, self._full)
+            self._mirage = mirage_of(answers)
+        else:
+            run = scored_answers(self._out / name, self._bench.folder, hidden=hidden)
+            answers = answers_of(run, self._full)
+        self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
+        answers.forget_words()
+        return answers
+
+    def _explained(self, name: str, beside: Answers | None) -> Answers:
+        """The answers of a run, of which it is also told why wrong ones are wrong."""
+        hidden = None if beside is None else beside.hidden
+        run = scored_answers(self._out / name, self._bench.folder, hidden=hidden)
+        self._budgets[name] = budget_of(run, self._viewing, self._prior)
+        return answers_of(run, beside)
 
     def _swapped(self, name: str) -> ProbeRow:
         return swap_row(self._full, seed=self._options.seed)
@@ -295,11 +315,10 @@ class _Suite:
     def _withheld(self, name: str) -> ProbeRow:
         if name not in self._blind_runs:
             self._blind_runs[name] = self._blind(name, self._profile)
-        return self._blind_row(name, self._blind_runs[name])
+        return self._blind_row(name)
 
-    def _blind_row(self, name: str, answers: Answers) -> ProbeRow:
-        rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
-        return row_of("blind", rows, runs=(name,))
+    def _blind_row(self, name: str) -> ProbeRow:
+        return row_of("blind", self._compared[name], runs=(name,))
 
     def _represented(self, name: str) -> ProbeRow:
         profile = REPRESENTATIONS[name](self._profile)
@@ -389,10 +408,7 @@ class _Suite:
         return row_of("choice", rows, runs=names, note=note)
 
     def _sight_gain(
-        self,
-        blind: dict[str, Answers],
-        shortcuts: dict[str, dict[str, bool]],
-        clusters: dict[str, str],
+        self, blind: dict[str, Answers], shortcuts: dict[str, dict[str, bool]]
     ) -> SightGain:
         selection, volume = self._selected(), blind.get("one-slice")
         without = {name: blind[name] for name in ALWAYS}
@@ -416,10 +432,10 @@ class _Suite:
             text=alone["text"],
             silent=alone["silent"],
             against=against,
-            mirage=mirage_of(without["silent"]),
+            mirage=self._mirage,
             with_chance_credit=credited,
             volume_gain=None if volume is None else gain_between(self._full, volume, selection),
-            over_best_shortcut=self._over_best(model, shortcuts, clusters),
+            over_best_shortcut=self._over_best(model, shortcuts),
             by_stratum={
                 name: gain_over_better(self._full, without, self._selected(name))[1]
                 for name in strata
@@ -430,14 +446,12 @@ class _Suite:
         )
 
     def _over_best(
-        self,
-        model: dict[str, bool],
-        shortcuts: dict[str, dict[str, bool]],
-        clusters: dict[str, str],
+        self, model: dict[str, bool], shortcuts: dict[str, dict[str, bool]]
     ) -> ShortcutGain:
         items = sorted(model)
         others = {name: [right[item] for item in items] for name, right in shortcuts.items()}
-        model_right, patients = [model[item] for item in items], [clusters[item] for item in items]
+        model_right = [model[item] for item in items]
+        patients = [self._full.by_id[item].item.patient_id for item in items]
         return gain_over_best(model_right, others, patients, seed=self._options.seed)
 
     def _selected(self, stratum: str | None = None) -> Selection:

@@ -3,8 +3,9 @@ with intervals by patient."""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -14,7 +15,7 @@ from situs.probe.flipped import looks_flipped
 from situs.score import Estimate, cluster_mean, paired_difference, score_answer
 from situs.score.explain import Answered, Answers, said_by
 
-__all__ = ["Compared", "ProbeRow", "compared", "group_row", "row_of"]
+__all__ = ["Compared", "ComparedRows", "ProbeRow", "compared", "group_row", "row_of"]
 
 Interval = tuple[float, float] | None
 
@@ -37,6 +38,46 @@ class Compared(msgspec.Struct, frozen=True):
     flipped: bool
     answered: bool = True
     """Whether the reply after the change was read as an answer."""
+
+
+class ComparedRows(Collection[Compared]):
+    """Many of them, each a few bytes: a suite compares half a million items a dozen times.
+
+    A record is made when it is asked for.
+    """
+
+    _SIGNS = ("original", "changed", "kept_old", "same_answer", "flipped", "answered")
+
+    def __init__(self, rows: Iterable[Compared]) -> None:
+        self._items: list[Item] = []
+        self._signs = array("B")
+        """A bit for each of `_SIGNS`, then whether the right answer changes."""
+        self._before, self._after = array("d"), array("d")
+        for row in rows:
+            signs = [getattr(row, name) for name in self._SIGNS] + [row.outcome == "changed"]
+            self._items.append(row.item)
+            self._signs.append(sum(1 << place for place, sign in enumerate(signs) if sign))
+            self._before.append(row.credits[0])
+            self._after.append(row.credits[1])
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, row: object) -> bool:
+        return any(one == row for one in self)
+
+    def __iter__(self) -> Iterator[Compared]:
+        places = range(len(self._SIGNS) + 1)
+        known: dict[int, tuple[str, tuple[bool, ...]]] = {}
+        for item, bits, *shares in zip(self._items, self._signs, self._before, self._after):
+            if bits not in known:
+                *signs, changes = (bool(bits >> place & 1) for place in places)
+                known[bits] = "changed" if changes else "unchanged", tuple(signs)
+            outcome, (original, changed, kept_old, same, flipped, answered) = known[bits]
+            before, after = shares
+            yield Compared(
+                item, outcome, original, changed, kept_old, same, (before, after), flipped, answered
+            )
 
 
 class ProbeRow(msgspec.Struct, frozen=True):
@@ -88,29 +129,32 @@ def compared(
     after: Answers,
     outcomes: Iterable[OutcomeRow] | None,
     twin: Callable[[str], str],
-) -> list[Compared]:
+) -> ComparedRows:
     """Items that count before and after; `twin` names an item after the change."""
     known = None if outcomes is None else {row.item_id: row.outcome for row in outcomes}
-    result = []
+    return ComparedRows(_compared(before, after, known, twin))
+
+
+def _compared(
+    before: Answers, after: Answers, known: Mapping[str, str] | None, twin: Callable[[str], str]
+) -> Iterator[Compared]:
     for item_id, old in before.by_id.items():
         new = after.by_id.get(twin(item_id))
         outcome = "unchanged" if known is None else known.get(item_id, "undefined")
         if new is None or outcome == "undefined" or not (old.counts and new.counts):
             continue
-        result.append(
-            Compared(
-                item=old.item,
-                outcome=outcome,
-                original=old.right,
-                changed=new.right,
-                kept_old=outcome == "changed" and _kept_old(old, new, after),
-                same_answer=_same(old, new),
-                credits=(old.credit, new.credit),
-                flipped=new.row is not None and looks_flipped(new.row.response),
-                answered=said_by(new) is not None,
-            )
+        reply = new.row
+        yield Compared(
+            item=old.item,
+            outcome=outcome,
+            original=old.right,
+            changed=new.right,
+            kept_old=outcome == "changed" and _kept_old(old, new, after),
+            same_answer=_same(old, new),
+            credits=(old.credit, new.credit),
+            flipped=reply is not None and looks_flipped(reply.response),
+            answered=said_by(new) is not None,
         )
-    return result
 
 
 def _same(old: Answered, new: Answered) -> bool:
@@ -126,12 +170,12 @@ def _kept_old(old: Answered, new: Answered, after: Answers) -> bool:
     if new.right:
         return False
     as_before = msgspec.structs.replace(new.item, answer=old.item.answer)
-    return bool(score_answer(as_before, new.row, None, shown=after.shown).outcome.right)
+    return bool(score_answer(as_before, new.row, None, shown=after.shown).right)
 
 
 def row_of(
     kind: str,
-    rows: Sequence[Compared],
+    rows: Iterable[Compared],
     outcomes: Iterable[OutcomeRow] | None = None,
     *,
     runs: tuple[str, ...] = (),
@@ -193,14 +237,14 @@ def row_of(
 
 
 def group_row(
-    kind: str, rows: Sequence[Compared], groups: Mapping[str, str]
+    kind: str, rows: Iterable[Compared], groups: Mapping[str, str]
 ) -> dict[str, ProbeRow]:
     """A row for each group of items; `groups` maps item ids to names."""
     names = sorted({groups[row.item.item_id] for row in rows})
     return {n: row_of(kind, [row for row in rows if groups[row.item.item_id] == n]) for n in names}
 
 
-def _share(rows: Sequence[Compared], holds: Callable[[Compared], bool]) -> Estimate | None:
+def _share(rows: Collection[Compared], holds: Callable[[Compared], bool]) -> Estimate | None:
     if not rows:
         return None
     return cluster_mean([float(holds(row)) for row in rows], [row.item.patient_id for row in rows])

@@ -48,7 +48,7 @@ def wordings_of(runs: Mapping[str, Answers]) -> Wordings:
         listed = [run.by_id[item_id] for item_id in ids]
         clusters = [one.item.patient_id for one in listed]
         accuracy = cluster_mean([float(one.right) for one in listed], clusters)
-        unread = sum(one.scored.outcome.state != "answered" for one in listed) / len(listed)
+        unread = sum(one.scored.state != "answered" for one in listed) / len(listed)
         table[name] = Wording(accuracy.value, accuracy.ci95, unread)
     values = [wording.accuracy for wording in table.values() if wording.accuracy is not None]
     alike = 0

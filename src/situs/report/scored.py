@@ -22,6 +22,7 @@ from situs.score.blind.beside import kept_blind_tables
 from situs.score.columns import Columns
 from situs.score.explain import Budget, budget_of
 from situs.score.metrics.registry import Shown, shown_in
+from situs.score.outcomes import Score
 from situs.score.records import outcome_at
 from situs.score.scored_run import ScoredRun, read_run, replies_of_run
 from situs.score.table import score_table
@@ -209,7 +210,7 @@ def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:
     )
 
 
-def mark_of(outcome: Outcome | None) -> str:
+def mark_of(outcome: Outcome | Score | None) -> str:
     """One letter for what became of an item: r right, w wrong, and the states that are neither."""
     return "m" if outcome is None else _mark(outcome.state, outcome.right)
 

@@ -53,6 +53,10 @@ class Coded:
             tuple(words_found[number] for number in order),
         )
 
+    def at(self, row: int) -> str:
+        """The word in a row."""
+        return self.names[int(self.codes[row])]
+
     def is_(self, word: str) -> BoolArray:
         """Which rows hold the word."""
         code = self.names.index(word) if word in self.names else -1

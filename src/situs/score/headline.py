@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from situs.errors import SitusError, did_you_mean
 from situs.score.columns import Columns
 from situs.score.metrics.numbers import SKILL_OVER_PRIOR
-from situs.score.outcomes import NOT_COUNTED, Scored
+from situs.score.outcomes import NOT_COUNTED, Score
 from situs.score.table_entries import Entry, entries
 
 __all__ = ["ALL_STRATA", "HEADLINE", "STRATA", "Headline", "Selection", "headline_of", "select"]
@@ -34,15 +34,11 @@ class Selection(msgspec.Struct, frozen=True):
     """Whether only questions with options (yes/no included) count;
     False where the stratum has none."""
 
-    def __contains__(self, row: Scored) -> bool:
+    def __contains__(self, row: Score) -> bool:
         """Whether a row counts: of the stratum,
         answerable under its profile, and closed if that is asked for."""
         there = self.stratum in (ALL_STRATA, row.stratum)
-        return (
-            there
-            and row.outcome.state != NOT_COUNTED
-            and (row.chance is not None or not self.closed)
-        )
+        return there and row.state != NOT_COUNTED and (row.chance is not None or not self.closed)
 
     def mask(self, columns: Columns) -> NDArray[np.bool_]:
         """Which rows count."""

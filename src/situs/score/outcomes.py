@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -43,6 +43,7 @@ __all__ = [
     "Asked",
     "Outcome",
     "ReadAnswer",
+    "Score",
     "Scored",
     "chance_of",
     "judge_answers",
@@ -65,6 +66,39 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What a careful reader should know: `scale_inferred`, `partial`, …"""
     boxes: tuple[FrameBox, ...] = ()
     """The boxes that were read, in pixels of the pictures shown."""
+
+
+class Score(Protocol):
+    """What is asked of the score of one answer: a record (`Scored`) has it, and so has a row of
+    columns (`explain.answers.KeptScore`)."""
+
+    @property
+    def state(self) -> str:
+        """`answered`, `refused`, `unparsed`, …: see `Outcome`."""
+
+    @property
+    def right(self) -> bool | None:
+        """None where it is not answerable under the profile."""
+
+    @property
+    def parsed(self) -> str:
+        """What was read from the response, or why nothing was."""
+
+    @property
+    def stratum(self) -> str:
+        """Of its item."""
+
+    @property
+    def chance(self) -> float | None:
+        """What a uniform guess gets; None where there is no such thing."""
+
+    @property
+    def prediction(self) -> Fraction | None:
+        """The number that was said."""
+
+    @property
+    def credit(self) -> float:
+        """1 if right, else 0; what declines or cannot be read counts as a guess."""
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
@@ -97,6 +131,21 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
     place_right: bool | None = None
     hidden_right: bool | None = None
     """For items that are not answerable: whether the answer was right nevertheless."""
+
+    @property
+    def state(self) -> str:
+        """Of the outcome."""
+        return self.outcome.state
+
+    @property
+    def right(self) -> bool | None:
+        """Of the outcome."""
+        return self.outcome.right
+
+    @property
+    def parsed(self) -> str:
+        """Of the outcome."""
+        return self.outcome.parsed
 
     @property
     def judgement(self) -> Judgement:

@@ -109,11 +109,10 @@ def opinion_p(habit_shown: Sequence[bool], chances: Sequence[float], texts: Sequ
     Who does not look has one opinion on a question, however many patients are asked. A question
     shows the habit if more than half of its answers do; the tail is exact.
     """
-    names = np.asarray(texts)
-    seen, expected = (
-        np.asarray(habit_shown, dtype=np.float64),
-        np.asarray(chances, dtype=np.float64),
+    _, text_of = np.unique(np.asarray(texts), return_inverse=True)
+    asked = np.bincount(text_of)
+    shown, expected = (
+        np.bincount(text_of, weights=np.asarray(one, dtype=np.float64)) / asked
+        for one in (habit_shown, chances)
     )
-    groups = [names == name for name in sorted(set(texts))]
-    hits = sum(bool(seen[group].mean() > 0.5) for group in groups)
-    return upper_tail(np.array([expected[group].mean() for group in groups]), hits)
+    return upper_tail(expected, int((shown > 0.5).sum()))

@@ -3,7 +3,7 @@ every effect once, with its interval and what it rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 
@@ -46,7 +46,7 @@ class ProbeRuns(msgspec.Struct, frozen=True):
     full: Answers
     blind: Mapping[str, Answers]
     """At least `text` and `silent`."""
-    compared: Mapping[str, Sequence[Compared]]
+    compared: Mapping[str, Collection[Compared]]
     """Probe → its items before and after."""
     expected: Expected
     terms: Mapping[str, Term] = {}

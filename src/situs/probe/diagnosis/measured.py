@@ -176,10 +176,9 @@ def _over_chance(selected: Sequence[Answered]) -> Effect:
     )
 
 
-def _same(rows: Sequence[Compared]) -> Effect:
-    return effect_of(
-        [float(row.same_answer) for row in rows], [row.item for row in rows], signed=False
-    )
+def _same(rows: Iterable[Compared]) -> Effect:
+    pairs = [(float(row.same_answer), row.item) for row in rows]
+    return effect_of([same for same, _ in pairs], [item for _, item in pairs], signed=False)
 
 
 def _moved(runs: ProbeRuns) -> dict[str, Moved]:
@@ -221,7 +220,7 @@ def _moved_alone(groups: Mapping[str, Sequence[bool]]) -> Moved | None:
 
 
 def _in_state(counted: Sequence[Answered], state: str) -> Effect:
-    values = [float(one.scored.outcome.state == state) for one in counted]
+    values = [float(one.scored.state == state) for one in counted]
     return effect_of(values, [one.item for one in counted], signed=False)
 
 

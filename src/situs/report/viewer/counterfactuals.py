@@ -73,7 +73,7 @@ class Counterfactuals:
             for item_id, outcome in one.outcomes.items():
                 twin = one.answers.get(f"{item_id}~{one.probe}")
                 if twin is not None:
-                    scored, right = twin.scored.outcome, answer_words(twin.item)
+                    scored, right = twin.scored, answer_words(twin.item)
                     twins_of[item_id].append(
                         ChangedTwin(
                             one.probe, outcome, right, one.run, mark_of(scored), scored.parsed

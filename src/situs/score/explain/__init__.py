@@ -1,6 +1,14 @@
 """Why answers are wrong: causes that fit each, and whether the steps a model states hold."""
 
-from situs.score.explain.answers import Answered, Answers, read_answers, said_by
+from situs.score.explain.answers import (
+    Answered,
+    Answers,
+    Judged,
+    answers_of,
+    read_answers,
+    said_by,
+    scored_answers,
+)
 from situs.score.explain.budget import (
     Budget,
     BudgetRow,
@@ -30,12 +38,14 @@ __all__ = [
     "Cause",
     "Faithfulness",
     "FaithfulnessCell",
+    "Judged",
     "Statement",
     "StepKind",
     "StudyFacts",
     "StudyFactsById",
     "Suspicion",
     "WrongAnswer",
+    "answers_of",
     "budget_from",
     "budget_of",
     "budget_table",
@@ -44,6 +54,7 @@ __all__ = [
     "faithfulness_tables",
     "read_answers",
     "said_by",
+    "scored_answers",
     "signatures",
     "statements",
     "upper_tail",

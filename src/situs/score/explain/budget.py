@@ -113,12 +113,13 @@ def signatures(bench: Path | None, run: Path) -> Budget:
     return budget_of(read_run(open_replies(run, bench)))
 
 
-def budget_of(run: ScoredRun) -> Budget:
-    """The error budget of a scored run."""
-    columns, shown = run.columns, run.replies.viewing
+def budget_of(run: ScoredRun, shown: Viewing | None = None, prior: Prior | None = None) -> Budget:
+    """The error budget of a scored run. Runs of one bench and profile share what is `shown` and
+    what the `prior` learned."""
+    columns, shown = run.columns, shown or run.replies.viewing
     counted = columns.tri_state("right") >= 0
     counted &= ~columns.has_state("unjudged")
-    prior = Prior(run.bench, Spec("prior"), shown)
+    prior = prior or Prior(run.bench, Spec("prior"), shown)
     gathered = Gathered(int(counted.sum()), int((counted & ~columns.right).sum()))
     answers = judged_in(run, lambda item, right: not right or may_be_luck(item))
     gather(answers, StudyFactsById(run.bench), shown, prior, gathered)

@@ -16,7 +16,7 @@ from situs.run import Viewing
 from situs.score.compound.parts import meant_part
 from situs.score.explain.causes import Cause, Exposures
 from situs.score.explain.closed import closed_tests, wrong_values
-from situs.score.explain.numbers import Windows, chance_in, holds, windows_of
+from situs.score.explain.numbers import WindowCounts, Windows, chance_in, holds, windows_of
 from situs.score.explain.places import BoxCase, PlaceTest, box_tests, frame_tests
 from situs.score.explain.readings import JudgedAnswer, Reading, readings
 from situs.score.metrics.registry import Given
@@ -282,18 +282,38 @@ def number_chances(found: Gathered) -> None:
         by_text: dict[str, list[_NumberCase]] = defaultdict(list)
         for case in cases:
             by_text[case.text].append(case)
+        alike = {text: _AskedAlike(of_text) for text, of_text in by_text.items()}
         for case, chance in zip(cases, chances):
             seen = holds(case.windows, case.stated)
             if seen:
                 found.suspicions[case.item_id][cause] = chance
-            elsewhere = _elsewhere(case, by_text[case.text])
+            elsewhere = alike[case.text].elsewhere(case)
             found.exposures[cause].add_asked(case.cluster, seen, chance, case.text, elsewhere)
 
 
-def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
-    """How often the same number would show the cause in other patients; None if there are none."""
-    hits = [holds(other.windows, case.stated) for other in alike if other.cluster != case.cluster]
-    return sum(hits) / len(hits) if hits else None
+class _AskedAlike:
+    """The patients who were asked the same text for a number.
+
+    Ten thousands may be: windows are counted in their order, and only the patient's own are gone
+    through.
+    """
+
+    def __init__(self, cases: Sequence[_NumberCase]) -> None:
+        self._windows = WindowCounts([case.windows for case in cases])
+        self._by_patient: dict[str, list[_NumberCase]] = defaultdict(list)
+        for case in cases:
+            self._by_patient[case.cluster].append(case)
+        self._cases = len(cases)
+
+    def elsewhere(self, case: _NumberCase) -> float | None:
+        """How often the same number would show the cause in other patients; None if there are
+        none."""
+        own = self._by_patient[case.cluster]
+        asked = self._cases - len(own)
+        if not asked:
+            return None
+        hits = self._windows.holding(case.stated) - sum(holds(o.windows, case.stated) for o in own)
+        return hits / asked
 
 
 def closed_exposures(found: Gathered) -> None:

@@ -10,12 +10,13 @@ a slip fills the window only.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from situs.items import Number, unit_named
 from situs.score.explain.causes import Cause
 
-__all__ = ["Windows", "chance_in", "holds", "windows_of"]
+__all__ = ["WindowCounts", "Windows", "chance_in", "holds", "windows_of"]
 
 Windows = list[tuple[float, float]]
 """Stretches of log10 of the number, in order and apart."""
@@ -26,6 +27,8 @@ _LOWEST = 0.01
 _NARROWEST = math.log10(1.01)
 """A number that is known exactly still leaves this room for rounding."""
 _NEAR_PRIOR = 0.05
+_NEAR = 1e-9
+"""Rounding of a logarithm: a number at the end of a window lands in it."""
 
 
 def windows_of(
@@ -67,7 +70,26 @@ def windows_of(
 
 def holds(windows: Windows, said: float) -> bool:
     """Whether a number lands in a window."""
-    return said > 0 and any(low - 1e-9 <= math.log10(said) <= high + 1e-9 for low, high in windows)
+    return said > 0 and any(
+        low - _NEAR <= math.log10(said) <= high + _NEAR for low, high in windows
+    )
+
+
+class WindowCounts:
+    """In how many of several windows a number lands (`holds`), counted in their order."""
+
+    def __init__(self, windows: Iterable[Windows]) -> None:
+        # Stretches of one window that the tolerance joins count once.
+        wide = [_joined([(low - _NEAR, high + _NEAR) for low, high in one]) for one in windows]
+        self._lows = sorted(low for one in wide for low, _ in one)
+        self._highs = sorted(high for one in wide for _, high in one)
+
+    def holding(self, said: float) -> int:
+        """How many hold the number."""
+        if said <= 0:
+            return 0
+        place = math.log10(said)
+        return bisect_right(self._lows, place) - bisect_left(self._highs, place)
 
 
 def chance_in(cases: Sequence[tuple[Number, Windows, float]]) -> list[float]:
