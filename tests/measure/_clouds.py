@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from situs.measure.kernels.caps import Branch, Scratch
 from situs.measure.trees import Tree, plant
 
 SQUARE = np.diag([1.5, 0.9, 3.0]).reshape(-1)
@@ -26,19 +26,19 @@ class Forest:
     steps: np.ndarray
     levels: np.ndarray
 
-    def _places(self, number: int) -> tuple[int, int, int, int]:
+    def branch(self, number: int) -> Branch:
+        """One of the trees, as the kernels take it."""
         before, own = self.trees[:number], self.trees[number]
-        first = sum(len(tree.points) for tree in before)
-        level = sum(tree.level_start.size for tree in before)
-        return first, len(own.points), level, own.level_start.size - 2
-
-    def for_caps(self, number: int) -> tuple[Any, ...]:
-        """A tree as the kernels of `caps` take it."""
-        return self.points, self.boxes, self.levels, *self._places(number)
-
-    def for_nearest(self, number: int) -> tuple[Any, ...]:
-        """A tree as `nearest` takes it."""
-        return self.points, self.boxes, self.steps, self.levels, *self._places(number)
+        return Branch(
+            self.points,
+            self.boxes,
+            self.steps,
+            self.levels,
+            sum(len(tree.points) for tree in before),
+            len(own.points),
+            sum(tree.level_start.size for tree in before),
+            own.level_start.size - 2,
+        )
 
 
 def forest(clouds: list[np.ndarray], frame: np.ndarray) -> Forest:
@@ -97,6 +97,6 @@ def least_square(frame: np.ndarray, a: np.ndarray, b: np.ndarray, mode: int) -> 
     return float(cKDTree(there).query(here)[0].min() ** 2)
 
 
-def scratch() -> tuple[np.ndarray, np.ndarray]:
+def scratch() -> Scratch:
     """Stack and bounds of a search."""
-    return np.zeros(4 * 256, dtype=np.int64), np.zeros(256)
+    return Scratch(np.zeros(4 * 256, dtype=np.int64), np.zeros(256))

@@ -19,7 +19,7 @@ from _clouds import (
 )
 
 from situs.measure.kernels import caps, trees
-from situs.measure.kernels.steps import ALL, ENDS, STARTS
+from situs.measure.kernels.steps import ALL, ENDS, STARTS, Steps
 from situs.measure.trees import plant
 
 COUNTS = [1, 2, 4, 5, 16, 17, 70, 150]
@@ -86,7 +86,7 @@ def test_the_point_closest_to_a_voxel(count: int, frame: str) -> None:
     trio = forest([random_cloud(rng, n) for n in (7, count, 9)], given)
     points = trio.trees[1].points
     for voxel in rng.integers(-6, 26, size=(12, 3)):
-        found = caps._closest(trio.for_caps(1), given, *voxel, *scratch())
+        found = caps._closest(trio.branch(1), given, *voxel, scratch())
         apart = squares(given, points, voxel[None], 0)[:, 0]
         assert apart[found] == pytest.approx(apart.min())
 
@@ -97,11 +97,11 @@ def test_how_far_a_tree_reaches_and_what_lies_beyond_a_plane(count: int, frame: 
     rng = np.random.default_rng(count)
     given = FRAMES[frame]
     trio = forest([random_cloud(rng, n) for n in (7, count, 9)], given)
-    tree, points = trio.for_caps(1), trio.trees[1].points
+    tree, points = trio.branch(1), trio.trees[1].points
     for _ in range(6):
         direction = rng.normal(size=3)
         heights = points[:, :3] @ given.reshape(3, 3).T @ direction
-        stack = scratch()[0]
+        stack = scratch().stack
         along = [caps._along(given, *direction, trio.points, 4 * (7 + p)) for p in range(count)]
         assert along == pytest.approx(heights.tolist())
         known = along[int(rng.integers(count))]
@@ -162,13 +162,13 @@ def check_nearest(clouds: list[np.ndarray], frame: np.ndarray, mode: int) -> int
     # Which sides are open tells something on axes at right angles only.
     for apart in (False, True) if frame is SQUARE else (False,):
         out = np.zeros(4, dtype=np.int64)
-        rest = (frame, STARTS, ENDS, mode, apart, *scratch(), out)
-        found, done = caps.nearest_in_caps(grove.for_caps(1), grove.for_caps(2), *rest, 2)
+        rest = (Steps(frame, mode), apart, scratch(), out)
+        found, done = caps.nearest_in_caps(grove.branch(1), grove.branch(2), *rest, 2)
         if done:
             check_pair(found, out[2], out[3])
         undecided += not done
         assert done or max(len(a), len(b)) > 512 or len(a) * len(b) > 30_000
-        found = trees.nearest(*grove.for_nearest(1), *grove.for_nearest(2), *rest, 1)
+        found = trees.nearest(grove.branch(1), grove.branch(2), *rest, 1)
         check_pair(found, out[1], out[2])
     return undecided
 
