@@ -804,9 +804,16 @@ def test_a_correction_is_kept_while_one_looks_elsewhere(desk: Desk) -> None:
     other.wait_for_function("(old) => location.href !== old", arg=page.url)
     page.keyboard.press("Shift+Enter")
     page.wait_for_selector("text=Changed in another window")
-    page.click("text=Keep what is here")
+    # Nothing is typed behind the question, and no key that was meant for a text answers it.
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "alertdialog"
+    page.keyboard.type("x ")
+    assert comment.input_value() == "kept against the other"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.innerText") == "Keep what is here"
+    page.keyboard.press("Enter")
     page.wait_for_selector("[role=alertdialog]", state="detached")
     assert comment.is_enabled()
+    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
     before = page.url
     reason.press("Shift+Enter")
     page.wait_for_function("(old) => location.href !== old", arg=before)

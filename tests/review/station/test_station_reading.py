@@ -292,6 +292,30 @@ def test_agreement_is_closed_until_the_reads_are_locked(reading: Running) -> Non
     assert reading.person("R1").case() is None
 
 
+def test_nothing_is_read_or_amended_after_the_lock(reading: Running) -> None:
+    """By whoever still has the case open: one that is finished, and one that is half read."""
+    reader = reading.person("R1")
+    done = reader.read(real_case(reader))
+    half = ok(reader.answer(reader.case()))
+    ok(reading.person("C1").send(f"/projects/{reading.project()}/lock"))
+    amended = {"score": 0, "reason": "late"}
+    where = f"/assignments/{done['id']}/amend"
+    assert reader.send(where, amended, version=done["version"]).status_code == 409
+    assert reader.rate(half).status_code == 409
+
+
+def test_a_withdrawn_case_is_as_if_it_were_not_there(reading: Running) -> None:
+    """Its pictures, too: whoever left a study sees no more of its scans."""
+    reader = reading.person("R1")
+    view = reader.case()
+    slices = f"/series/{view['series']['token']}/axial/3"
+    assert reader.get(slices).status_code == 200
+    ok(reading.person("C1").send(f"/projects/{reading.project()}/release", {"reader": "R1"}))
+    assert reader.get(f"/assignments/{view['id']}").status_code == 404
+    assert reader.get(slices).status_code == 404
+    assert reader.answer(view).status_code == 404
+
+
 def test_training_gives_feedback_and_counts_nowhere(reading: Running) -> None:
     reader = reading.person("R1")
     view = reader.case()

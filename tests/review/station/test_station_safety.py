@@ -535,6 +535,43 @@ def test_guesses_are_slowed_by_account_and_by_address(
     assert guesser.refusals((f"Y{n}", f"203.0.113.{n}") for n in range(8)) == TRIES
 
 
+def test_the_server_believes_no_address_that_is_only_said(
+    new_station: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As served: a program of this machine, which servers like to trust, is no proxy."""
+    import httpx
+
+    from situs.review.station.demo import serve_in_thread
+
+    running: Running = new_station()
+    Guesser(running, monkeypatch)
+    address, stop = serve_in_thread(running.folder, running.database)
+    try:
+        answers = [
+            httpx.post(
+                f"{address}/api/v1/auth/login",
+                json={"code": f"X{n}", "password": "x"},
+                headers={"Origin": address, "X-Forwarded-For": f"192.0.2.{n}"},
+                timeout=120,
+            ).status_code
+            for n in range(8)
+        ]
+    finally:
+        stop()
+    assert answers == TRIES
+
+
+def test_signing_out_ends_the_session_on_the_server(reading: Running) -> None:
+    """A cookie that somebody copied before is worth nothing afterwards."""
+    from situs.review.station.web.station import COOKIE
+
+    reader = reading.person("R1")
+    copied = {"Cookie": f"{COOKIE}={reader.client.cookies[COOKIE]}"}
+    assert reading.stranger().get("/me", **copied).status_code == 200
+    ok(reader.send("/auth/logout"))
+    assert reading.stranger().get("/me", **copied).status_code == 401
+
+
 def test_guessed_invitations_and_unlocks_are_slowed_too(
     reading: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -690,6 +727,47 @@ def test_an_invitation_ends_the_session_the_browser_had(reading: Running) -> Non
     assert first.client.cookies[COOKIE] != before
     with reading.database.read() as db:
         assert db.get(Session, token_hash(before)) is None
+
+
+def test_a_closed_account_is_closed(reading: Running) -> None:
+    """Its sessions end, and neither its password, nor an invitation, nor a session that somebody
+    kept opens it."""
+    from situs.review.station.store import accounts
+    from situs.review.station.store.tables import User
+    from situs.review.station.web.station import COOKIE
+
+    reader, nobody = reading.person("R1"), reading.stranger()
+    with reading.database.write() as db:
+        accounts.change_user(db, "R1", "test", active=False)
+        user = db.scalar(select(User).where(User.code == "R1"))
+        assert user is not None
+        invitation = accounts.invite(db, user, "test")
+        kept = accounts.start_session(db, user)
+    assert reader.get("/me").status_code == 401
+    login = {"code": "R1", "password": PASSWORD}
+    assert nobody.send("/auth/login", login).status_code == 401
+    invited = {"token": invitation, "password": PASSWORD}
+    assert nobody.send("/auth/invite", invited).status_code == 409
+    assert nobody.get("/me", Cookie=f"{COOKIE}={kept}").status_code == 401
+    with reading.database.write() as db:
+        accounts.change_user(db, "R1", "test", active=True)
+    ok(nobody.send("/auth/login", login))
+
+
+def test_a_new_password_ends_every_session(reading: Running) -> None:
+    """Whoever learnt the old one is out."""
+    from situs.review.station.store import accounts
+    from situs.review.station.store.tables import User
+
+    before = reading.person("R1")
+    with reading.database.write() as db:
+        user = db.scalar(select(User).where(User.code == "R1"))
+        assert user is not None
+        token = accounts.invite(db, user, "test")
+    assert before.get("/me").status_code == 200
+    body = {"token": token, "password": "other words for a test"}
+    ok(reading.stranger().send("/auth/invite", body))
+    assert before.get("/me").status_code == 401
 
 
 def test_a_change_of_role_ends_sessions(reading: Running) -> None:

@@ -112,6 +112,8 @@ def accept_invite(db: Connection, token: str, password: str) -> User:
         raise SitusError("the invitation is unknown, used or expired", fix="ask for a new one")
     check_strength(password)
     user = db.get_one(User, invite.user_id)
+    if not user.active:
+        raise SitusError("the account is closed", fix="ask the coordinator")
     with _AT_WORK:
         user.password = _HASHER.hash(password)
     db.execute(delete(Invite).where(Invite.user_id == user.id))

@@ -11,7 +11,7 @@ import { stepList, factTable, flagList } from '/static/viewer.js';
 export function Room({ id }) {
   const [view, setView] = useState(null), [draft, setDraft] = useState(EMPTY), [state, setState] = useState(''), [conflict, setConflict] = useState(null);
   const [, setReady] = useState(null), [problem, setProblem] = useState(''), [amending, setAmending] = useState(false), [window_, setWindow] = useState([0, 0]), [flipped, setFlipped] = useState(false);
-  const work = useRef(workOn(id)).current, planes = useRef(null), box = useRef(null);
+  const work = useRef(workOn(id)).current, planes = useRef(null), box = useRef(null), dialog = useRef(null);
 
   const take = (got, keepDraft) => {
     if (!keepDraft) work.settle(got.version, { ...EMPTY, ...(got.rating || {}), ...(got.decision || {}), ...got.draft });
@@ -39,6 +39,14 @@ export function Room({ id }) {
     ['pointermove', 'keydown', 'wheel'].forEach((name) => window.addEventListener(name, alive, { passive: true }));
     return () => { clearInterval(timer); work.leave(); ['pointermove', 'keydown', 'wheel'].forEach((name) => window.removeEventListener(name, alive)); if (planes.current) planes.current.close(); };
   }, [id]);
+
+  // Whoever types on must not type behind the question, nor answer it by a space: the dialog itself has the focus, none of its buttons.
+  useLayoutEffect(() => {
+    if (!conflict) return undefined;
+    const before = document.activeElement;
+    dialog.current.focus();
+    return () => before && before.focus();
+  }, [conflict]);
 
   // The viewer is made anew when the stage changes: only then may it know the overlay.
   useEffect(() => {
@@ -157,8 +165,8 @@ export function Room({ id }) {
   // The form may be out of sight: whoever presses a key sees here what it did.
   const { answers, cannot, confidence, score, flags } = draft, chosen = finished ? '' : draftWords(view.stage === 1 ? { answers, cannot, confidence } : { score, flags });
   return html`<main id="content" tabindex="-1" class=${'room ' + view.kind}>
-    ${view.series ? html`<section class="pictures" aria-label="Scan"><${Tools} view=${view} window_=${window_} flipped=${flipped} convention=${convention} planes=${planes} /><div ref=${box}></div></section>` : null}
-    <section class="sheet" aria-label="Question">
+    ${view.series ? html`<section class="pictures" aria-label="Scan" inert=${conflict ? true : null}><${Tools} view=${view} window_=${window_} flipped=${flipped} convention=${convention} planes=${planes} /><div ref=${box}></div></section>` : null}
+    <section class="sheet" aria-label="Question" inert=${conflict ? true : null}>
       <p class="kicker">${title} · ${view.block ? 'block ' + view.block + ', ' : ''}${view.done} of ${view.cases} done ${view.stages === 2 ? ' · stage ' + view.stage + ' of 2' : ''}</p>
       ${view.kind === 'wording' ? html`<h1>Is this question well put?</h1><ol class="wordings">${view.wordings.map((w) => html`<li>${w}</li>`)}</ol>${view.options.length ? html`<p class="small">Options, for example: ${view.options[0].join(' · ')}</p>` : null}` : html`<h1 class="question">${view.question}</h1>`}
       ${view.feedback && finished ? html`<p class=${{ true: 'good-line', false: 'warn-line' }[view.feedback_right] || 'note'} role="status">${view.feedback}</p>` : null}
@@ -173,10 +181,10 @@ export function Room({ id }) {
         : html`${view.stage === 2 && !amending ? html`<button type="button" class="primary" disabled=${state === 'sending'} onClick=${() => send(true)}>Submit, next <kbd title=${keyMap().next}>${keyMap().next.replace('Shift+', '⇧ ')}</kbd></button>` : null}
         <button type="button" class=${view.stage === 2 && !amending ? '' : 'primary'} disabled=${state === 'sending'} onClick=${() => send(false)}>${view.stage === 1 ? 'Lock answer and show the key' : amending ? 'Save correction' : 'Submit'} <kbd>${keyMap().submit}</kbd></button>${amending ? html`<button type="button" onClick=${() => take(view)}>Leave it as it was</button>` : null}`}</div></div>
     </section>
-    ${conflict ? html`<div class="cover"><div class="dialog" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>
+    ${conflict ? html`<div class="cover"><div class="dialog" ref=${dialog} tabindex="-1" role="alertdialog" aria-modal="true" aria-labelledby="conflict"><h2 id="conflict">Changed in another window</h2>
       <p>This case was ${conflict.state === view.state ? 'edited' : 'submitted'} in another window meanwhile. Nothing is lost.</p>
       ${draftWords(conflict.draft) ? html`<p class="small">There: ${draftWords(conflict.draft)}</p>` : null}
-      <div class="row"><button type="button" class="primary" autofocus onClick=${() => resolve(true)}>Keep what is here</button><button type="button" onClick=${() => resolve(false)}>Take what is there</button></div></div></div>` : null}
+      <div class="row"><button type="button" class="primary" onClick=${() => resolve(true)}>Keep what is here</button><button type="button" onClick=${() => resolve(false)}>Take what is there</button></div></div></div>` : null}
   </main>`;
 }
 
