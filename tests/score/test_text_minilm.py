@@ -139,3 +139,66 @@ def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("SITUS_MINILM", str(tmp_path))
     with pytest.raises(SitusError, match="these are other weights"):
         find_minilm()
+
+
+def test_a_sentence_by_the_formulas_of_bert(vocabulary: Path) -> None:
+    """Devlin et al. (2019), word by word and head by head in double precision: six layers of attention
+    over √32, each with what went in added and normalised, and the Gaussian error function between;
+    the sentence is the mean of its words, of length 1."""
+    import math
+
+    folder = write_weights(vocabulary.parent)
+    model = MiniLM(folder)
+    weights = {name: tensor.astype(np.float64) for name, tensor in model._weights.items()}
+    words = WordPieces(folder / "vocab.txt", 8)("left lung nodule .")
+
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        return weights[f"{name}.weight"] @ x + weights[f"{name}.bias"]
+
+    def normalised(x: np.ndarray, name: str) -> np.ndarray:
+        scaled = (x - x.mean()) / math.sqrt(x.var() + 1e-12)
+        return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    table = "embeddings.{}_embeddings.weight".format
+    states = [
+        normalised(
+            weights[table("word")][word]
+            + weights[table("position")][place]
+            + weights[table("token_type")][0],
+            "embeddings.LayerNorm",
+        )
+        for place, word in enumerate(words)
+    ]
+    for number in range(6):
+        layer = f"encoder.layer.{number}"
+        asked, keys, values = (
+            [linear(state, f"{layer}.attention.self.{name}") for state in states]
+            for name in ("query", "key", "value")
+        )
+        mixed = []
+        for query in asked:
+            heads = []
+            for head in range(12):
+                own = slice(32 * head, 32 * head + 32)
+                marks = [math.exp(query[own] @ key[own] / math.sqrt(32)) for key in keys]
+                heads.append(sum(m * v[own] for m, v in zip(marks, values)) / sum(marks))
+            mixed.append(np.concatenate(heads))
+        attended = [
+            normalised(
+                state + linear(own, f"{layer}.attention.output.dense"),
+                f"{layer}.attention.output.LayerNorm",
+            )
+            for state, own in zip(states, mixed)
+        ]
+        states = []
+        for state in attended:
+            inner = linear(state, f"{layer}.intermediate.dense")
+            inner = np.array([x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in inner])
+            states.append(
+                normalised(
+                    state + linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm"
+                )
+            )
+    mean = sum(states) / len(states)
+    (found,) = model.encode(["left lung nodule ."])
+    assert found == pytest.approx(mean / math.sqrt(mean @ mean), abs=1e-5)
