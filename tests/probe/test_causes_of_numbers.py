@@ -49,6 +49,8 @@ def test_a_window_holds_its_ends_and_nothing_below_zero() -> None:
     # What rounding takes is forgiven: a billionth of a power of ten, and no more.
     assert holds(window, 10 ** (1.0 + 0.9e-9))
     assert not holds(window, 10 ** (1.0 + 1.2e-9))
+    assert holds(window, 10**-0.9e-9)
+    assert not holds(window, 10**-1.2e-9)
 
 
 def test_stretches_that_meet_are_one() -> None:
