@@ -304,3 +304,20 @@ def test_processes_that_begin_together_compile_a_kernel_once(tmp_path):
     said = [process.communicate()[1].strip() for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert sorted(said) == ["", "compiling kernels; they are kept"]
+
+
+def test_a_table_of_pairs_is_filled_to_the_half():
+    """Eight places for the pairs of each label with itself: one more than half of them is too many,
+    and the caller takes a larger table."""
+    from situs.measure.kernels.overlap import count_pairs_sparse
+    from situs.measure.runs import find_runs
+
+    for values, fits in ((4, True), (5, False)):
+        runs = find_runs(np.arange(1, values + 1, dtype=np.uint8).reshape(values, 1, 1))
+        columns = (runs.row_start, runs.x0, runs.x1, runs.label)
+        keys, counts = np.full(8, -1, dtype=np.int64), np.zeros(8, dtype=np.int64)
+        _, ny, nz = runs.shape
+        assert count_pairs_sparse(*columns, *columns, ny, nz, 0, 0, 0, keys, counts) is fits
+        if fits:
+            assert sorted(keys[keys >= 0].tolist()) == [n << 32 | n for n in range(values)]
+            assert counts.sum() == values
