@@ -75,7 +75,8 @@ def mark_sites(ledger: Ledger) -> MarkSites:
     frames = _frames(ledger, holders, lesions)
     deep = _alone(ledger, holders, lesions, frames)
     roomy = sorted({name for inside in deep.values() for name, index in inside.items()})
-    places = _absent_in_scan(ledger) if roomy else {}
+    # Exact masks (phantoms) hold what their names say, all of it and nothing else.
+    places = _absent_in_scan(ledger) if roomy and not ledger.exhaustive else {}
     absent = {name: _absent_neighbours(ledger, name, places) for name in roomy}
     sites: Sites = {frame: {} for frame in frames}
     for frame, indices_of in deep.items():
@@ -125,6 +126,9 @@ def _alone(
 
 def _in_core(ledger: Ledger, name: str, sites: Sites) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """On each slice those of a structure's sites that lie in its core, if there are any."""
+    if ledger.exhaustive:
+        yield from ((frame, of[name]) for frame, of in sites.items() if name in of)
+        return
     depths = dict(_depths_in_section(ledger, name, sites))
     greatest = {frame: deepest for frame, (_, deepest) in depths.items()}
     least = _CORE_OF_WHOLE * max(greatest.values(), default=0.0)
