@@ -237,7 +237,11 @@ def _user(folder: Path, action: str, code: str, roles: tuple[str, ...], as_json:
 @click.argument("source", type=INPUT)
 @click.option("--project", default="", help="A name for the project.")
 @click.option(
-    "--items", type=click.IntRange(1), default=200, show_default=True, help="How many to draw; every stratum gives two at least."
+    "--items",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    help="How many to draw; every stratum gives two at least.",
 )
 @click.option("--protocol", default="default", show_default=True, help="A name, or a TOML file.")
 @click.option(
