@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
+from situs.score.read.option_names.excepted import with_rest_named
 from situs.score.read.option_names.phrases import both_sides_named
 from situs.score.read.option_names.runs import written_runs
 from situs.score.read.option_names.unequal import idle_beside_signs
@@ -58,12 +59,16 @@ _KEYS = {
 _EMPTY_LIST = re.compile(
     r"\s*(?:```(?:json)?)?[\s{]*(?:\"(?P<key>[A-Za-z_ ]{1,40})\"\s*:)?\s*\[\s*\][\s}]*(?:```)?\s*"
 )
+_NUMBERS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6"}
 _JUDGED = re.compile(
-    r"(all|none|nothing)(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
-    r"|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs)))"
+    r"(all|none|nothing|everything|each)(?: (?P<number>two|three|four|five|six|[2-6]))?"
+    r"(?: of (?:them|these(?: (?:organs|findings|options|structures|levels))?"
+    r"|the (?:above|(?:[a-z]+ )?(?:list|options|findings|structures|organs)))"
     r"| (?:on|in|from) (?:this|the) list)?"
-    r"(?: (?:two|three|four|five|six))?(?: (?:findings|options|organs|structures|levels))?"
-    r"(?: (?:are|is|were|was|has been|have been|can be) (?:[a-z]+ly )?(?:annotated|present|marked"
+    r"(?: (?P<counted>two|three|four|five|six))?"
+    r"(?: (?:findings|options|organs|structures|levels))?"
+    r"(?: appl(?:y|ies)| (?:are|is|were|was|has been|have been|can be) (?:[a-z]+ly )?"
+    r"(?:annotated|present|marked"
     r"|seen|visible|there|shown))?"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
 )
@@ -174,6 +179,7 @@ def _read_choices(
     names = OptionNames(options)
     plain = both_sides_named(plain, names.cores)
     names.several = True
+    plain = with_rest_named(plain, names)
     glued = _glued(plain, names)
     mentions = glued or idle_beside_signs(plain, names.mentions(plain), names.cores)
     sentences = statements(plain, mentions, english(), question="", offered=names.offered)
@@ -411,8 +417,11 @@ def _whole(
     claimed = any(statement.claims for statement in found)
     bare = _DOES_ALL.sub(r"\1", bare)
     judged = _JUDGED.fullmatch(bare)
+    number = judged and (judged["number"] or judged["counted"])
+    if judged and number and _NUMBERS.get(number, number) != str(names.count):
+        return Unparsed("another number of options")
     if judged:
-        bare = judged[1]
+        bare = "all" if judged[1] == "each" else judged[1]
     state = _ALL_ARE.fullmatch(bare)
     if state and {state["noun"], state["state"]} <= set(words_of(question)):
         bare = state["whole"]
