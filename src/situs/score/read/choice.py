@@ -56,6 +56,10 @@ _COUNTED_FROM = re.compile(
     r"(?: (?:that|it|this|there))? ?(?:[.;!\n]|$)",
     re.IGNORECASE,
 )
+_COUNTING = re.compile(
+    r"\bcount(?:ing|ed)(?: down| up|ing)?(?:wards?)? from (?:[^,.;()\n]|\([^()\n]*\)){1,80},",
+    re.IGNORECASE,
+)
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _SIDED = re.compile(r"\b(?:left|right)\b")
 _CLAIMS = re.compile(
@@ -112,13 +116,14 @@ def _read_choice(text: str, options: Sequence[Option], question: str, language: 
     first = first_ranked(plain, mentions, names.count, question)
     if first is not None:
         return Parsed(options[first].value)
-    mentions += former_and_latter(plain, mentions)
+    mentions += former_and_latter(plain, mentions, names.cores, question)
     mentions += _yes_no(plain, names)
     sentences = statements(
         plain, mentions, english(), question=question, offered=names.offered, single=True
     )
     set_aside_plans(sentences, plain, question)
     _set_aside_contents(sentences, plain)
+    _set_aside_starts(sentences, plain)
     turn_directions(sentences, plain, question, names.cores)
     candidates = names.count - len({*names.unsure, *names.alike})
     compare(sentences, plain, question, candidates)
@@ -152,6 +157,15 @@ def _set_aside_contents(found: Sequence[Statement], plain: str) -> None:
         for claim in statement.claims:
             if claim.role < Role.STATED and not claim.verdict:
                 claim.certainty = Certainty.ASIDE
+
+
+def _set_aside_starts(found: Sequence[Statement], plain: str) -> None:
+    """Set aside the level from which a reply counts ("counting down from T12, …")."""
+    starts = [match.span() for match in _COUNTING.finditer(plain)]
+    for claim in (claim for statement in found for claim in statement.claims) if starts else ():
+        within = any(start < claim.start < end for start, end in starts)
+        if within and claim.role < Role.STATED:
+            claim.certainty = Certainty.ASIDE
 
 
 def _ranked(

@@ -36,7 +36,10 @@ _SOUGHT = re.compile(
 )
 _SEEN = r"(?:marked|annotated|seen|present|visible|found|shown|labell?ed|identified|noted)"
 _NOTHING = re.compile(
-    rf"\b(?:nothing|none)(?: of (?:the|that) (?:kind|sort)| like (?:it|that)| at all)?"
+    r"\bno (?:findings|abnormalities|annotations|marks|lesions|changes)(?: at all)?"
+    rf" (?:were|are|have been|had been) {_SEEN}"
+    r"(?![^.;\n]*\b(?:but|except|other|others|apart|besides|than|only)\b)"
+    rf"|\b(?:nothing|none)(?: of (?:the|that) (?:kind|sort)| like (?:it|that)| at all)?"
     rf" (?:is|was|has been|had been|were) {_SEEN}(?! (?:but|except|other|apart|besides))"
     rf"|\b(?:the reader|they) (?:left|kept) (?:this|the) [a-z]+ (?:unmarked|blank|empty)"
     rf"|\b(?:the reader|they) (?:marked|annotated|noted) nothing(?! (?:but|except|else|other))"

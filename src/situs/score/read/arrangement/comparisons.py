@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
@@ -110,6 +111,24 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _EXCEEDS = re.compile(r"\b(?:exceeds|surpasses|outsizes)\b(?! [~≈]?[0-9])", re.IGNORECASE)
+# "Twice the size of a walnut" compares with nothing that is asked about.
+_SIZE_OF = (
+    r"(?: the (?:size|volume) of| as (?:large|big|voluminous) as)"
+    r"(?! (?:an?|normal|usual|expected|average|typical|its|what|any|last|before|it|on|in)\b)"
+)
+_ABOUT = (
+    r"(?:about |approximately |roughly |around |nearly |almost |only |over |more than |some |~ ?)*"
+)
+# Multiples of more than one: "0.2 times" is no such.
+_TIMES_THE_SIZE = re.compile(
+    rf"\bis {_ABOUT}(?:(?:(?!1(?:\.0+)?[ x×])[1-9][0-9]{{0,2}}(?:\.[0-9]+)?|two|three|four|five|six"
+    rf"|seven|eight|nine|ten)(?: times|-fold|x|×)|twice|double|triple){_SIZE_OF}",
+    re.IGNORECASE,
+)
+_HALF_THE_SIZE = re.compile(
+    rf"\bis {_ABOUT}(?:half|(?:an?|one)[- ](?:third|quarter|fifth|sixth|tenth)(?: of)?){_SIZE_OF}",
+    re.IGNORECASE,
+)
 # "Nearest of all" outdoes what is only nearer than another one.
 _OF_ALL = re.compile(
     r"\b[a-z]+est of (?:all|them|them all|the (?:three|four|five|six|lot|options))\b",
@@ -121,6 +140,11 @@ _THAN_OTHERS = re.compile(
     r" (?:others?|rest|other (?:one|three|options|structures|organs))\b",
     re.IGNORECASE,
 )
+_ASKED_REACH = re.compile(r"\breach(?:es)? further (?P<way>up|down)\b", re.IGNORECASE)
+_REACHES = frozenset({"extends", "reaches", "goes", "projects", "ends"})
+_FAR = frozenset({"more", "most", "further", "furthest", "farther", "farthest"})
+_DOWN = frozenset({"down", "inferiorly", "caudally", "downward", "downwards", "inferior", "caudal"})
+_UP = frozenset({"up", "superiorly", "cranially", "upward", "upwards", "superior", "cranial"})
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(
     r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
@@ -128,8 +152,12 @@ _CLAUSE_END = re.compile(
 
 
 def exceeding_as_larger(plain: str, question: str) -> str:
-    """ "The left kidney exceeds the right" compares as "is larger than" does."""
-    asked, _ = words_of_comparison(question)
+    """ "The left kidney exceeds the right" and "is twice the size of the right" compare as "is
+    larger than" does."""
+    asked, opposite = words_of_comparison(question)
+    if "larger" in asked | opposite:
+        plain = _HALF_THE_SIZE.sub("is smaller than", plain)
+        plain = _TIMES_THE_SIZE.sub("is larger than", plain)
     return _EXCEEDS.sub("is larger than", plain) if "larger" in asked else plain
 
 
@@ -139,6 +167,7 @@ def compare(found: Sequence[Statement], plain: str, question: str, candidates: i
     `candidates` is how many options are compared: what exceeds all others is the answer.
     """
     asked, opposite = words_of_comparison(question)
+    way = _way_of_reach(question)
     degrees = asked.union(*(synonyms().get(word, frozenset()) for word in asked))
     for statement in found:
         _by_sign(statement, plain, asked)
@@ -157,8 +186,15 @@ def compare(found: Sequence[Statement], plain: str, question: str, candidates: i
                 continue
             words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
             words |= _exceeding_others(plain, claim, statement)
+            if way and words & _FAR and words & way.against:
+                claim.certainty = Certainty.DOUBTED  # how far up it reaches says nothing of below
+                continue
+            # What lies lower as a whole need not reach further down.
+            reaches = way and words & _FAR and words & way.along and words & _REACHES
+            words |= asked if reaches else frozenset()
             if _is_farther(plain, claim, asked):
                 claim.negated = claim.verdict = True
+                _turn_round(plain, claim, statement)
                 continue
             if (
                 not asked
@@ -181,6 +217,21 @@ def compare(found: Sequence[Statement], plain: str, question: str, candidates: i
                 claim.licensed = True
             elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
                 _against_others(plain, claim, statement, candidates if words & degrees else 0)
+
+
+@dataclass(frozen=True)
+class _Way:
+    along: frozenset[str]
+    against: frozenset[str]
+
+
+@lru_cache(maxsize=256)
+def _way_of_reach(question: str) -> _Way | None:
+    """The words for the way in which a question asks what reaches further, and the other way."""
+    asked = _ASKED_REACH.search(question)
+    if asked is None:
+        return None
+    return _Way(_DOWN, _UP) if asked["way"].lower() == "down" else _Way(_UP, _DOWN)
 
 
 def _exceeding_others(plain: str, claim: Claim, statement: Statement) -> set[str]:
@@ -356,7 +407,9 @@ def words_of_comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
     for line in language_file("en")["options"]["comparatives"]:
         sides = [frozenset(part.split()) for part in line.split("|")]
         for asked, opposite in (sides, reversed(sides)):
-            if words & asked and not words & opposite and "largest" not in words & asked:
+            # "Which is larger: the largest cyst or …": only a name is "largest" then.
+            compared = (words & asked) - {"largest", "biggest"} or "largest" not in words & asked
+            if words & asked and not words & opposite and compared:
                 same, against = _of_distances(asked)
                 return asked | (same - words), opposite | (against - words)
     if "largest" in words:

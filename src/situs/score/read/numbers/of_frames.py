@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from situs.score.read.numbers.literals import WORD, word_value
+from situs.score.read.numbers.ordinals import ORDINAL, ordinal_value
 from situs.score.read.numbers.words import digits_for_words
 
 __all__ = ["in_digits"]
@@ -27,11 +28,26 @@ _AFTER_LABEL = re.compile(
     re.IGNORECASE,
 )
 
+_PICTURE = r"(?:axial )?(?:slice|frame|image|picture)s?\b"
+_JOINED = r",? (?:and|to|through|until|up to|or)(?: the)? "
+# "The fourth lesion" and "the second to last slice" count no pictures from the first on.
+_ORDINAL = re.compile(
+    rf"\b(?:{ORDINAL.pattern})(?![- ](?:to[- ](?:the[- ])?)?last\b)"
+    rf"(?=(?:(?:{_JOINED}|, (?:the )?)(?:{ORDINAL.pattern}))* {_PICTURE})"
+    r"|(?:(?<= on the )|(?<= at the )|(?<= to the )|(?<= with the )|(?<= through the ))"
+    rf"(?:{ORDINAL.pattern})(?= ?(?:[.;\n]|$))"
+    rf"|\b(?:{ORDINAL.pattern})"
+    rf"(?= (?:to|through|until) (?:the )?(?:{ORDINAL.pattern}) ?(?:[.;\n]|$))"
+    rf"|(?<= to )(?:{ORDINAL.pattern})(?= ?(?:[.;\n]|$))",
+    re.IGNORECASE,
+)
+
 
 def in_digits(plain: str) -> str:
     """With the numbers of frames that are written as words in digits;
     other words for numbers stay."""
     plain = _SHORT.sub(r"slices \1 to \2", plain)
+    plain = _ORDINAL.sub(lambda match: str(ordinal_value(match[0])), plain)
     plain = _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
     plain = _AFTER_LABEL.sub(lambda match: f"{match[1]}{word_value(match[2])}", plain)
     return _TIGHT.sub(", ", plain)

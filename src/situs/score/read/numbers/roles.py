@@ -203,7 +203,8 @@ _MEASURES = {
     "diameter": _measure(
         r"\bdiameter",
         "diameters?|long[- ]axis|major axis|(?:lesion|mass|nodule|cyst|tumou?r|one(?= of)"
-        "|another(?= of))(?: size|'s size| itself)?(?: is)? (?:measures|measuring|size|about|of)"
+        "|another(?= of))(?: size|'s size| itself)?(?: is)?"
+        " (?:measures|measuring|spans|spanning|covers|size|about|of)"
         "|calib(?:re|er)",
         "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the)"
         " longest",

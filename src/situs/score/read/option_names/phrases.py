@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 
-from situs.score.read.prose.content import fold, other_forms
+from situs.score.read.prose.content import content_words, fold, other_forms
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = [
@@ -86,7 +86,8 @@ def _variants(words: str, shared: frozenset[str] = frozenset()) -> Iterator[str]
             yield f"{other} {last} of the {side} {organ}"
     for adjective in other_forms(last) if len(attributes) < 2 else ():
         yield " ".join([*attributes, adjective])  # "right renal" for "right kidney"
-    if len(content) == 2 and content[1] in GENERIC:
+    yield from _lesions_of(attributes, last)
+    if len(content) == 2 and (content[1] in GENERIC or content[1] in _SIDED_PARTS):
         yield from (f"{other} {content[1]}" for other in _same_direction(content[0]))
     told = content if len(content) == 1 else [word for word in content if word not in shared]
     if len(told) != 1:
@@ -96,6 +97,23 @@ def _variants(words: str, shared: frozenset[str] = frozenset()) -> Iterator[str]
     yield from _same_direction(told[0])
 
 
+def _lesions_of(attributes: Sequence[str], last: str) -> Iterator[str]:
+    """ "The renal one", "the lesion in the kidney" for "the largest kidney lesion"."""
+    if last not in _LESIONS:
+        return
+    for place in attributes:
+        forms = other_forms(place)
+        if not forms:
+            continue
+        meant = content_words(place)
+        organ = meant[0] if meant and meant[0] in forms else place
+        for adjective in {place, *forms} - {organ}:
+            yield from (f"{adjective} {last}", f"{adjective} one")
+        yield from (f"{what} {where} {organ}" for what in (last, "one") for where in _IN_ORGAN)
+
+
+_LESIONS = frozenset({"lesion", "mass", "nodule", "cyst", "tumour", "tumor", "metastasis"})
+_IN_ORGAN = ("in the", "of the", "within the")
 _SIDE_WORDS = frozenset({"left", "right"})
 _SIDED_PARTS = {
     "lobe": ("lung", "hemisphere", "thyroid", "brain"),

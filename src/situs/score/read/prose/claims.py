@@ -59,6 +59,8 @@ class Claim:
     after_or: bool = False
     """Joined to what was said before by "or"."""
     excepted: bool = False
+    idle: bool = False
+    """Of another kind than what is asked for, whatever the sentence says of it."""
     outdone: bool = False
     """Denied by the opposite of what is asked for ("the smaller one"): another has it."""
     retracted: bool = False

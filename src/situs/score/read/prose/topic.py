@@ -110,7 +110,9 @@ def _bring_in_the_asked(
     for statement in found:
         for claim, words in _labels(statement, plain):
             led = _WHEREAS.search(plain, max(statement.start, claim.start - 60), claim.start)
-            if led is None or claim.certainty is not Certainty.ASIDE or claim.negated:
+            if led is None or claim.certainty is not Certainty.ASIDE:
+                continue
+            if claim.negated or claim.idle:
                 continue
             beside = _judged(claim, words, asked, question, answers, plain)
             if beside.hits and not beside.alien and claim.role >= Role.PLAIN:

@@ -188,6 +188,7 @@ class Sentence(Announcing, Doubting, Marking):
             minor=scope.minor,
             likely=scope.likely,
             excepted=scope.excepted,
+            idle=idle,
             after_or=scope.after_or,
         )
         scope.minor = scope.likely = False
