@@ -214,3 +214,22 @@ def test_no_findings_marked_by_the_reader():
 )
 def test_a_size_that_settles_nothing_is_not_read(reply):
     assert parse_choice(reply, LESIONS, LARGER) != Parsed("A")
+
+
+@pytest.mark.parametrize(
+    ("offered", "reply", "chosen"),
+    [
+        (("L1", "L2", "L3", "L4"), "L2 through L4.", "BCD"),
+        (("L1", "L2", "L3", "L4"), "The levels L2–L4 are shown.", "BCD"),
+        (("L1", "L2", "L3", "L4"), "L3 up to L1", "ABC"),
+        (("T11", "T12", "L1", "L2"), "From T11 to L1.", "ABC"),
+        (("L4", "L1", "L3", "L2"), "L1 to L3", "BCD"),
+        (("segment 2", "segment 3", "segment 4"), "segment 2 through segment 4", "ABC"),
+        (("L1", "L2", "L3", "L4"), "L1 to L2", "AB"),
+    ],
+)
+def test_a_range_of_options_holds_what_lies_between_its_ends(offered, reply, chosen):
+    """ "L2 through L4" was read as L2 and L4."""
+    options = tuple(Option(letter, words) for letter, words in zip("ABCD", offered, strict=False))
+    question = "Which levels are shown? Choose all that apply."
+    assert parse_choices(reply, options, question) == Parsed(tuple(chosen))

@@ -10,7 +10,7 @@ from situs.items import Option
 from situs.score.read.option_names import ALPHABET, OptionNames
 from situs.score.read.option_names.excepted import with_rest_named
 from situs.score.read.option_names.phrases import both_sides_named
-from situs.score.read.option_names.runs import written_runs
+from situs.score.read.option_names.runs import with_ranges_written, written_runs
 from situs.score.read.option_names.unequal import idle_beside_signs
 from situs.score.read.option_names.verdict_marks import verdicts_apart, with_words_for_marks
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
@@ -179,7 +179,7 @@ def _read_choices(
     names = OptionNames(options)
     plain = both_sides_named(plain, names.cores)
     names.several = True
-    plain = with_rest_named(plain, names)
+    plain = with_rest_named(with_ranges_written(plain, names.cores), names)
     glued = _glued(plain, names)
     mentions = glued or idle_beside_signs(plain, names.mentions(plain), names.cores)
     sentences = statements(plain, mentions, english(), question="", offered=names.offered)

@@ -1,12 +1,13 @@
-"""Letters named by the first and the last of them: "A–D", "A through C"."""
+"""Options named by the first and the last of them: "A–D", "A through C", "L2 through L4"."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from situs.score.read.option_names.phrases import ALPHABET
 
-__all__ = ["without_runs", "written_runs"]
+__all__ = ["with_ranges_written", "without_runs", "written_runs"]
 
 _RUN = re.compile(
     r"(?<![\w'.,-])(?:(?:options?|choices?|letters?) )?\(?(?P<first>[A-Z])\)?"
@@ -35,3 +36,48 @@ def without_runs(plain: str, count: int) -> str:
 def _letters(match: re.Match[str], count: int) -> str:
     first, last = ALPHABET.index(match["first"]), ALPHABET.index(match["last"])
     return ALPHABET[first : last + 1] if _SHORTEST <= last - first < count > last else ""
+
+
+_VERTEBRA = r"[CTLS][0-9]{1,2}"
+_MEMBER = re.compile(
+    rf"(?P<level>{_VERTEBRA})|(?P<noun>[a-z]+) (?P<number>[0-9]{{1,2}})", re.IGNORECASE
+)
+_RANGE = re.compile(
+    rf"(?<![\w-])(?P<first>{_VERTEBRA}|[a-z]+ [0-9]{{1,2}})"
+    r"(?: ?[–—-] ?| (?:all the way )?(?:down |up )?(?:through to|to|through|thru|until)"
+    r" (?:and including )?)"
+    rf"(?P<last>{_VERTEBRA}|[a-z]+ [0-9]{{1,2}})(?![\w-])",
+    re.IGNORECASE,
+)
+_REGIONS = "ctls"
+
+
+def with_ranges_written(plain: str, cores: Sequence[str]) -> str:
+    """The text with every option of a range of vertebrae or numbers, where several are chosen.
+
+    "L2 through L4" was read as its two ends.
+    """
+    places = {core: place for core in cores if (place := _place(core)) is not None}
+
+    def members(match: re.Match[str]) -> str:
+        ends = _place(match["first"]), _place(match["last"])
+        if ends[0] is None or ends[1] is None or ends[0][0] != ends[1][0]:
+            return match[0]
+        low, high = sorted((ends[0], ends[1]))
+        inside = sorted((place, core) for core, place in places.items() if low <= place <= high)
+        if len(inside) < _SHORTEST:
+            return match[0]
+        named = [core for _, core in inside]
+        return f"{', '.join(named[:-1])} and {named[-1]}"
+
+    return _RANGE.sub(members, plain) if len(places) > _SHORTEST else plain
+
+
+def _place(name: str) -> tuple[str, int, int] | None:
+    """Where an option stands in the order of its kind; None for a name without such an order."""
+    match = _MEMBER.fullmatch(name)
+    if match is None:
+        return None
+    if match["level"]:
+        return "vertebra", _REGIONS.index(name[0].lower()), int(name[1:])
+    return match["noun"].lower(), 0, int(match["number"])
