@@ -335,9 +335,13 @@ def test_a_table_taller_than_its_place_fades_below(probed: Path, visit: Callable
     page = visit(probed).page
     region = page.locator(".scroll.low").first
     region.evaluate("(r) => { r.style.maxHeight = '90px'; }")
-    page.wait_for_function("document.querySelector('.scroll.low').classList.contains('below')")
+    page.wait_for_function(
+        "() => document.querySelector('.scroll.low').classList.contains('below')"
+    )
     region.evaluate("(r) => { r.scrollTop = 1e6; }")
-    page.wait_for_function("!document.querySelector('.scroll.low').classList.contains('below')")
+    page.wait_for_function(
+        "() => !document.querySelector('.scroll.low').classList.contains('below')"
+    )
 
 
 def test_a_chart_wider_than_a_phone_fades_where_it_goes_on(
