@@ -671,11 +671,7 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     )
     last += " and more"
     field.fill(last)
-    page.wait_for_function(
-        "(said) => fetch('/api/v1/assignments/' + location.hash.split('/').pop())"
-        ".then((r) => r.json()).then((view) => view.draft.cannot === said)",
-        arg=last,
-    )
+    station_has(page, page.url, "cannot", last)
     # Offline: the submit waits, and counts once when the network is back.
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("3")
@@ -694,6 +690,19 @@ def test_offline_a_second_tab_and_an_ended_session_lose_nothing(desk: Desk) -> N
     # What was typed is shown as text and never run (stored XSS).
     assert last in page.inner_text(".revealed")
     assert page.evaluate("window.hacked") is None
+
+
+def station_has(page: Any, case: str, field: str, said: str) -> None:
+    """Wait until the station's draft of a case says so.
+
+    `wait_for_function` takes a promise for a yes, whatever it holds.
+    """
+    ask = "(id) => fetch('/api/v1/assignments/' + id).then((r) => r.json())"
+    for _ in range(200):
+        if page.evaluate(ask, case.rpartition("/")[2])["draft"].get(field) == said:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"the station was never told {said!r}")
 
 
 def leave_and_return(page: Any) -> None:
@@ -735,11 +744,7 @@ def test_what_was_typed_outlives_its_page(desk: Desk) -> None:
     page = desk.contexts[-1].new_page()
     page.on("pageerror", lambda error: desk.errors.append(str(error)))
     page.goto(desk.address)
-    page.wait_for_function(
-        "(id) => fetch('/api/v1/assignments/' + id).then((r) => r.json())"
-        ".then((view) => view.draft.cannot === 'closed at once')",
-        arg=case.rpartition("/")[2],
-    )
+    station_has(page, case, "cannot", "closed at once")
     page.goto(case)
     holds("closed at once")
     page.fill("#cannot", "signed out at once")
