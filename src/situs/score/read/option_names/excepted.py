@@ -39,6 +39,14 @@ _BEHIND = re.compile(
     r"[)\]\"'*]*(?:\s*(?:$|[.;!\n\ue000\ue001)])"
     r"|,? (?:are|is|were|was|appl(?:y|ies)|have|has|can|appear|on|in|here|which|because|since)\b)"
 )
+_BARE = re.compile(r"[\W_]*")
+
+
+def _is_bare(head: re.Match[str], plain: str, end: int) -> bool:
+    """Whether the whole reply is "Everything but C." without a verb: it may as well be the
+    beginning of what is not said."""
+    alone = _BARE.fullmatch(plain, 0, head.start()) and _BARE.fullmatch(plain, end)
+    return bool(head["all"] and not head["said"] and alone)
 
 
 def with_rest_named(plain: str, names: OptionNames) -> str:
@@ -55,6 +63,8 @@ def with_rest_named(plain: str, names: OptionNames) -> str:
         left_out, end = _listed(plain, head.end(), mentions)
         rest = sorted(offered - left_out)
         if not left_out or not rest or not _BEHIND.match(plain, end):
+            continue
+        if _is_bare(head, plain, end):
             continue
         named = _letters(rest) if head["all"] else f"only {_letters(sorted(left_out))}"
         plain = plain[: head.start()] + named + head["said"] + plain[end:]
